@@ -1,0 +1,108 @@
+"""Pretrained weights: one loader, two checkpoints of one architecture.
+
+``mini`` comes with the course and loads offline in a fraction of a second. ``distilbert`` is the published
+model of 66,955,010 parameters; it is taken from the folder named by the environment variable
+``COURSE_WEIGHTS``, else from the cache, else from the hub (see ``course.hub``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from course import hub
+from course.config import Config
+from course.errors import CheckpointError
+from course.state_dict import check_state, load_checked, to_course_names
+
+Model = TypeVar("Model", bound=nn.Module)
+
+CHECKPOINTS = ("mini", "distilbert")
+MINI = Path(__file__).parent / "checkpoints" / "mini"
+LOCAL_FILES = ("model.safetensors", "distilbert.pt")
+
+
+def config_of(name: str = "mini") -> Config:
+    """The sizes of a checkpoint's model. Raises CheckpointError for an unknown name."""
+    if name == "distilbert":
+        return Config.distilbert()
+    if name == "mini":
+        return Config(**json.loads((MINI / "config.json").read_text(encoding="utf-8")))
+    raise CheckpointError(f"There is no checkpoint named {name!r}; the course has {' and '.join(CHECKPOINTS)}.")
+
+
+def available(name: str) -> bool:
+    """Can this checkpoint be loaded without the network? The file is found, not yet read."""
+    config_of(name)
+    try:
+        return _local_file(name) is not None or hub.cached(hub.DISTILBERT) is not None
+    except CheckpointError:
+        return False
+
+
+def load_state_dict(name: str = "mini") -> dict[str, Tensor]:
+    """A checkpoint's tensors, float32, on the CPU, under the course's names.
+
+    Raises CheckpointError where the file is missing or damaged, DownloadError where the hub cannot be
+    reached, StateDictError where a tensor is missing or has the wrong shape.
+    """
+    config = config_of(name)
+    path = _local_file(name) or hub.fetch(hub.DISTILBERT)
+    state = to_course_names(_read(path))
+    check_state(state, config, source=str(path))
+    return {key: tensor.float() for key, tensor in state.items()}
+
+
+def load_into(model: Model, name: str = "mini") -> Model:
+    """Copy a checkpoint's weights into a model, and give the model back.
+
+    model: its parameters must bear the course's names, the blocks' list that of ``attention_layers``.
+    Raises what load_state_dict raises, and StateDictError where the model's parameters differ; the model is
+    then left as it was.
+    """
+    load_checked(model, load_state_dict(name), source=name)
+    return model
+
+
+def _local_file(name: str) -> Path | None:
+    """Where the checkpoint lies; None where it is the hub's."""
+    if name == "mini":
+        path = MINI / "model.safetensors"
+        if not path.is_file():
+            raise CheckpointError(f"The checkpoint mini is missing: expected {path}. Install the course again.")
+        return path
+    folder = os.environ.get("COURSE_WEIGHTS")
+    if not folder:
+        return None
+    for file in LOCAL_FILES:
+        path = Path(folder).expanduser() / file
+        if path.is_file():
+            return path
+    raise CheckpointError(
+        f"COURSE_WEIGHTS is {folder}, but {' or '.join(LOCAL_FILES)} is not there. "
+        f"Name the folder that holds one of them, or unset COURSE_WEIGHTS to download the weights."
+    )
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    """The tensors in a file, which is data only: nothing in it can run."""
+    try:
+        if path.suffix == ".safetensors":
+            return load_file(path)
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except (SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CheckpointError(
+            f"{path} cannot be read as a checkpoint ({reason}). Delete it and get it anew."
+        ) from error
+    if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
+        raise CheckpointError(f"{path} must hold a state dict (names and tensors), but holds a {type(state).__name__}.")
+    return state

@@ -1,0 +1,81 @@
+"""Attention weights as heat maps: each row a query, each column a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
+
+from course.errors import CourseError
+from course.figures.arrays import Array, check_tokens, to_array
+
+WIDTH = 7.5  # inches: a notebook's column
+COLOURS = "viridis"  # even steps of brightness: reads the same with colour blindness, and in grey
+
+
+def attention_heatmaps(attention_per_layer: Any, tokens: Sequence[str], titles: Sequence[str] | None = None) -> Figure:
+    """One heat map per layer.
+
+    attention_per_layer: (layers, tokens, tokens), averaged over the heads; each row sums to 1
+    tokens: the tokens as text, one a position
+    titles: one a panel; "layer 0", "layer 1", … if not given
+
+    Raises CourseError where the shapes do not fit.
+    """
+    array = to_array(attention_per_layer, "attention_per_layer", ("layers", "queries", "keys"))
+    return _panels(array, tokens, titles or [f"layer {i}" for i in range(len(array))], columns=3)
+
+
+def head_grid(attention: Any, tokens: Sequence[str], titles: Sequence[str] | None = None) -> Figure:
+    """One heat map per head of one layer.
+
+    attention: (heads, tokens, tokens) or (1, heads, tokens, tokens); each row sums to 1
+    """
+    array = to_array(attention, "attention", ("heads", "queries", "keys"))
+    return _panels(array, tokens, titles or [f"head {i}" for i in range(len(array))], columns=3)
+
+
+def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str], columns: int) -> Figure:
+    n_panels, n_queries, n_keys = array.shape
+    if n_queries != n_keys:
+        raise CourseError(f"As many queries as keys are needed, one a token, but the shape is {array.shape}.")
+    labels = check_tokens(tokens, n_keys, "the attention")
+    if len(titles) != n_panels:
+        raise CourseError(f"There are {len(titles)} titles for {n_panels} panels: one each is needed.")
+    columns = min(columns, n_panels)
+    rows = -(-n_panels // columns)
+    side = WIDTH / columns
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(WIDTH, rows * side * 0.9 + 0.8),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    plt.close(figure)  # shown as the value of its cell, and not a second time by pyplot
+    # Longer sentences need smaller letters; below 4 points they would only be dust, so every second one goes.
+    size = max(4.0, min(8.0, 0.62 * 72 * side / n_keys))
+    step = -(-n_keys // 28)
+    positions = range(0, n_keys, step)
+    # One scale for all panels. [CLS] often gets nearly everything; the square root lets the small weights be seen too.
+    scale = PowerNorm(0.5, vmin=0.0, vmax=float(array.max()))
+    for index, axes in enumerate(grid.flat):
+        if index >= n_panels:
+            axes.set_axis_off()
+            continue
+        image = axes.imshow(array[index], cmap=COLOURS, norm=scale)
+        axes.set_title(titles[index], fontsize=9)
+        axes.set_xticks(positions, [labels[i] for i in positions], rotation=90, fontsize=size)
+        axes.set_yticks(positions, [labels[i] for i in positions], fontsize=size)
+        axes.tick_params(length=2, labelbottom=index + columns >= n_panels)
+        axes.set_xlabel("key" if index + columns >= n_panels else "", fontsize=9)
+        axes.set_ylabel("query" if index % columns == 0 else "", fontsize=9)
+    bar = figure.colorbar(image, ax=grid, shrink=0.7, aspect=40, pad=0.015)
+    bar.set_label("attention weight", fontsize=9)
+    bar.ax.tick_params(labelsize=8)
+    return figure

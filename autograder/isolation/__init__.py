@@ -1,0 +1,17 @@
+"""Confinement of processes that run students' code, and the proof that it holds on this machine.
+
+Linux only: Landlock says which files can be opened, a system-call filter what can be asked of the system, limits how
+much can be used, a supervisor sees that nothing is left behind. No root, no daemon, nothing to install.
+"""
+
+from autograder.isolation.confine import confine
+from autograder.isolation.confined import Confined, channel_pair
+from autograder.isolation.errors import IsolationUnavailable
+from autograder.isolation.policy import Policy, Readable, environment
+from autograder.isolation.selftest import Capability, Probe, available, capabilities, require, self_test
+from autograder.isolation.supervisor import Ending, supervise
+
+__all__ = [
+    "Capability", "Confined", "Ending", "IsolationUnavailable", "Policy", "Probe", "Readable",
+    "available", "capabilities", "channel_pair", "confine", "environment", "require", "self_test", "supervise",
+]  # fmt: skip

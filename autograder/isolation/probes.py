@@ -1,0 +1,232 @@
+"""Attempts to get out, made by a confined process upon itself. Each returns what stopped it, or raises Escaped."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+_PTRACE_ATTACH = 16
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the probes aim at, all of it outside of the confined process's own folder."""
+
+    scratch: Path
+    secret: Path  # a file
+    other_scratch: Path  # another kernel's folder, with one file and one unix socket in it
+    tcp_port: int
+    udp_port: int
+    victim: int  # process id of a bystander of the same user
+
+
+class Escaped(Exception):
+    """A probe got through."""
+
+
+def _refused(attempt: Callable[[], object], what: str) -> str:
+    try:
+        attempt()
+    except OSError as error:
+        return f"{type(error).__name__}: {error.strerror}"
+    raise Escaped(what)
+
+
+def read_a_secret(target: Target) -> str:
+    return _refused(target.secret.read_bytes, f"read {target.secret}")
+
+
+def list_a_folder_outside(target: Target) -> str:
+    return _refused(lambda: os.listdir(target.secret.parent), f"listed {target.secret.parent}")
+
+
+def write_outside(target: Target) -> str:
+    return _refused(lambda: (target.secret.parent / "new").write_text("x"), "made a file outside")
+
+
+def truncate_a_file_outside(target: Target) -> str:
+    return _refused(lambda: os.truncate(target.secret, 0), "emptied a file outside")
+
+
+def change_the_mode_of_a_file_outside(target: Target) -> str:
+    before = os.stat(target.secret)
+    try:
+        os.chmod(target.secret, 0o777)
+        os.utime(target.secret, (0, 0))
+    except OSError as error:
+        return str(error.strerror)
+    if (after := os.stat(target.secret)).st_mode != before.st_mode or after.st_mtime != before.st_mtime:
+        raise Escaped("changed the mode or time of a file outside")
+    return "the calls change nothing"
+
+
+def delete_a_file_outside(target: Target) -> str:
+    return _refused(target.secret.unlink, "deleted a file outside")
+
+
+def reach_out_by_a_symlink(target: Target) -> str:
+    link = target.scratch / "symlink"
+    link.symlink_to(target.secret)
+    return _refused(link.read_bytes, "read a file outside through a symlink")
+
+
+def reach_out_by_a_hard_link(target: Target) -> str:
+    return _refused(lambda: os.link(target.secret, target.scratch / "hardlink"), "linked a file from outside")
+
+
+def read_another_scratch_folder(target: Target) -> str:
+    return _refused((target.other_scratch / "answer").read_bytes, "read another kernel's folder")
+
+
+def connect_to_another_kernels_socket(target: Target) -> str:
+    def attempt() -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(str(target.other_scratch / "socket"))
+
+    return _refused(attempt, "connected to another kernel's unix socket")
+
+
+def connect_over_tcp(target: Target) -> str:
+    return _refused(lambda: socket.create_connection(("127.0.0.1", target.tcp_port), 1).close(), "connected over TCP")
+
+
+def listen_over_tcp(target: Target) -> str:
+    return _refused(lambda: socket.create_server(("127.0.0.1", 0)).close(), "listened over TCP")
+
+
+def send_over_udp(target: Target) -> str:
+    def attempt() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(b"x", ("127.0.0.1", target.udp_port))
+
+    return _refused(attempt, "sent a datagram")
+
+
+def signal_a_process_outside(target: Target) -> str:
+    return _refused(lambda: os.kill(target.victim, signal.SIGTERM), "sent a signal to a process outside")
+
+
+def trace_a_process_outside(target: Target) -> str:
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def attempt() -> None:
+        if libc.ptrace(_PTRACE_ATTACH, target.victim, None, None) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+    return _refused(attempt, "traced a process outside")
+
+
+def read_another_process(target: Target) -> str:
+    return _refused(lambda: Path(f"/proc/{target.victim}/environ").read_bytes(), "read another process's environment")
+
+
+def lower_the_limits_of_another_process(target: Target) -> str:
+    import resource
+
+    return _refused(
+        lambda: resource.prlimit(target.victim, resource.RLIMIT_NOFILE, (8, 8)), "changed another process's limits"
+    )
+
+
+def make_a_namespace(target: Target) -> str:
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def attempt() -> None:
+        if libc.unshare(0x10000000) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+    return _refused(attempt, "made a namespace, in which it would be root")
+
+
+ATTEMPTS: tuple[Callable[[Target], str], ...] = (
+    read_a_secret, list_a_folder_outside, write_outside, truncate_a_file_outside, change_the_mode_of_a_file_outside,
+    delete_a_file_outside, reach_out_by_a_symlink, reach_out_by_a_hard_link, read_another_scratch_folder,
+    connect_to_another_kernels_socket, connect_over_tcp, listen_over_tcp, send_over_udp, signal_a_process_outside,
+    trace_a_process_outside, read_another_process, lower_the_limits_of_another_process, make_a_namespace,
+)  # fmt: skip
+
+
+def bomb_of_processes(target: Target) -> str:
+    """Forks until it is stopped; the number of children that lived at once goes to the log."""
+    born = 0
+    try:
+        for _ in range(1000):
+            if os.fork() == 0:
+                time.sleep(60)
+                os._exit(0)
+            born += 1
+    except OSError as error:
+        return f"{born} processes, then {type(error).__name__}"
+    time.sleep(1)
+    raise Escaped(f"{born} processes at once")
+
+
+def bomb_of_memory(target: Target) -> str:
+    kept = []
+    try:
+        for _ in range(64):
+            kept.append(bytearray(64 << 20))
+    except MemoryError:
+        return f"MemoryError after {len(kept) * 64} MB"
+    raise Escaped("took 4 GB")
+
+
+def bomb_of_memory_by_many(target: Target) -> str:
+    """Each process stays below the bound of one; together they are above it."""
+    for _ in range(4):
+        if os.fork() == 0:
+            held = bytearray(os.urandom(1 << 20) * 160)
+            time.sleep(3)
+            os._exit(len(held) & 1)
+    time.sleep(3)
+    raise Escaped("several processes took 640 MB together")
+
+
+def bomb_of_one_file(target: Target) -> str:
+    block = bytes(1 << 20)
+    with open(target.scratch / "large", "wb") as file:
+        for written in range(256):
+            try:
+                file.write(block)
+                file.flush()
+            except OSError as error:
+                return f"{type(error).__name__} after {written} MB"
+    raise Escaped("wrote a file of 256 MB")
+
+
+def bomb_of_many_files(target: Target) -> str:
+    block = bytes(1 << 20)
+    for number in range(300):
+        (target.scratch / f"file{number}").write_bytes(block)
+        time.sleep(0.005)
+    time.sleep(1)
+    raise Escaped("wrote 300 MB in many files")
+
+
+def daemon(target: Target) -> str:
+    """Leaves a process behind, in a session of its own, whose parent has ended."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(60)
+        os._exit(0)
+    time.sleep(0.05)
+    return "started"
+
+
+#: name -> whether it must be stopped by the supervisor; otherwise the process meets an error and goes on.
+BOMBS: dict[Callable[[Target], str], bool] = {
+    bomb_of_processes: False,
+    bomb_of_memory: False,
+    bomb_of_memory_by_many: True,
+    bomb_of_one_file: False,
+    bomb_of_many_files: True,
+    daemon: False,
+}

@@ -1,0 +1,203 @@
+"""Does the confinement hold on this machine? Real attempts by really confined processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from autograder.isolation import landlock, probes, system, usage
+from autograder.isolation.confined import Confined, channel_pair
+from autograder.isolation.errors import IsolationUnavailable
+from autograder.isolation.policy import Policy, environment
+from autograder.isolation.supervisor import supervise
+
+_SELF_TEST_SECONDS = 60.0
+_PROJECT = Path(__file__).resolve().parents[2]
+_SMALL = {"memory_bytes": 256 << 20, "processes": 24, "disk_bytes": 16 << 20}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One attempt to escape. ``passed`` is True where it was stopped."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Capability:
+    """One thing that this machine offers, or lacks. ``advice`` says what to do about a lack."""
+
+    name: str
+    present: bool
+    detail: str
+    advice: str = ""
+
+
+def capabilities() -> list[Capability]:
+    """What this machine offers for confining processes, for a person to read. Starts nothing that lasts."""
+    linux = Capability("Linux", system.LINUX, f"{platform.system()} {platform.release()}",
+                       "grade on Linux (a container or WSL 2 will do), or with --no-isolation your own work only")  # fmt: skip
+    if not system.LINUX:
+        return [linux]
+    version = landlock.abi()
+    pids = _answers("from autograder.isolation.confine import separate_pids; print(separate_pids())") == "True"
+    return [
+        linux,
+        Capability("processor", system.MACHINE is not None, platform.machine(),
+                   "the system-call filter knows x86_64 and aarch64"),
+        Capability("Landlock", version >= landlock.LOWEST_ABI, f"version {version}" if version else "none",
+                   "Linux 6.2 or newer with landlock among the security modules (add it to `lsm=` on the kernel's "
+                   "command line); in a container, a seccomp profile that lets the landlock calls through"),
+        Capability("process-id namespaces", pids, "yes" if pids else "no",
+                   "not needed where Landlock is of version 6: processes are then counted and ended one by one. To have "
+                   "them, allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)"),
+        Capability("signals stay inside", pids or version >= landlock.SIGNALS_ABI,
+                   "by process-id namespace" if pids else f"by Landlock version {version}",
+                   "Linux 6.12 or newer, or process-id namespaces"),
+    ]  # fmt: skip
+
+
+def available() -> None:
+    """Raise IsolationUnavailable, with what to do, unless this machine has all that the confinement stands on."""
+    lacks = [f"{lack.name} ({lack.detail}): {lack.advice}" for lack in capabilities() if not lack.present
+             and lack.name != "process-id namespaces"]  # fmt: skip
+    if lacks:
+        raise IsolationUnavailable("student code cannot be confined on this machine.\n" + "\n".join(lacks))
+
+
+def require() -> list[Probe]:
+    """Run the self-test; raise IsolationUnavailable where the machine lacks something or a probe escapes."""
+    available()
+    results = self_test()
+    escaped = [f"{probe.name}: {probe.detail}" for probe in results if not probe.passed]
+    if escaped:
+        raise IsolationUnavailable("the confinement does not hold on this machine.\n" + "\n".join(escaped))
+    return results
+
+
+def self_test() -> list[Probe]:
+    """Try to escape in all known ways from a process confined as kernels are; takes a few seconds.
+
+    Raises IsolationUnavailable where the probes cannot be run at all.
+    """
+    answer = _answers("from autograder.isolation.selftest import run_probes; run_probes()")
+    try:
+        return [Probe(**probe) for probe in json.loads(answer)]
+    except ValueError:
+        raise IsolationUnavailable(f"the self-test of the confinement did not run: {answer[-500:]}") from None
+
+
+def _answers(code: str) -> str:
+    """What a fresh Python prints: forking is safe there, as it has one thread."""
+    start = f"import sys; sys.path.insert(0, {str(_PROJECT)!r}); {code}"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", start], capture_output=True, text=True, timeout=_SELF_TEST_SECONDS, check=False
+    )
+    return done.stdout.strip() or done.stderr.strip()
+
+
+def run_probes() -> None:
+    """The body of the self-test, in a process of its own: prints a JSON list of probes."""
+    system.prctl(system.PR_SET_CHILD_SUBREAPER, 1)  # what a supervisor forgot would turn up here
+    base = Path(tempfile.mkdtemp(prefix="ag-"))
+    try:
+        with _targets(base) as target:
+            results = [_attempt(probe, target) for probe in probes.ATTEMPTS]
+            results += [_bomb(probe, target, stopped) for probe, stopped in probes.BOMBS.items()]
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+    print(json.dumps([asdict(result) for result in results]))
+
+
+@contextlib.contextmanager
+def _targets(base: Path) -> Iterator[probes.Target]:
+    secret, other = base / "outside" / "secret", base / "other"
+    secret.parent.mkdir()
+    secret.write_text("42")
+    other.mkdir()
+    (other / "answer").write_text("42")
+    victim = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(120)"])
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+        socket.socket(socket.AF_UNIX) as unix,
+    ):
+        udp.bind(("127.0.0.1", 0))
+        unix.bind(str(other / "socket"))
+        unix.listen()
+        try:
+            yield probes.Target(
+                base / "scratch", secret, other, tcp.getsockname()[1], udp.getsockname()[1], victim.pid
+            )
+        finally:
+            victim.kill()
+            victim.wait()
+
+
+def _attempt(probe: Callable[[probes.Target], str], target: probes.Target) -> Probe:
+    passed, detail, _ = _run(probe, target)
+    return Probe(_title(probe), passed, detail)
+
+
+def _bomb(probe: Callable[[probes.Target], str], target: probes.Target, stopped: bool) -> Probe:
+    """A bomb must be bounded, and everything it started must be gone afterwards."""
+    passed, detail, reason = _run(probe, target)
+    if stopped or reason:
+        passed, detail = bool(reason), reason or detail
+    deadline = time.monotonic() + 2
+    while left := _left_over():
+        if time.monotonic() > deadline:
+            return Probe(_title(probe), False, f"{len(left)} processes outlived it")
+        time.sleep(0.01)
+    return Probe(_title(probe), passed, f"{detail}; nothing left over")
+
+
+def _left_over() -> list[int]:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    victims = 1
+    return usage.descendants(os.getpid())[victims:]
+
+
+def _run(probe: Callable[[probes.Target], str], target: probes.Target) -> tuple[bool, str, str]:
+    """Whether the probe was stopped, by what, and the supervisor's reason where it had one."""
+    shutil.rmtree(target.scratch, ignore_errors=True)
+    target.scratch.mkdir()
+    readable = environment()
+    policy = Policy(readable.read, (str(target.scratch),), readable.listed, **_SMALL)
+    ours, theirs = channel_pair()
+    if os.fork() == 0:
+        supervise(theirs, policy, lambda: _report(probe, target))
+    theirs.close()
+    confined = Confined(ours)
+    ending = confined.wait(10)
+    confined.close()
+    if ending is None:
+        return False, "did not end", ""
+    return ending.exit_code == 0, ending.log.strip() or str(ending), ending.reason
+
+
+def _report(probe: Callable[[probes.Target], str], target: probes.Target) -> None:
+    try:
+        print(probe(target), flush=True)
+    except probes.Escaped as escape:
+        print(f"ESCAPED: {escape}", flush=True)
+        os._exit(3)
+
+
+def _title(probe: Callable[[probes.Target], str]) -> str:
+    return probe.__name__.replace("_", " ")

@@ -1,0 +1,202 @@
+"""The process above a confined one: it starts it, watches what its tree uses, and leaves nothing behind.
+
+It is forked from trusted code and speaks with the grader over one inherited socket, in JSON, a message a packet:
+from the grader ``{"signal": 2}``; to it at last ``{"status": .., "reason": "..", "log": ".."}``. When the grader's
+end closes, everything ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import NoReturn
+
+from autograder.isolation import system, usage
+from autograder.isolation.confine import confine, separate_pids
+from autograder.isolation.policy import Policy
+
+_LOOK_EVERY = 0.1  # seconds: what a runaway process can take in this time is what the bounds may be overstepped by
+_LOG_BYTES = 4096
+_GIVE_UP_AFTER = 10.0  # seconds of killing
+_FAILED_TO_CONFINE = 113
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a confined process ended. ``reason`` is empty unless it was stopped for what it used."""
+
+    status: int  # as the system reports it to ``waitpid``
+    reason: str = ""
+    log: str = ""  # the last of what the process wrote to its standard output and error
+
+    @property
+    def exit_code(self) -> int:
+        return os.waitstatus_to_exitcode(self.status)
+
+    @property
+    def confined(self) -> bool:
+        return self.exit_code != _FAILED_TO_CONFINE
+
+    def __str__(self) -> str:
+        if self.reason:
+            return self.reason
+        if self.exit_code >= 0:
+            return f"the process ended by itself (exit code {self.exit_code})"
+        try:
+            return f"the process was ended by {signal.Signals(-self.exit_code).name}"
+        except ValueError:
+            return f"the process was ended by signal {-self.exit_code}"
+
+
+def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) -> NoReturn:
+    """Run ``main`` in a confined child until it ends; kill whatever it left; report the ending; exit.
+
+    To be called in a freshly forked process with one thread.
+    """
+    _leave_the_family()
+    _close_all_but(channel.fileno())
+    separate_pids()
+    log_end, log_start = os.pipe()
+    child = os.fork()
+    if child == 0:
+        channel.close()
+        os.close(log_end)
+        _run_confined(policy, main, log_start)
+    os.close(log_start)
+    ending = _Watch(channel, policy, child, log_end).until_the_end()
+    with contextlib.suppress(OSError):
+        channel.send(json.dumps(asdict(ending)).encode())
+    os._exit(0)
+
+
+def _leave_the_family() -> None:
+    os.setsid()
+    system.die_with_parent()
+    system.prctl(system.PR_SET_CHILD_SUBREAPER, 1)  # a daemon's new parent is this process
+    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _close_all_but(kept: int) -> None:
+    for name in os.listdir("/proc/self/fd"):
+        if (descriptor := int(name)) > 2 and descriptor != kept:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def _run_confined(policy: Policy, main: Callable[[], None], log: int) -> NoReturn:
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, target)
+    os.closerange(3, max(nothing, log) + 1)
+    try:
+        confine(policy)
+    except BaseException as error:
+        os.write(2, f"{type(error).__name__}: {error}".encode())
+        os._exit(_FAILED_TO_CONFINE)
+    try:
+        main()
+    except SystemExit as end:
+        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+    except BaseException:
+        import traceback
+
+        os.write(2, traceback.format_exc().encode())
+        os._exit(1)
+    os._exit(0)
+
+
+class _Watch:
+    """One confined process from its start to its end."""
+
+    def __init__(self, channel: socket.socket, policy: Policy, child: int, log: int) -> None:
+        self.channel, self.policy, self.child, self.log = channel, policy, child, log
+        self.tail = b""
+        self.born_with = usage.memory([child])
+
+    def until_the_end(self) -> Ending:
+        ended = os.pidfd_open(self.child)
+        self.channel.setblocking(False)
+        os.set_blocking(self.log, False)
+        selector = selectors.DefaultSelector()
+        for source in (self.channel, self.log, ended):
+            selector.register(source, selectors.EVENT_READ)
+        reason = ""
+        look_at = time.monotonic() + _LOOK_EVERY
+        while not reason:
+            ready = {key.fileobj for key, _ in selector.select(max(0.0, look_at - time.monotonic()))}
+            if ended in ready:
+                break
+            if self.log in ready and not self._read_log():
+                selector.unregister(self.log)
+            if self.channel in ready and not self._obey():
+                reason = "the grader let go of it"
+            if time.monotonic() >= look_at:
+                reason = reason or self._overuse()
+                look_at = time.monotonic() + _LOOK_EVERY
+        status = kill_all(self.child)
+        self._read_log()
+        return Ending(status, reason, self.tail.decode(errors="replace"))
+
+    def _obey(self) -> bool:
+        try:
+            packet = self.channel.recv(4096)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        if packet:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.child, json.loads(packet)["signal"])
+        return bool(packet)
+
+    def _read_log(self) -> bool:
+        try:
+            piece = os.read(self.log, 1 << 16)
+        except BlockingIOError:
+            return True
+        self.tail = (self.tail + piece)[-_LOG_BYTES:]
+        return bool(piece)
+
+    def _overuse(self) -> str:
+        """What the tree of processes uses too much of; empty as a rule."""
+        policy = self.policy
+        pids = usage.descendants(os.getpid())
+        if usage.tasks(pids) > policy.processes:
+            return f"it had more than {policy.processes} processes and threads"
+        bound = self.born_with + policy.memory_bytes
+        if usage.memory(pids) > bound and usage.fair_memory(pids) > bound:
+            return f"it used more than {policy.memory_bytes >> 20} MB of memory"
+        if usage.disk(policy.write, pids, policy.disk_bytes) > policy.disk_bytes:
+            return f"it wrote more than {policy.disk_bytes >> 20} MB to disk"
+        return ""
+
+
+def kill_all(child: int) -> int:
+    """Kill every descendant of this process, and wait for them; the wait status of ``child``."""
+    status = 0
+    deadline = time.monotonic() + _GIVE_UP_AFTER
+    while time.monotonic() < deadline:
+        alive = usage.descendants(os.getpid())
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first: none can outrun the killing by forking
+            for pid in alive:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+        try:
+            while True:
+                pid, ended = os.waitpid(-1, 0 if not alive else os.WNOHANG)
+                if pid == child:
+                    status = ended
+                if pid == 0:
+                    time.sleep(0.002)
+                    break
+        except ChildProcessError:
+            return status
+    return status

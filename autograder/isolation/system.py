@@ -1,0 +1,83 @@
+"""The Linux calls that Python has no name for, through ctypes: one function each, ``OSError`` on failure."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+
+LINUX = sys.platform.startswith("linux")
+MACHINE = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine().lower())
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_GET_SECCOMP = 21
+
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+
+CAP_DAC_READ_SEARCH = 2
+_CAPABILITY_VERSION_3 = 0x20080522
+_LAST_CAPABILITY = 40
+
+_libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """A system call by its number; the result, or OSError."""
+    assert _libc is not None
+    return _checked(_libc.syscall(ctypes.c_long(number), *arguments))
+
+
+def prctl(option: int, second: object = 0, third: object = 0) -> int:
+    assert _libc is not None
+    zero = ctypes.c_ulong(0)
+    words = [ctypes.c_ulong(word) if isinstance(word, int) else word for word in (second, third)]
+    return _checked(_libc.prctl(ctypes.c_int(option), *words, zero, zero))
+
+
+def unshare(flags: int) -> None:
+    assert _libc is not None
+    _checked(_libc.unshare(ctypes.c_int(flags)))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
+
+
+class _CapabilityData(ctypes.Structure):
+    _fields_ = [("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32)]
+
+
+def keep_capabilities(*kept: int) -> None:
+    """Give up every capability but ``kept``, for good."""
+    assert _libc is not None
+    for capability in range(_LAST_CAPABILITY + 1):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:  # without CAP_SETPCAP there is nothing in the bounding set that could be gained
+            break
+    mask = sum(1 << capability for capability in kept)
+    header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
+    data = (_CapabilityData * 2)(_CapabilityData(mask, mask, 0), _CapabilityData(0, 0, 0))
+    _checked(_libc.capset(ctypes.byref(header), ctypes.byref(data)))
+
+
+def die_with_parent() -> None:
+    """Have the system kill this process when its parent ends. A change of uid undoes it."""
+    import signal
+
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

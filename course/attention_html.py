@@ -110,7 +110,8 @@ def _offline(page: HTML) -> HTML:
     from IPython.display import HTML
 
     match = re.fullmatch(
-        r'\s*<script src="[^"]*require[^"]*"></script>(?P<body>.*?)<script type="text/javascript">(?P<view>.*)</script>\s*',
+        r'\s*<script src="[^"]*require[^"]*"></script>(?P<body>.*?)'
+        r'<script type="text/javascript">(?P<view>.*)</script>\s*',
         page.data,
         flags=re.DOTALL,
     )

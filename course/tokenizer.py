@@ -40,14 +40,14 @@ def load_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def encode(sentences: str | Sequence[str], config: Config) -> BatchEncoding:
-    """Token ids of one sentence or of a batch, padded to the longest: ``input_ids``, ``attention_mask`` (batch, tokens).
+    """``input_ids`` and ``attention_mask`` (batch, tokens) of a sentence, or of a batch padded to its longest.
 
     Raises SentenceError where a sentence has more tokens than ``config.max_position_embeddings``.
     """
-    texts = [sentences] if isinstance(sentences, str) else list(sentences)
-    if not texts or not all(isinstance(text, str) for text in texts):
+    texts = [sentences] if isinstance(sentences, str) else sentences
+    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
         raise SentenceError(f"encode takes a sentence or a list of sentences, not {sentences!r:.60}.")
-    encoded = load_tokenizer()(texts, padding=True, return_tensors="pt", verbose=False)
+    encoded = load_tokenizer()(list(texts), padding=True, return_tensors="pt", verbose=False)
     n_tokens, limit = encoded["input_ids"].shape[1], config.max_position_embeddings
     if n_tokens > limit:
         longest = texts[int(encoded["attention_mask"].sum(dim=1).argmax())]

@@ -58,9 +58,9 @@ def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str], columns:
         layout="constrained",
     )
     plt.close(figure)  # shown as the value of its cell, and not a second time by pyplot
-    # Longer sentences need smaller letters; below 4 points they would only be dust, so every second one goes.
-    size = max(4.0, min(8.0, 0.62 * 72 * side / n_keys))
-    step = -(-n_keys // 28)
+    # Labels shrink with the length of the sentence; below 5 points they would be dust, so some are left out instead.
+    step = -(-n_keys // 24)
+    size = max(5.0, min(8.0, 0.62 * 72 * side * step / n_keys))
     positions = range(0, n_keys, step)
     # One scale for all panels. [CLS] often gets nearly everything; the square root lets the small weights be seen too.
     scale = PowerNorm(0.5, vmin=0.0, vmax=float(array.max()))
@@ -70,11 +70,13 @@ def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str], columns:
             continue
         image = axes.imshow(array[index], cmap=COLOURS, norm=scale)
         axes.set_title(titles[index], fontsize=9)
-        axes.set_xticks(positions, [labels[i] for i in positions], rotation=90, fontsize=size)
-        axes.set_yticks(positions, [labels[i] for i in positions], fontsize=size)
-        axes.tick_params(length=2, labelbottom=index + columns >= n_panels)
-        axes.set_xlabel("key" if index + columns >= n_panels else "", fontsize=9)
-        axes.set_ylabel("query" if index % columns == 0 else "", fontsize=9)
+        lowest, leftmost = index + columns >= n_panels, index % columns == 0
+        names = [labels[i] for i in positions]
+        axes.set_xticks(positions, names, rotation=90, fontsize=size)
+        axes.set_yticks(positions, names, fontsize=size)
+        axes.tick_params(length=2, labelbottom=lowest, labelleft=leftmost)
+        axes.set_xlabel("key" if lowest else "", fontsize=9)
+        axes.set_ylabel("query" if leftmost else "", fontsize=9)
     bar = figure.colorbar(image, ax=grid, shrink=0.7, aspect=40, pad=0.015)
     bar.set_label("attention weight", fontsize=9)
     bar.ax.tick_params(labelsize=8)

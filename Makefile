@@ -1,0 +1,47 @@
+# Needs Python 3.11 or later, pip and make; nothing else. `make help` lists the targets.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: help setup demo test test-fast release check bench clean
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make setup      virtual environment with everything pinned
+setup: $(STAMP)
+$(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[views]' --editable './autograder[dask,postgresql]' --requirement requirements-dev.txt
+	touch $(STAMP)
+
+## make demo       release the course, grade a sample class, show grades, feedback and picture
+demo: setup
+	$(BIN)/python -m autograder.demo
+
+## make test       everything
+test: setup
+	$(BIN)/python -m pytest tests
+
+## make test-fast  what a developer runs every few minutes
+test-fast: setup
+	$(BIN)/python -m pytest tests -m "not slow"
+
+## make release    students' notebooks from the instructors', with every proof
+release: setup
+	$(BIN)/autograder release
+
+## make check      ruff and mypy
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+## make bench      measured comparisons, as Markdown tables
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info autograder/*.egg-info

@@ -1,0 +1,46 @@
+"""The ``autograder`` command. It knows words, progress and exit codes, and nothing of how anything is done.
+
+Exit codes: 0 done; 1 done, but some submissions failed (they are listed); 2 nothing could be done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from autograder.commands import doctor, feedback, grade, references, release, report
+from autograder.errors import GradingError
+from course.errors import CourseError
+
+COMMANDS = (grade, feedback, report, references, release, doctor)
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="autograder", description="Grade the notebooks of a course: rebuilt, run confined, "
+                                   "judged outside the process that ran the student's code.")
+    made.add_argument("--course", type=Path, default=Path.cwd(), help="the course's folder (default: here)")
+    words = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add(words)
+    return made
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command. What the teacher can mend is said in one line, without a traceback, with exit code 2."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread per kernel: many kernels, few cores
+    args = parser().parse_args(argv)
+    args.course = args.course.resolve()
+    try:
+        return int(args.func(args))
+    except (GradingError, CourseError) as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("autograder: stopped; the same command goes on where this one stopped", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

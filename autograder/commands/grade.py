@@ -1,0 +1,102 @@
+"""``autograder grade ASSIGNMENT``: grade a class, with a progress bar and a table at the end."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from autograder.assignment import Course
+from autograder.classroom import Order, Progress, Row, grade_class
+from autograder.errors import GradingError
+from autograder.run import Limits
+
+WARNING = ("Without isolation a submission can read references and other submissions, write files, use the network and "
+           "outlive its grading. Only for submissions that you trust.")
+
+
+def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = words.add_parser("grade", help="grade a class", description=__doc__)
+    parser.add_argument("assignment")
+    parser.add_argument("--student", action="append", default=[], metavar="ID", help="this student only; may be repeated")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="default: one per core")
+    parser.add_argument("--force", action="store_true", help="grade again what is graded already")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="hand the work to this Dask scheduler, tcp://HOST:PORT")
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for one cell; a notebook gets ten times as much")
+    parser.add_argument("--no-isolation", action="store_true", help="run students' code unconfined (see what it says)")
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    console = Console()
+    if args.workers < 1:
+        raise GradingError(f"--workers must be at least 1, not {args.workers}")
+    if args.time_limit is not None and args.time_limit <= 0:
+        raise GradingError(f"--time-limit must be a number of seconds above 0, not {args.time_limit:g}")
+    if args.no_isolation:
+        console.print(f"[yellow]{WARNING}[/]")
+    limits = Limits(cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit) if args.time_limit else Limits()
+    order = Order(args.assignment, tuple(args.student), args.workers, args.force, args.scheduler,
+                  "none" if args.no_isolation else "auto", limits)
+    started = time.monotonic()
+    with _bar(console) as bar:
+        task = bar.add_task("grading", total=None, failure="", rate="")
+
+        def report(progress: Progress) -> None:
+            seconds = time.monotonic() - started
+            rate = f"{progress.done / seconds:.1f}/s" if progress.done and seconds > 1 else ""
+            bar.update(task, total=progress.total, completed=progress.done, failure=escape(progress.last_failure[:60]), rate=rate)
+
+        rows = grade_class(Course(args.course), order, report)
+    print_table(console, rows)
+    failures = [row for row in rows if row.failure]
+    for row in failures:
+        console.print(f"[red]{escape(row.student)}[/]: {escape(row.failure)}", soft_wrap=True)
+    return 1 if failures else 0
+
+
+def _bar(console: Console) -> Bar:
+    return Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+               TimeRemainingColumn(), TextColumn("[red]{task.fields[failure]}"), console=console)
+
+
+def print_table(console: Console, rows: list[Row]) -> None:
+    """Per student and notebook the points, what failed, what waits for a human, what was put right."""
+    notebooks = list(dict.fromkeys(name for row in rows for name in row.points))
+    table = Table()
+    table.add_column("student")
+    for name in notebooks:
+        table.add_column(escape(name), justify="right", overflow="fold")
+    table.add_column("points", justify="right")
+    table.add_column("what failed", overflow="fold")
+    for row in rows:
+        points = [_points(row, name) for name in notebooks]
+        total = f"{row.total:g}/{sum(row.max_points.values()):g}" if row.points and not row.failure else "–"
+        table.add_row(escape(row.student), *points, total, escape(_remarks(row)))
+    console.print(table)
+
+
+def _points(row: Row, notebook: str) -> str:
+    points = row.points.get(notebook)
+    return "–" if points is None else f"{points:g}"
+
+
+def _remarks(row: Row) -> str:
+    if row.failure:
+        return "could not be graded"
+    remarks = [", ".join(row.failed)] if row.failed else []
+    if row.waiting:
+        remarks.append(f"to be read: {', '.join(row.waiting)}")
+    if row.kept_manual:
+        remarks.append(f"{row.kept_manual} marks by hand kept")
+    if row.notes:
+        remarks.append(f"({len(row.notes)} put right)" if len(row.notes) > 1 else f"({row.notes[0]})")
+    if row.skipped:
+        remarks.append("graded before")
+    return "; ".join(remarks)

@@ -1,0 +1,82 @@
+"""Comparing an answer with what was expected: kind, then shape, then values, then known mistakes.
+
+No message quotes an expected value: feedback may show every word of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+
+from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Mistake
+from autograder.verdict import Check
+
+
+def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The default rule: every expected answer is there and right; a known mistake is named."""
+    checks = [compare_value(name, answers.arrays.get(name), want, exercise) for name, want in case.expected.items()]
+    if all(check.passed for check in checks):
+        return Judgement(checks)
+    mistake = find_mistake(exercise, case, answers)
+    if mistake is None:
+        return Judgement(checks)
+    named = Check(mistake.id, False, mistake.message, mistake.hint, mistake.id)
+    return Judgement([named, *(check for check in checks if check.passed)])
+
+
+def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise: Exercise) -> Check:
+    label = name.removeprefix(TEXT)
+    if got is None:
+        return Check(label, False, f"{label}: nothing came.", "Does your code return it, under the name that was asked for?")
+    if name.startswith(TEXT):
+        return Check(label, same_text(got, want), f"{label}: the text differs from what was expected.")
+    if got.dtype.kind != want.dtype.kind and not {got.dtype.kind, want.dtype.kind} <= set("iub"):
+        kinds = {"f": "floating-point numbers", "i": "whole numbers", "u": "whole numbers", "b": "true/false"}
+        expected, came = kinds[want.dtype.kind], kinds.get(got.dtype.kind, str(got.dtype))
+        return Check(label, False, f"{label}: expected {expected}, but {came} came.")
+    if got.shape != want.shape:
+        return Check(label, False, f"{label}: expected shape {want.shape}, but yours is {got.shape}.",
+                     "Print the shape after every step and compare it with the comment behind the line.")
+    return _compare_numbers(label, got, want, exercise)
+
+
+def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Exercise) -> Check:
+    if want.dtype.kind != "f":
+        return Check(label, bool(np.array_equal(got, want)), f"{label}: the values differ from what was expected.")
+    bad = ~np.isfinite(got) & np.isfinite(want)
+    if bad.any():
+        return Check(label, False, f"{label}: {bad.sum()} of {bad.size} numbers are not finite (nan or inf).",
+                     "A division by zero, or an exponential of a large number?")
+    close = np.isclose(got, want, atol=exercise.atol, rtol=exercise.rtol)
+    if close.all():
+        return Check(label, True)
+    share = 100 * (1 - close.mean())
+    return Check(label, False, f"{label}: the shape is right, the values are not ({share:.0f} % of them are off).")
+
+
+def same_text(got: np.ndarray, want: np.ndarray) -> bool:
+    try:
+        return bool(json.loads(got.tobytes().decode()) == json.loads(want.tobytes().decode()))
+    except ValueError:
+        return False
+
+
+def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | None:
+    """The first mistake of the catalogue whose wrong answer is this very answer."""
+    for mistake in exercise.mistakes:
+        wrong = mistake.answers(case)
+        if wrong and matches(answers.arrays, wrong, exercise):
+            return mistake
+    return None
+
+
+def matches(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray], exercise: Exercise) -> bool:
+    for name, want in wrong.items():
+        array = got.get(name)
+        if array is None or array.shape != want.shape:
+            return False
+        if not np.allclose(array, want, atol=10 * exercise.atol, rtol=10 * exercise.rtol, equal_nan=True):
+            return False
+    return True

@@ -1,0 +1,100 @@
+"""Writing verdicts into nbgrader's gradebook, whose schema stays nbgrader's own. One writer, one transaction each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.utils import compute_checksum
+from nbformat import NotebookNode
+from sqlalchemy.exc import OperationalError
+
+from autograder import cells
+from autograder.errors import GradingError
+from autograder.grading import Graded
+from autograder.verdict import NotebookVerdict
+
+Result = TypeVar("Result")
+
+#: How long a locked database is waited for, in seconds, before grading stops with a message.
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """``kept_manual``: how many marks given by hand were there before and still count."""
+
+    kept_manual: int
+
+
+def open_gradebook(db_url: str, assignment: str) -> Gradebook:
+    """Raises GradingError where the gradebook does not know the assignment or cannot be opened."""
+    try:
+        gradebook = Gradebook(db_url)
+        gradebook.find_assignment(assignment)
+    except MissingEntry as error:
+        raise GradingError(f"the gradebook does not know {assignment!r}: run 'nbgrader generate_assignment "
+                           f"{assignment}' (or 'make release') first") from error
+    except OperationalError as error:
+        raise GradingError(f"the gradebook cannot be opened: {error.orig}") from error
+    return gradebook
+
+
+def save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None = None) -> Saved:
+    """Write one submission's verdict. Marks given by hand stay; where one stands, a human is asked to look again."""
+    return _patiently(gradebook, lambda: _save(gradebook, graded, timestamp))
+
+
+def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
+    started, pause = time.monotonic(), 0.05
+    while True:
+        try:
+            return action()
+        except OperationalError as error:
+            gradebook.db.rollback()
+            if time.monotonic() - started > PATIENCE:
+                raise GradingError(f"the gradebook stayed locked for {PATIENCE:.0f} s: {error.orig}; close whatever "
+                                   "holds it and start again, nothing is lost") from error
+            time.sleep(pause)
+            pause = min(2 * pause, 2.0)
+
+
+def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None) -> Saved:
+    verdict = graded.verdict
+    gradebook.update_or_create_student(verdict.student)
+    when = {"timestamp": timestamp} if timestamp else {}
+    submission = gradebook.update_or_create_submission(verdict.assignment, verdict.student, **when)
+    notebooks = {notebook.notebook: notebook for notebook in verdict.notebooks}
+    kept = 0
+    for stored in submission.notebooks:
+        if stored.name in notebooks:
+            kept += _save_notebook(stored, notebooks[stored.name], graded.notebooks.get(stored.name))
+    gradebook.db.commit()
+    return Saved(kept)
+
+
+def _save_notebook(stored: object, verdict: NotebookVerdict, notebook: NotebookNode | None) -> int:
+    found = {cell.cell: cell for cell in verdict.cells}
+    kept = 0
+    for grade in stored.grades:  # type: ignore[attr-defined]
+        cell = found.get(grade.name)
+        if cell is None:
+            continue
+        grade.auto_score = cell.points
+        # nbgrader's own rule: a mark by hand, or none at all, needs a human
+        grade.needs_manual_grade = grade.manual_score is not None or cell.points is None
+        kept += grade.manual_score is not None
+    untouched = _untouched(notebook) if notebook is not None else set()
+    for comment in stored.comments:  # type: ignore[attr-defined]
+        comment.auto_comment = "No response." if comment.name in untouched else None
+    return kept
+
+
+def _untouched(notebook: NotebookNode) -> set[str]:
+    """The answer cells whose text is still the released stub."""
+    return {cells.nbgrader(cell)["grade_id"] for cell in notebook.cells
+            if cells.is_solution(cell) and cells.nbgrader(cell).get("checksum") == compute_checksum(cell)}

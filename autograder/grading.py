@@ -1,0 +1,117 @@
+"""One submission through the three stations: rebuild, run, judge. Knows no gradebook and no command line."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder import cells, store
+from autograder.assignment import Assignment, Submission
+from autograder.judge import judge, write_into
+from autograder.rebuild import Rebuilt, UnreadableNotebook, read_submitted, rebuild
+from autograder.run import InfrastructureError, Kernels, Limits, run
+from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status, SubmissionVerdict
+
+#: A failure of the grader itself is tried again this often before it is reported.
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A verdict, and the notebooks with the verdict written into them, ready to be saved."""
+
+    verdict: SubmissionVerdict
+    notebooks: Mapping[str, NotebookNode]
+    log: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A submission after the rebuild: notebooks that can be run, verdicts on those that cannot, files beside them."""
+
+    rebuilt: Mapping[str, Rebuilt]
+    unreadable: Mapping[str, NotebookVerdict]
+    files: Mapping[str, bytes]
+
+
+def prepare(submission: Submission, assignment: Assignment) -> Prepared:
+    """The station REBUILD for every notebook of a submission."""
+    rebuilt: dict[str, Rebuilt] = {}
+    unreadable: dict[str, NotebookVerdict] = {}
+    for name in assignment.source:
+        if name not in submission.notebooks:
+            unreadable[name] = nothing(assignment, name, submission.student, "missing", f"{name}.ipynb was not handed in.")
+            continue
+        try:
+            sent = read_submitted(submission.notebooks[name])
+        except UnreadableNotebook as error:
+            why = f"{name}.ipynb could not be read: {error}"
+            unreadable[name] = nothing(assignment, name, submission.student, "failed", why)
+            continue
+        made = rebuild(assignment.source[name], assignment.release[name], sent)
+        about = tuple(note for note in submission.notes if name in note)
+        rebuilt[name] = Rebuilt(made.notebook, about + made.notes)
+    return Prepared(rebuilt, unreadable, {**assignment.files, **submission.files, **_siblings(rebuilt)})
+
+
+def grade(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits) -> Graded:
+    """Grade one submission. Raises nothing on account of what the student sent."""
+    prepared = prepare(submission, assignment)
+    verdicts = dict(prepared.unreadable)
+    notebooks: dict[str, NotebookNode] = {}
+    log: list[str] = []
+    for name, made in prepared.rebuilt.items():
+        verdicts[name], notebooks[name] = _grade_notebook(name, made, submission.student, assignment, prepared.files,
+                                                          kernels, limits, log)
+    ordered = tuple(verdicts[name] for name in assignment.source)
+    return Graded(SubmissionVerdict(submission.student, assignment.name, ordered), notebooks, tuple(log))
+
+
+def _grade_notebook(name: str, made: Rebuilt, student: str, assignment: Assignment, files: Mapping[str, bytes],
+                    kernels: Kernels, limits: Limits, log: list[str]) -> tuple[NotebookVerdict, NotebookNode]:
+    for attempt in range(ATTEMPTS):
+        with tempfile.TemporaryDirectory(prefix="answers-") as answers:
+            try:
+                ran = run(made.notebook, files=files, inputs=inputs_of(made.notebook), answers=Path(answers),
+                          kernels=kernels, limits=limits)
+            except InfrastructureError as error:
+                log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
+                continue
+            log += [f"{name}: {line}" for line in ran.log]
+            verdict = judge(ran, student=student, assignment=assignment.name, notebook=name, notes=made.notes)
+            return verdict, write_into(ran.notebook, verdict)
+    verdict = nothing(assignment, name, student, "infrastructure", "The grader failed; nothing is wrong with the submission. "
+                      + (log[-1] if log else ""))
+    return verdict, write_into(made.notebook, verdict)
+
+
+def inputs_of(notebook: NotebookNode) -> dict[str, Path]:
+    """slug -> folder of inputs, for every reference that the notebook's hidden cells ask for."""
+    return {slug: store.inputs_folder(slug) for cell in notebook.cells if cells.is_judged(cell)
+            for slug in cells.references_of(cell.source)}
+
+
+def _siblings(rebuilt: Mapping[str, Rebuilt]) -> dict[str, bytes]:
+    """The student's notebooks as later ones may read them: rebuilt, and without the hidden tests."""
+    files = {}
+    for name, made in rebuilt.items():
+        notebook = nbformat.from_dict(made.notebook)
+        for cell in notebook.cells:
+            if cells.is_judged(cell):
+                cell.source = cells.split_hidden(cell.source).visible
+        files[f"{name}.ipynb"] = nbformat.writes(notebook).encode()
+    return files
+
+
+def nothing(assignment: Assignment, name: str, student: str, status: Status, why: str) -> NotebookVerdict:
+    """The verdict on a notebook that was not run: no points, or none yet where the grader itself failed."""
+    points = None if status == "infrastructure" else 0.0
+    graded = [cell for cell in assignment.source[name].cells if cells.is_graded(cell)]
+    verdicts = tuple(CellVerdict(cells.nbgrader(cell)["grade_id"], status, points, cells.max_points(cell),
+                                 (Check(name, False, why),)) for cell in graded)
+    return NotebookVerdict(student, assignment.name, name, verdicts, (why,))

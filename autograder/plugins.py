@@ -1,0 +1,115 @@
+"""nbgrader's preprocessors around our stations, each a few lines; ``nbgrader_config.py`` puts them in its lists."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+
+from autograder import verdict
+from autograder.assignment import Assignment, Course, read_submission
+from autograder.grading import Prepared, inputs_of, prepare
+from autograder.judge import judge, write_into
+from autograder.run import Kernels, Limits, run
+from autograder.verdict import SubmissionVerdict
+
+Processed = tuple[NotebookNode, ResourcesDict]
+
+
+class SetRepository(NbGraderPreprocessor):
+    """Puts the course's public repository into badges and setup cells."""
+
+    repository = Unicode("example/transformer-course", help="OWNER/NAME of the public repository").tag(config=True)
+    placeholder = "example/transformer-course"
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
+        for cell in nb.cells:
+            cell.source = cell.source.replace(self.placeholder, self.repository)
+        return nb, resources
+
+
+class RebuildSubmission(NbGraderPreprocessor):
+    """The station REBUILD in the place of nbgrader's own repairs."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
+        made = _prepared(resources).rebuilt[resources["nbgrader"]["notebook"]]
+        for note in made.notes:
+            self.log.warning("%s", note)
+        return made.notebook, resources
+
+
+class RunConfined(NbGraderPreprocessor):
+    """The station RUN in the place of nbgrader's Execute. What it leaves for the judge lies in the resources."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
+        prepared = _prepared(resources)
+        made = prepared.rebuilt[resources["nbgrader"]["notebook"]]
+        answers = Path(tempfile.mkdtemp(prefix="answers-"))
+        try:
+            ran = run(made.notebook, files=prepared.files, inputs=inputs_of(made.notebook), answers=answers,
+                      kernels=_kernels(), limits=Limits())
+        except BaseException:
+            shutil.rmtree(answers, ignore_errors=True)
+            raise
+        resources["autograder"] = {"ran": ran, "notes": made.notes}
+        return ran.notebook, resources
+
+
+class JudgeAnswers(NbGraderPreprocessor):
+    """The station JUDGE: the verdict, in nbgrader's own terms in the cells, in full in ``verdicts.json``."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
+        names = resources["nbgrader"]
+        ran, notes = resources["autograder"]["ran"], resources["autograder"]["notes"]
+        try:
+            said = judge(ran, student=names["student"], assignment=names["assignment"], notebook=names["notebook"], notes=notes)
+        finally:
+            shutil.rmtree(ran.answers, ignore_errors=True)
+        _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
+        return write_into(ran.notebook, said), resources
+
+
+def sweep(assignment: str, student: str, notebooks: list[str]) -> None:
+    """nbgrader's post_convert_hook: what it copied along from the submission (links followed!) goes away again."""
+    folder = _course().autograded(student, assignment)
+    keep = {Path(notebook).name for notebook in notebooks} | {"verdicts.json"}
+    for path in folder.iterdir():
+        if path.name not in keep:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _course() -> Course:
+    return Course(Path.cwd())  # nbgrader's converters change into the course's root
+
+
+@lru_cache(maxsize=1)
+def _kernels() -> Kernels:
+    kernels = Kernels.open("auto")
+    atexit.register(kernels.__exit__, None, None, None)
+    return kernels.__enter__()
+
+
+@lru_cache(maxsize=2)
+def _submission(student: str, assignment: str) -> Prepared:
+    opened = Assignment.open(_course().root, assignment)
+    return prepare(read_submission(_course().submitted(student, assignment), student, opened), opened)
+
+
+def _prepared(resources: ResourcesDict) -> Prepared:
+    return _submission(resources["nbgrader"]["student"], resources["nbgrader"]["assignment"])
+
+
+def _add_to_verdicts(folder: Path, said: verdict.NotebookVerdict) -> None:
+    """Put one notebook's verdict among those of the same submission."""
+    path = folder / "verdicts.json"
+    others = [old for old in (verdict.read(path).notebooks if path.exists() else ()) if old.notebook != said.notebook]
+    notebooks = tuple(sorted([*others, said], key=lambda one: one.notebook))
+    path.unlink(missing_ok=True)  # nbgrader leaves its files read-only
+    path.write_text(verdict.to_json(SubmissionVerdict(said.student, said.assignment, notebooks)), encoding="utf-8")

@@ -1,0 +1,143 @@
+"""Who does the grading: local processes, or the workers of a Dask scheduler, behind one small interface.
+
+A worker keeps one warm template of kernels for as long as it lives. A worker that dies takes down only what
+it was doing: that is done again by another.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from autograder.assignment import Assignment, Course, read_submission
+from autograder.errors import GradingError
+from autograder.grading import ATTEMPTS, Graded, grade
+from autograder.run import Kernels, Limits
+
+Isolation = Literal["auto", "none"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to be graded. Small, so that a thousand of them weigh nothing."""
+
+    root: Path
+    assignment: str
+    student: str
+    limits: Limits
+    isolation: Isolation
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a job: graded, or the reason why not."""
+
+    job: Job
+    graded: Graded | None
+    failure: str = ""
+    details: str = ""
+
+
+@lru_cache(maxsize=1)
+def _kernels(isolation: Isolation) -> Kernels:
+    # lives as long as the worker does; the template ends with its parent
+    return Kernels.open(isolation).__enter__()
+
+
+@lru_cache(maxsize=4)
+def _assignment(root: Path, name: str) -> Assignment:
+    return Assignment.open(root, name)
+
+
+def do(job: Job) -> Done:
+    """Grade one submission, in whatever process this runs. Raises nothing on account of the submission."""
+    assignment = _assignment(job.root, job.assignment)
+    try:
+        folder = Course(job.root).submitted(job.student, job.assignment)
+        submission = read_submission(folder, job.student, assignment)
+        return Done(job, grade(submission, assignment, _kernels(job.isolation), job.limits))
+    except GradingError as error:
+        return Done(job, None, str(error))
+    except Exception as error:  # a fault of ours in one submission must not stop the class
+        return Done(job, None, f"the grader failed ({type(error).__name__}: {error}); this is no mark", traceback.format_exc())
+
+
+def local_results(jobs: list[Job], workers: int) -> Iterator[Done]:
+    """Grade with processes of our own; a pool broken by a killed worker is replaced and its jobs are done again."""
+    waiting, tries = list(jobs), dict.fromkeys((job.student for job in jobs), 0)
+    while waiting:
+        context = multiprocessing.get_context("spawn")  # a fork would copy the writer's open gradebook
+        broken: list[Job] = []
+        with ProcessPoolExecutor(min(workers, len(waiting)), mp_context=context) as pool:
+            for job, outcome in _as_completed(pool, waiting, 2 * workers):
+                if isinstance(outcome, BrokenProcessPool):
+                    tries[job.student] += 1
+                    broken.append(job)
+                else:
+                    yield outcome
+        waiting = [job for job in broken if tries[job.student] < ATTEMPTS]
+        yield from (Done(job, None, "the worker died while grading this submission")
+                    for job in broken if tries[job.student] >= ATTEMPTS)
+
+
+def _as_completed(pool: Executor, jobs: list[Job], window: int) -> Iterator[tuple[Job, Done | BrokenProcessPool]]:
+    """Results as they come, with only a few jobs handed out at a time: results never pile up."""
+    queue = iter(jobs)
+    running: dict[Future[Done], Job] = {}
+
+    def hand_out() -> bool:
+        for job in queue:
+            try:
+                running[pool.submit(do, job)] = job
+            except BrokenProcessPool as error:
+                failed.append((job, error))
+                continue
+            return True
+        return False
+
+    failed: list[tuple[Job, Done | BrokenProcessPool]] = []
+    while len(running) < window and hand_out():
+        pass
+    while running or failed:
+        yield from failed
+        failed.clear()
+        if not running:
+            break
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            job = running.pop(future)
+            error = future.exception()
+            if error is not None and not isinstance(error, BrokenProcessPool):
+                raise error
+            yield job, error if isinstance(error, BrokenProcessPool) else future.result()
+            hand_out()
+
+
+def dask_results(jobs: list[Job], address: str) -> Iterator[Done]:
+    """Grade with the workers of a running Dask scheduler, which see the course under the same path.
+
+    Raises GradingError where Dask is missing or no scheduler answers.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ImportError as error:
+        raise GradingError("--scheduler needs Dask: pip install 'dask' 'distributed'") from error
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise GradingError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
+        # a submission whose worker was lost goes to another worker
+        futures = client.map(do, jobs, pure=False, retries=ATTEMPTS)
+        by_key = {future.key: job for future, job in zip(futures, jobs, strict=True)}
+        finished = as_completed(futures, with_results=True, raise_errors=False)
+        del futures
+        for future, outcome in finished:
+            yield outcome if isinstance(outcome, Done) else Done(by_key[future.key], None, f"no worker could do it: {outcome[1]}")
+            future.release()

@@ -1,0 +1,100 @@
+"""What every check has in common: how it fails, how it passes, and shapes before values.
+
+Imports no torch: the NumPy sheet is checked with the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+
+class CheckFailed(AssertionError):
+    """A check that says what was expected, what came, and where to look; Jupyter shows just that."""
+
+    def __init__(self, name: str, expected: str, came: str, look: str = "") -> None:
+        self.name, self.expected, self.came, self.look = name, expected, came, look
+        super().__init__("\n".join(line for line in (f"{name}: {expected}", came, look) if line))
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython asks for this in place of forty lines of traceback; the cause comes last where there is one
+        lines = [f"CheckFailed  {self}"]
+        if self.__cause__ is not None:
+            import traceback
+
+            frames = traceback.extract_tb(self.__cause__.__traceback__)
+            own = [frame for frame in frames if "site-packages" not in frame.filename] or list(frames)
+            lines += ["", *(f"  line {frame.lineno}, in {frame.name}: {frame.line or ''}" for frame in own[1:][-3:]),
+                      f"  {type(self.__cause__).__name__}: {self.__cause__}"]
+        return lines
+
+
+def fail(name: str, expected: str, came: str, look: str = "") -> NoReturn:
+    """Raises CheckFailed: what was expected, what came, where to look."""
+    raise CheckFailed(name, expected, came, look)
+
+
+def passed(name: str, *what: str) -> None:
+    """Print what was looked at and found right."""
+    print(f"✓ {name}: " + ", ".join(what))
+
+
+@contextmanager
+def running(name: str, doing: str, look: str = "") -> Iterator[None]:
+    """Turns whatever the student's code raises into a CheckFailed that says what was being done.
+
+    ``NotImplementedError`` is told apart: the cell is simply not filled in yet.
+    """
+    try:
+        yield
+    except CheckFailed:
+        raise
+    except NotImplementedError as error:
+        raise CheckFailed(name, "this part is not filled in yet.", "Replace 'raise NotImplementedError()' by your code.") from error
+    except Exception as error:
+        raise CheckFailed(name, f"{doing} should work.", f"It stopped with {type(error).__name__}: {error}", look) from error
+
+
+def same_shape(name: str, what: str, got: Any, want: tuple[int, ...], axes: str, look: str = "") -> None:
+    """Fails unless ``got`` is an array or tensor of shape ``want``; ``axes`` names them, say ``(batch, tokens, dim)``."""
+    if not hasattr(got, "shape"):
+        fail(name, f"{what} must be an array of shape {want} = {axes}.", f"Yours is {_article(type(got).__name__)}.", look)
+    if tuple(got.shape) != tuple(want):
+        fail(name, f"{what} must have shape {want} = {axes}.", f"Yours has {tuple(got.shape)}.", look)
+
+
+def finite(name: str, what: str, got: Any, look: str = "") -> None:
+    """Fails where a number is nan or infinite."""
+    array = to_numpy(got)
+    bad = int((~np.isfinite(array)).sum())
+    if bad:
+        fail(name, f"{what} must be finite numbers.", f"{bad} of {array.size} are nan or inf.", look)
+
+
+def close(got: Any, want: Any, atol: float = 1e-4) -> bool:
+    """True where the shapes agree and every number differs by less than ``atol`` (nan never agrees)."""
+    first, second = to_numpy(got), to_numpy(want)
+    return first.shape == second.shape and bool(np.allclose(first, second, atol=atol, rtol=1e-3))
+
+
+def to_numpy(value: Any) -> np.ndarray:
+    """A NumPy array of a tensor, array or nested list."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    return np.asarray(value)
+
+
+def axis_that_sums_to_one(weights: Any, names: tuple[str, ...]) -> str | None:
+    """Which axis the weights sum to 1 over, in words; None where there is none."""
+    array = to_numpy(weights)
+    for axis in reversed(range(array.ndim)):
+        if np.allclose(array.sum(axis=axis), 1, atol=1e-4):
+            return f"axis {axis}, the {names[axis]}"
+    return None
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,39 @@
+"""The course's nbgrader configuration: stock nbgrader, with our stations in its lists of steps.
+
+``nbgrader generate_assignment``, ``nbgrader autograde``, ``nbgrader generate_feedback``, ``nbgrader export`` and
+the formgrader's buttons work as ever, with the verdicts of ``autograder grade``.
+"""
+
+import os
+
+from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
+
+from autograder.plugins import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
+
+c = get_config()  # noqa: F821
+
+c.CourseDirectory.course_id = "transformers"
+c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
+if os.environ.get("NBGRADER_DB_URL"):
+    c.CourseDirectory.db_url = os.environ["NBGRADER_DB_URL"]
+
+# The one setting behind every Colab badge and every setup cell: your public repository.
+c.SetRepository.repository = "example/transformer-course"
+
+# The notebook is made anew from the trusted source, so nbgrader's own repairs have nothing left to do ...
+c.Autograde.sanitize_preprocessors = [RebuildSubmission, CheckCellMetadata]
+# ... it runs confined, and the verdict comes from outside the process that ran it.
+c.Autograde.autograde_preprocessors = [
+    RunConfined,
+    JudgeAnswers,
+    ClearMetadataPreprocessor,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
+c.Autograde.post_convert_hook = sweep
+
+c.GenerateAssignment.preprocessors = [SetRepository, *GenerateAssignment.class_traits()["preprocessors"].default()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import signal
 import socket
 import time
@@ -93,11 +94,19 @@ def connect_to_another_kernels_socket(target: Target) -> str:
 
 
 def connect_over_tcp(target: Target) -> str:
-    return _refused(lambda: socket.create_connection(("127.0.0.1", target.tcp_port), 1).close(), "connected over TCP")
+    def attempt() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
+            connection.connect(("127.0.0.1", target.tcp_port))
+
+    return _refused(attempt, "connected over TCP")
 
 
 def listen_over_tcp(target: Target) -> str:
-    return _refused(lambda: socket.create_server(("127.0.0.1", 0)).close(), "listened over TCP")
+    def attempt() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
+            server.bind(("127.0.0.1", 0))
+
+    return _refused(attempt, "listened over TCP")
 
 
 def send_over_udp(target: Target) -> str:
@@ -127,8 +136,6 @@ def read_another_process(target: Target) -> str:
 
 
 def lower_the_limits_of_another_process(target: Target) -> str:
-    import resource
-
     return _refused(
         lambda: resource.prlimit(target.victim, resource.RLIMIT_NOFILE, (8, 8)), "changed another process's limits"
     )

@@ -62,8 +62,12 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
 }  # fmt: skip
 
-#: ``shutil.copy``, ``tempfile`` and archives set modes and times; they go on undisturbed, the files stay as they are.
-_PRETENDED = {"chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat", "utimensat"}
+#: ``shutil.copy``, ``tempfile`` and archives set modes and times, ZeroMQ the scheduling of its threads. They go on
+#: undisturbed, and everything stays as it is.
+_PRETENDED = {
+    "chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat", "utimensat",
+    "sched_setscheduler", "sched_setparam", "sched_setattr",
+}  # fmt: skip
 #: Answered as an older system would, so that the C library takes the older call, whose arguments can be looked at.
 _ABSENT = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_create", "pidfd_open"}
 _NETWORK = {"connect", "socket", "socketpair"}

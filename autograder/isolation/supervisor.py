@@ -14,6 +14,7 @@ import selectors
 import signal
 import socket
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import NoReturn
@@ -106,11 +107,11 @@ def _run_confined(policy: Policy, main: Callable[[], None], log: int) -> NoRetur
     except SystemExit as end:
         os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
     except BaseException:
-        import traceback
-
         os.write(2, traceback.format_exc().encode())
+    else:
+        os._exit(0)
+    finally:  # whatever happens, the caller's frames must never run on in here
         os._exit(1)
-    os._exit(0)
 
 
 class _Watch:

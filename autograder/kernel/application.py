@@ -1,0 +1,66 @@
+"""The kernel inside of its confinement: ipykernel's application, started in a process forked from the template."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+from ipykernel.iostream import IOPubThread
+from ipykernel.kernelapp import IPKernelApp
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a forked kernel is told: its folder, its environment, and where its connection file lies."""
+
+    folder: str
+    variables: dict[str, str]
+    connection_file: str
+
+
+class ForkedKernelApp(IPKernelApp):
+    """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk."""
+
+    def init_control(self, context: Any) -> None:
+        super().init_control(context)
+        # The debugger's own line to the shell socket: connecting is refused in here, and it would try for ever.
+        endpoint = self.shell_socket.last_endpoint
+        if endpoint:
+            self.debug_shell_socket.disconnect(endpoint)
+
+    def init_iopub(self, context: Any) -> None:
+        # The pipe for the output of subprocesses is a TCP socket; theirs is captured by file descriptor anyway.
+        IOPubThread._setup_pipe_in = lambda thread: None  # type: ignore[method-assign]
+        super().init_iopub(context)
+
+
+def run_kernel(launch: Launch) -> None:
+    """Serve requests until the process is ended from outside."""
+    os.environ.clear()
+    os.environ.update(launch.variables)
+    tempfile.tempdir = None  # found again, in the new environment
+    os.chdir(launch.folder)
+    sys.path.insert(0, "")  # the notebook's folder, from which nothing was imported so far
+    reseed()
+    app = ForkedKernelApp(
+        connection_file=launch.connection_file, log_level=logging.CRITICAL, exec_lines=[], exec_files=[]
+    )
+    app.config.HistoryManager.enabled = False
+    app.initialize([])
+    app.start()
+
+
+def reseed() -> None:
+    """Give this process random numbers of its own: all children of a template start with the same state."""
+    random.seed()
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(int.from_bytes(os.urandom(4), "little"))
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.set_num_threads(1)
+        torch.manual_seed(int.from_bytes(os.urandom(8), "little") >> 1)

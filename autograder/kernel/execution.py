@@ -1,0 +1,131 @@
+"""One request to a kernel, from sending to its end, whatever end that is."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import zmq
+
+from autograder.isolation import usage
+from autograder.kernel.outputs import Outputs, problem
+from autograder.kernel.wire import LARGEST_MESSAGE, Wire, lost
+
+Status = Literal["ok", "error", "crashed", "timeout"]
+
+_TICK = 0.05  # seconds between looks at the clock and at the grader's own memory
+_BATCH = 100  # messages taken in between two such looks
+_GRACE = 2.0  # seconds that an interrupted cell has to stop
+_IDLE = 1.0  # seconds that the outputs have to arrive after the reply
+_LAST_WORDS = 0.5  # seconds between a lost connection and the news of the process's end
+_FLOOD = 512 << 20  # bytes by which one request may make the grader grow
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a request ended. ``alive`` is False where the kernel went with it, or must go."""
+
+    status: Status
+    ename: str = ""
+    evalue: str = ""
+    traceback: tuple[str, ...] = ()
+    seconds: float = 0.0
+    alive: bool = True
+
+
+@dataclass(frozen=True)
+class Lifeline:
+    """What an execution needs of a kernel's process: to interrupt it, and to hear of its end."""
+
+    interrupt: Callable[[], None]
+    ended: Callable[[], str | None]  # how the process ended; None while it lives
+    descriptor: int | None  # readable when it has ended, where there is such a thing
+
+
+class Execution:
+    """Code that runs in a kernel. ``remembered`` cells count up and stay in ``In``."""
+
+    def __init__(
+        self, wire: Wire, lifeline: Lifeline, code: str, seconds: float, outputs: Outputs, remembered: bool
+    ) -> None:
+        self._wire, self._lifeline, self._outputs, self._seconds = wire, lifeline, outputs, seconds
+        self._reply: dict[str, Any] | None = None
+        self._replied_at = self._lost_at = float("inf")
+        self._idle = self._timed_out = self._outputs_lost = False
+        self._start = time.monotonic()
+        self._memory_bound = usage.memory([os.getpid()]) + _FLOOD
+        self._request = wire.request(
+            "execute_request",
+            {"code": code, "silent": False, "store_history": remembered, "user_expressions": {},
+             "allow_stdin": False, "stop_on_error": False},
+        )  # fmt: skip
+
+    def wait(self) -> Finished:
+        """Collect what the code shows until it ends, or must end."""
+        wire, descriptor = self._wire, self._lifeline.descriptor
+        poller = zmq.Poller()
+        for source in (wire.shell, wire.iopub, wire.shell_lost, wire.iopub_lost):
+            poller.register(source, zmq.POLLIN)
+        if descriptor is not None:
+            poller.register(descriptor, zmq.POLLIN)
+        while (finished := self._judge(time.monotonic())) is None:
+            poller.poll(_TICK * 1000)
+            self._take_in()
+        return replace(finished, seconds=time.monotonic() - self._start)
+
+    def _take_in(self) -> None:
+        for socket in (self._wire.shell, self._wire.iopub):
+            for _ in range(_BATCH):
+                try:
+                    message = self._wire.receive(socket)
+                except zmq.Again:
+                    break
+                if message is None or message.parent != self._request:
+                    continue
+                if socket is self._wire.shell:
+                    if message.kind == "execute_reply" and self._reply is None:
+                        self._reply, self._replied_at = message.content, time.monotonic()
+                elif message.kind == "status":
+                    self._idle = self._idle or message.content.get("execution_state") == "idle"
+                else:
+                    self._outputs.add(message.kind, message.content)
+
+    def _judge(self, now: float) -> Finished | None:
+        """How it ended, if it has; interrupts it when its time is up."""
+        if lost(self._wire.iopub_lost):
+            self._outputs_lost = True
+        if self._reply is not None and (self._idle or now > self._replied_at + _IDLE):
+            return self._answered(self._reply)
+        if (ending := self._lifeline.ended()) is not None:
+            self._take_in()
+            return self._gone(ending)
+        if lost(self._wire.shell_lost):
+            self._lost_at = min(self._lost_at, now)
+        if now > self._lost_at + _LAST_WORDS:
+            return self._gone(f"it cut the connection, or sent more than {LARGEST_MESSAGE >> 20} MB in one reply")
+        if usage.memory([os.getpid()]) > self._memory_bound:
+            return self._gone("it flooded the grader with messages")
+        if now > self._start + self._seconds and not self._timed_out:
+            self._timed_out = True
+            self._lifeline.interrupt()
+        if now > self._start + self._seconds + _GRACE:
+            return self._gone("it did not stop when interrupted")
+        return None
+
+    def _answered(self, reply: dict[str, Any]) -> Finished:
+        if self._outputs_lost:
+            self._outputs.omit(f"an output of more than {LARGEST_MESSAGE >> 20} MB was left out")
+        ename, evalue, traceback = problem(reply)
+        if self._timed_out:
+            return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s", traceback)
+        if reply.get("status") == "ok":
+            return Finished("ok")
+        return Finished("error", ename, evalue, traceback)
+
+    def _gone(self, how: str) -> Finished:
+        if self._timed_out:
+            return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s; {how}", alive=False)
+        return Finished("crashed", "KernelDied", f"the kernel died: {how}", alive=False)

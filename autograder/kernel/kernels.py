@@ -1,0 +1,198 @@
+"""Where kernels come from. The rest of the grader knows :class:`Kernels` and :class:`Kernel`, not how they are made."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Literal
+
+import zmq
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning.factory import KernelProvisionerFactory
+
+from autograder.isolation import Policy, available
+from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.execution import Execution, Finished, Lifeline
+from autograder.kernel.forkserver import ForkServer
+from autograder.kernel.outputs import Outputs
+from autograder.kernel.provisioner import ForkedProvisioner
+from autograder.kernel.scratch import Scratch
+from autograder.kernel.wire import Wire, context
+
+Isolation = Literal["auto", "none"]
+
+PROVISIONER = EntryPoint(
+    "autograder-forked", "autograder.kernel.provisioner:ForkedProvisioner", KernelProvisionerFactory.GROUP_NAME
+)
+_START_SECONDS = 60.0
+_ASK_AGAIN = 0.05  # seconds
+_LONGEST_BASE = 70  # characters: a unix socket's path ends at about 100
+
+
+class Kernel:
+    """A kernel that serves. To be closed; then every process it started is gone."""
+
+    def __init__(self, manager: KernelManager, wire: Wire) -> None:
+        self._manager, self._wire = manager, wire
+        provisioner = manager.provisioner
+        self._forked = provisioner if isinstance(provisioner, ForkedProvisioner) else None
+        confined = self._forked.confined if self._forked else None
+        self._lifeline = Lifeline(manager.interrupt_kernel, self.ended, confined.fileno() if confined else None)
+
+    def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
+        """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account."""
+        return Execution(self._wire, self._lifeline, code, seconds, outputs, remembered).wait()
+
+    def ended(self) -> str | None:
+        """How the kernel ended; None while it lives."""
+        if self._manager.is_alive():
+            return None
+        return str(self._forked.ending) if self._forked else "the process ended"
+
+    def close(self) -> None:
+        self._wire.close()
+        self._manager.shutdown_kernel(now=True)
+
+
+class Kernels:
+    """Starts kernels, all in one way. Made by :meth:`open`."""
+
+    def __init__(self, base: Path, fork_server: ForkServer | None, readable: Sequence[Path]) -> None:
+        self.confined = fork_server is not None
+        self._base, self._fork_server, self._readable = base, fork_server, tuple(readable)
+        self._context = context()
+        self._numbers = itertools.count(1)
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, isolation: Isolation = "auto", *, readable: Sequence[Path] = ()) -> Iterator[Kernels]:
+        """Kernels for a while.
+
+        isolation: "auto" confines them; "none" starts ordinary kernels, which can read, write and send whatever the
+        grader can: for one's own work on systems that know no confinement.
+        readable: further files and folders that confined kernels may read.
+        Raises IsolationUnavailable where "auto" cannot be had, InfrastructureError where the template cannot start.
+        """
+        fork_server = None
+        if isolation == "auto":
+            available()
+            fork_server = ForkServer()
+        base = _base_folder()
+        kernels = cls(base, fork_server, readable)
+        try:
+            if fork_server is not None:
+                fork_server.start()
+            else:
+                _stage_probe(base / "staged")
+            yield kernels
+        finally:
+            if fork_server is not None:
+                fork_server.close()
+            kernels._context.destroy(linger=0)
+            shutil.rmtree(base, ignore_errors=True)
+
+    def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
+        """A folder for one kernel; see :class:`Scratch`. Raises InfrastructureError where it cannot be laid out."""
+        try:
+            return Scratch(self._base / str(next(self._numbers)), files, inputs)
+        except OSError as error:
+            raise InfrastructureError(f"the kernel's folder cannot be laid out: {error}") from error
+
+    def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
+        """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up."""
+        policy = scratch.policy(memory_bytes, processes, disk_bytes, self._readable)
+        variables = scratch.variables()
+        manager = self._manager(scratch, policy)
+        try:
+            manager.start_kernel(cwd=str(scratch.work), env=variables)
+            wire = Wire(manager)
+        except Exception as error:
+            raise InfrastructureError(f"no kernel could be started: {error}") from error
+        kernel = Kernel(manager, wire)
+        try:
+            _await_ready(kernel, wire)
+        except BaseException:
+            kernel.close()
+            raise
+        return kernel
+
+    def _manager(self, scratch: Scratch, policy: Policy) -> KernelManager:
+        if self._fork_server is None:
+            spec = KernelSpec(argv=_plain_command(self._base / "staged"), language="python")
+            posix = os.name == "posix"
+            settings = {"transport": "ipc", "ip": scratch.socket_prefix} if posix else {"transport": "tcp"}
+            return KernelManager(
+                kernel_spec_manager=_OneSpec(spec), context=self._context,
+                connection_file=str(scratch.connection_file), **settings,
+            )  # fmt: skip
+        KernelProvisionerFactory.instance().provisioners.setdefault(PROVISIONER.name, PROVISIONER)
+        config = {"scratch": str(scratch.root), "policy": policy.to_json(), "fork_server": self._fork_server}
+        provisioner = {"provisioner_name": PROVISIONER.name, "config": config}
+        spec = KernelSpec(argv=["forked"], language="python", metadata={"kernel_provisioner": provisioner})
+        return KernelManager(kernel_spec_manager=_OneSpec(spec), context=self._context)
+
+
+class _OneSpec(KernelSpecManager):
+    """Knows the one kernel spec it was given, wherever Jupyter's folders are."""
+
+    def __init__(self, spec: KernelSpec) -> None:
+        super().__init__()
+        self._spec = spec
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        return self._spec
+
+
+def _await_ready(kernel: Kernel, wire: Wire) -> None:
+    """Return when the kernel answers on both channels: from then on no output can be missed."""
+    deadline = time.monotonic() + _START_SECONDS
+    heard: set[zmq.Socket[bytes]] = set()
+    while len(heard) < 2:
+        if (ending := kernel.ended()) is not None:
+            raise InfrastructureError(f"the kernel did not come up: {ending}")
+        if time.monotonic() > deadline:
+            raise InfrastructureError(f"the kernel did not answer within {_START_SECONDS:g} s")
+        wire.request("kernel_info_request", {})
+        again = time.monotonic() + _ASK_AGAIN
+        while len(heard) < 2 and (left := again - time.monotonic()) > 0:
+            for socket in (wire.shell, wire.iopub):
+                if socket not in heard and socket.poll(left * 1000):
+                    wire.receive(socket)
+                    heard.add(socket)
+
+
+def _base_folder() -> Path:
+    folder = tempfile.gettempdir()
+    if len(folder) > _LONGEST_BASE and os.name == "posix":
+        folder = "/tmp"
+    base = Path(tempfile.mkdtemp(prefix="ag-", dir=folder))
+    base.chmod(0o711)  # a kernel under a uid of its own must get through; its folders are closed to others
+    return base
+
+
+def _stage_probe(folder: Path) -> None:
+    """A copy of what hidden cells import, without the references that lie beside the original."""
+    package = Path(__file__).resolve().parents[1]
+    (folder / "autograder").mkdir(parents=True)
+    for name in ("__init__.py", "probe.py"):
+        if (package / name).is_file():
+            shutil.copy(package / name, folder / "autograder" / name)
+
+
+def _plain_command(staged: Path) -> list[str]:
+    """Isolated from the notebook's folder while it starts: a file there cannot pass for a part of ipykernel."""
+    folders = [str(staged), str(Path(__file__).resolve().parents[2])]
+    code = (
+        f"import sys; sys.path[:0] = {folders!r}; from ipykernel.kernelapp import launch_new_instance as start; "
+        "sys.path.insert(0, ''); start()"
+    )
+    return [sys.executable, "-I", "-c", code, "-f", "{connection_file}"]

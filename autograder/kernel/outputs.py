@@ -1,0 +1,155 @@
+"""What a cell shows, collected from the kernel's messages, bounded while it arrives. Nothing in a message is trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat import NotebookNode
+
+MOST_OUTPUTS = 200
+_LONGEST_NAME = 200
+_LONGEST_LINE_COUNT = 200
+
+#: What a notebook of the course can show; a script has no place in it.
+_TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg")
+
+
+def clean(value: Any, longest: int) -> str:
+    """``value`` as text that any file can hold, at most ``longest`` characters of it."""
+    text = value if isinstance(value, str) else "" if value is None else repr(value)[:longest]
+    return text[:longest].encode("utf-8", "replace").decode()
+
+
+class Outputs:
+    """The outputs of one cell, as nbformat wants them: at most ``most_bytes`` and :data:`MOST_OUTPUTS` of them."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._left = self._most = most_bytes
+        self._nodes: list[NotebookNode] = []
+        self._shown: dict[str, NotebookNode] = {}
+        self._clear_at_next = False
+        self._omitted = ""
+
+    def add(self, kind: str, content: dict[str, Any]) -> None:
+        """Take in one message; a kind that shows nothing, or one out of shape, is passed over."""
+        if kind == "clear_output":
+            self._clear_at_next = bool(content.get("wait"))
+            if not self._clear_at_next:
+                self._clear()
+            return
+        handler = {
+            "stream": self._stream,
+            "execute_result": self._display,
+            "display_data": self._display,
+            "update_display_data": self._update,
+            "error": self._error,
+        }.get(kind)
+        if handler is not None:
+            if self._clear_at_next:
+                self._clear()
+            handler(kind, content)
+
+    def omit(self, what: str) -> None:
+        """Note that something was left out."""
+        self._omitted = self._omitted or what
+
+    def finish(self) -> list[NotebookNode]:
+        for node in self._nodes:
+            if isinstance(node.get("text"), list):
+                node["text"] = "".join(node["text"])
+        if self._omitted:
+            self._nodes.append(_node("stream", name="stderr", text=f"[{self._omitted}]\n"))
+            self._omitted = ""
+        return self._nodes
+
+    def _clear(self) -> None:
+        self._nodes.clear()
+        self._shown.clear()
+        self._left = self._most
+        self._clear_at_next = False
+
+    def _stream(self, kind: str, content: dict[str, Any]) -> None:
+        name, text = content.get("name"), content.get("text")
+        if name not in ("stdout", "stderr") or not isinstance(text, str):
+            return
+        text = self._afford(clean(text, self._most))
+        if not text:
+            return
+        last = self._nodes[-1] if self._nodes else None
+        if last is not None and last["output_type"] == "stream" and last["name"] == name:
+            last["text"].append(text)
+        else:
+            self._append(_node("stream", name=name, text=[text]))
+
+    def _display(self, kind: str, content: dict[str, Any]) -> None:
+        data = self._bundle(content.get("data"))
+        if data is None:
+            return
+        node = _node(kind, data=data, metadata=NotebookNode())
+        if kind == "execute_result":
+            count = content.get("execution_count")
+            node["execution_count"] = count if type(count) is int and 0 <= count < 1 << 31 else None
+        self._append(node)
+        transient = content.get("transient")
+        name = transient.get("display_id") if isinstance(transient, dict) else None
+        if isinstance(name, str):
+            self._shown[name[:_LONGEST_NAME]] = node
+
+    def _update(self, kind: str, content: dict[str, Any]) -> None:
+        """Replace what this cell showed; an earlier cell's outputs stay as they were when it ended."""
+        transient = content.get("transient")
+        name = transient.get("display_id") if isinstance(transient, dict) else None
+        if isinstance(name, str) and name[:_LONGEST_NAME] in self._shown:
+            node = self._shown[name[:_LONGEST_NAME]]
+            self._left += sum(map(len, node["data"].values()))
+            data = self._bundle(content.get("data"))
+            node["data"] = NotebookNode() if data is None else data
+
+    def _error(self, kind: str, content: dict[str, Any]) -> None:
+        ename, evalue, lines = problem(content)
+        lines = tuple(line for line in lines if self._affordable(len(line)))
+        self._append(_node("error", ename=ename, evalue=evalue, traceback=list(lines)))
+
+    def _bundle(self, data: Any) -> NotebookNode | None:
+        if not isinstance(data, dict):
+            return None
+        kept = {kind: data[kind] for kind in _TEXT_TYPES if isinstance(data.get(kind), str)}
+        if not kept or not self._affordable(sum(map(len, kept.values()))):
+            return None
+        return NotebookNode({kind: clean(text, self._most) for kind, text in kept.items()})
+
+    def _affordable(self, size: int) -> bool:
+        if size > self._left:
+            self.omit(f"the rest of the output was left out: a cell may show {self._most >> 10} kB")
+            return False
+        self._left -= size
+        return True
+
+    def _afford(self, text: str) -> str:
+        """As much of ``text`` as there is room for."""
+        if not self._affordable(len(text)):
+            text, self._left = text[: self._left], 0
+        return text
+
+    def _append(self, node: NotebookNode) -> None:
+        if len(self._nodes) < MOST_OUTPUTS:
+            self._nodes.append(node)
+        else:
+            self.omit(f"the rest of the output was left out: a cell may have {MOST_OUTPUTS} outputs")
+
+
+def problem(content: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:
+    """Name, value and traceback of an error, as a message gives them, bounded."""
+    lines = content.get("traceback")
+    lines = lines if isinstance(lines, list) else []
+    if len(lines) > _LONGEST_LINE_COUNT:
+        lines = [*lines[: _LONGEST_LINE_COUNT // 2], "...", *lines[-_LONGEST_LINE_COUNT // 2 :]]
+    return (
+        clean(content.get("ename"), _LONGEST_NAME),
+        clean(content.get("evalue"), 4000),
+        tuple(clean(line, 10_000) for line in lines),
+    )
+
+
+def _node(kind: str, **fields: Any) -> NotebookNode:
+    return NotebookNode(output_type=kind, **fields)

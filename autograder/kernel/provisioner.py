@@ -1,0 +1,103 @@
+"""A jupyter_client kernel provisioner whose kernels are forked from a warm template and confined."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning import KernelProvisionerBase
+from traitlets import Instance, Unicode, default
+
+from autograder.isolation import Confined, Ending, Policy
+from autograder.kernel.application import Launch
+from autograder.kernel.forkserver import ForkServer, shared
+from autograder.kernel.scratch import Scratch
+
+_MEMORY_BYTES, _PROCESSES, _DISK_BYTES = 4 << 30, 64, 256 << 20
+_LOOK_EVERY = 0.002  # seconds between looks for the end, while one waits for it
+
+
+class ForkedProvisioner(KernelProvisionerBase):
+    """Forks a kernel, confines it to a scratch folder, speaks with it over unix sockets in there.
+
+    Entry point: ``autograder-forked`` in ``jupyter_client.kernel_provisioners``. A kernel spec that names it needs no
+    more; then each kernel gets a scratch folder of its own, and the folder Jupyter was started in stays out of reach.
+    """
+
+    scratch = Unicode(help="The root of a laid-out scratch folder; empty for a new one.").tag(config=True)
+    policy = Unicode(help="What the kernel may do, as JSON; empty for the usual bounds.").tag(config=True)
+    fork_server = Instance(ForkServer)
+
+    confined: Confined | None = None
+    ending: Ending | None = None
+    _own: Scratch | None = None
+
+    @default("fork_server")
+    def _shared_fork_server(self) -> ForkServer:
+        return shared()
+
+    @property
+    def has_process(self) -> bool:
+        return self.confined is not None
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        if not self.scratch:
+            self._own = Scratch(Path(tempfile.mkdtemp(prefix="ag-")) / "k")
+            self.scratch = str(self._own.root)
+            kwargs["env"] = self._own.variables()
+            kwargs["cwd"] = str(self._own.work)
+            self.policy = self._own.policy(_MEMORY_BYTES, _PROCESSES, _DISK_BYTES).to_json()
+        manager = self.parent
+        manager.transport = "ipc"
+        manager.ip = os.path.join(self.scratch, "s", "k")
+        manager.connection_file = os.path.join(self.scratch, "connection.json")
+        manager.write_connection_file()
+        self.connection_info = manager.get_connection_info()
+        return await super().pre_launch(cmd=manager.format_kernel_cmd(), **kwargs)
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        launch = Launch(str(kwargs["cwd"]), dict(kwargs["env"]), self.parent.connection_file)
+        self.ending = None
+        self.confined = self.fork_server.fork(launch, Policy.from_json(self.policy))
+        return self.connection_info
+
+    async def poll(self) -> int | None:
+        if self.confined is not None:
+            self.ending = self.confined.poll()
+        return None if self.confined is not None and self.ending is None else self._exit_code()
+
+    async def wait(self) -> int | None:
+        while await self.poll() is None:
+            await asyncio.sleep(_LOOK_EVERY)
+        if self.confined is not None:
+            self.confined.close()
+            self.confined = None
+        return self._exit_code()
+
+    def _exit_code(self) -> int:
+        return self.ending.exit_code if self.ending is not None else 0
+
+    async def send_signal(self, signum: int) -> None:
+        if self.confined is not None:
+            self.confined.send_signal(signum)
+
+    async def kill(self, restart: bool = False) -> None:
+        """Kill the kernel and wait until all that it started is gone; the manager would look only every 0.1 s."""
+        await self.send_signal(signal.SIGKILL)
+        while await self.poll() is None:
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def terminate(self, restart: bool = False) -> None:
+        await self.send_signal(signal.SIGTERM)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        if self._own is not None and not restart:
+            self._own.remove()
+            shutil.rmtree(self._own.root.parent, ignore_errors=True)
+            self._own = None

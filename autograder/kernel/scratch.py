@@ -1,0 +1,142 @@
+"""The folder of one kernel: what it may write, what it may read, where its sockets are.
+
+::
+
+    <scratch>/work/      the notebook's folder: the files that came with it (read and write)
+    <scratch>/home/      HOME, TMPDIR and every library's own folder (read and write)
+    <scratch>/out/       out/answers/ takes the answers (read and write)
+    <scratch>/inputs/    the stored inputs, read-only
+    <scratch>/s/         unix sockets, which the kernel may make and not take away
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from autograder.isolation import Policy, environment
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
+
+
+class Scratch:
+    """A folder laid out for one kernel; ``remove`` takes it away, whatever the kernel has made of it."""
+
+    def __init__(self, root: Path, files: Mapping[str, bytes] = {}, inputs: Mapping[str, Path] = {}) -> None:
+        """Lay out ``root``, which must not exist.
+
+        files: name relative to the notebook's folder -> content.
+        inputs: slug -> folder whose files the kernel may read.
+        Raises ValueError for a name that leads out of its folder, OSError where the disk is full.
+        """
+        self.root = root
+        root.mkdir(mode=0o711)  # a kernel under a uid of its own must get through
+        for name in ("work", "home", "out", "inputs", "s"):
+            (root / name).mkdir(mode=0o700)
+        for name in ("tmp", "ipython", "matplotlib", "jupyter"):
+            (root / "home" / name).mkdir()
+        for name, content in files.items():
+            target = _inside(root / "work", name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        for slug, folder in inputs.items():
+            shutil.copytree(folder, _inside(root / "inputs", slug), dirs_exist_ok=True)
+
+    @property
+    def work(self) -> Path:
+        return self.root / "work"
+
+    @property
+    def out(self) -> Path:
+        return self.root / "out"
+
+    @property
+    def socket_prefix(self) -> str:
+        return str(self.root / "s" / "k")
+
+    @property
+    def connection_file(self) -> Path:
+        return self.root / "connection.json"
+
+    def policy(self, memory_bytes: int, processes: int, disk_bytes: int, readable: tuple[Path, ...] = ()) -> Policy:
+        """What a kernel in this folder may do. ``readable``: more files and folders that it may read."""
+        python = environment()
+        return Policy(
+            read=(*python.read, str(self.root / "inputs"), str(self.connection_file), *map(str, readable)),
+            listed=python.listed,
+            write=tuple(str(self.root / name) for name in ("work", "home", "out")),
+            sockets=(str(self.root / "s"),),
+            memory_bytes=memory_bytes,
+            processes=processes,
+            disk_bytes=disk_bytes,
+        )
+
+    def variables(self) -> dict[str, str]:
+        """The kernel's whole environment: made from nothing, so that no token of the teacher's is in it."""
+        home = self.root / "home"
+        return {
+            "PATH": os.pathsep.join((str(Path(sys.prefix, "bin")), "/usr/bin", "/bin")),
+            "LANG": "C.UTF-8",
+            "HOME": str(home),
+            "TMPDIR": str(home / "tmp"),
+            "IPYTHONDIR": str(home / "ipython"),
+            "MPLCONFIGDIR": str(home / "matplotlib"),
+            "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+            "JUPYTER_RUNTIME_DIR": str(home / "jupyter"),
+            "JUPYTER_CONFIG_DIR": str(home / "jupyter"),
+            "JUPYTER_DATA_DIR": str(home / "jupyter"),
+            "JUPYTER_PLATFORM_DIRS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HF_HUB_OFFLINE": "1",
+            "TRANSFORMERS_OFFLINE": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            **dict.fromkeys(_THREADS, "1"),
+            "AUTOGRADER_INPUTS": str(self.root / "inputs"),
+            "AUTOGRADER_ANSWERS": str(self.out / "answers"),
+        }
+
+    def clear_answers(self) -> bool:
+        """Put whatever lies at the answers' place out of the way; False where that failed.
+
+        It is renamed within its folder, which follows no link and needs no right to the thing itself.
+        """
+        aside = self.out / f".{secrets.token_hex(8)}"
+        try:
+            os.rename(self.out / "answers", aside)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
+
+    def remove(self) -> None:
+        """Delete the folder. Depth, modes and names that a submission chose to be awkward are dealt with."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        if self.root.exists():
+            for folder in _folders(self.root):
+                with contextlib.suppress(OSError):
+                    os.chmod(folder, stat.S_IRWXU)
+            shutil.rmtree(self.root, ignore_errors=True)
+
+
+def _inside(folder: Path, name: str) -> Path:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or "\0" in name:
+        raise ValueError(f"{name!r} is not a name within the notebook's folder")
+    return folder / path
+
+
+def _folders(root: Path) -> Iterator[str]:
+    """All folders beneath, parents first, so that each can be opened before it is looked into."""
+    todo = [str(root)]
+    while todo:
+        folder = todo.pop()
+        yield folder
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            todo += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]

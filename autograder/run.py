@@ -1,0 +1,200 @@
+"""The station RUN: a rebuilt notebook goes through a kernel; out come its outputs and the answers to be judged.
+
+Nothing that comes out is a verdict. What a submission does to itself (errors, crashes, time-outs, floods) is told in
+:class:`CellOutcome`; what goes wrong on the grader's side is :class:`InfrastructureError`.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from nbformat import NotebookNode
+
+from autograder import cells
+from autograder.kernel import InfrastructureError
+from autograder.kernel.execution import Finished
+from autograder.kernel.harvest import harvest
+from autograder.kernel.kernels import Kernel, Kernels
+from autograder.kernel.outputs import Outputs
+from autograder.kernel.scratch import Scratch
+
+__all__ = ["CellOutcome", "InfrastructureError", "Kernels", "Limits", "PartOutcome", "Ran", "run"]
+
+_HIDDEN_OUTPUT_BYTES = 1 << 16  # thrown away in any case
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use. ``memory_bytes`` is for all its processes, beyond the imported libraries."""
+
+    cell_seconds: float = 60.0
+    submission_seconds: float = 600.0
+    memory_bytes: int = 4 << 30
+    processes: int = 64  # and threads; an idle kernel has about ten
+    disk_bytes: int = 256 << 20
+    output_bytes: int = 1 << 20  # per cell
+
+
+@dataclass(frozen=True)
+class PartOutcome:
+    """How one part of a cell ended. ``skipped``: the submission's time was up before."""
+
+    status: Literal["ok", "error", "crashed", "timeout", "skipped"]
+    ename: str = ""
+    evalue: str = ""
+    traceback: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """A code cell's two parts. ``index`` counts the notebook's cells from 0; ``hidden`` is None where there is none."""
+
+    index: int
+    visible: PartOutcome
+    hidden: PartOutcome | None
+
+
+@dataclass
+class Ran:
+    """An executed notebook. ``answers`` holds ``<slug>/<case>.safetensors``, which no student's process can reach."""
+
+    notebook: NotebookNode
+    outcomes: list[CellOutcome]
+    answers: Path
+    seconds: float = 0.0
+    log: list[str] = field(default_factory=list)
+
+
+def run(
+    notebook: NotebookNode,
+    *,
+    files: Mapping[str, bytes],
+    inputs: Mapping[str, Path],
+    answers: Path,
+    kernels: Kernels,
+    limits: Limits = Limits(),
+) -> Ran:
+    """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
+
+    files: name relative to the notebook's folder -> content, laid out beside it.
+    inputs: reference slug -> folder with what the kernel may read of it, under ``AUTOGRADER_INPUTS``.
+    answers: an empty folder of the trusted side, filled with ``<slug>/<case>.safetensors``.
+    Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
+    Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
+    """
+    session = _Session(kernels, limits, files, inputs, answers)
+    executed = copy.deepcopy(notebook)
+    outcomes: list[CellOutcome] = []
+    start = time.monotonic()
+    try:
+        session.restart()
+        for index, cell in enumerate(executed.cells):
+            if cell.cell_type == "code":
+                outcomes.append(session.cell(index, cell))
+    finally:
+        session.close()
+    return Ran(executed, outcomes, answers, time.monotonic() - start, session.log)
+
+
+class _Session:
+    """One submission's kernels, one after the other, and what has to be done again in the next."""
+
+    def __init__(
+        self, kernels: Kernels, limits: Limits, files: Mapping[str, bytes], inputs: Mapping[str, Path], answers: Path
+    ) -> None:
+        self._kernels, self._limits = kernels, limits
+        self._files, self._inputs, self._answers = files, inputs, answers
+        self._end = time.monotonic() + limits.submission_seconds
+        self._kernel: Kernel | None = None
+        self._scratch: Scratch | None = None
+        self._done: dict[int, str] = {}  # index -> source of the parts that the next kernel needs
+        self.log: list[str] = []
+
+    def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
+        """Run one code cell, its visible and then its hidden part, and put the outputs of the former into it."""
+        judged = cells.is_judged(cell)
+        parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
+        outputs = Outputs(self._limits.output_bytes)
+        visible = self._part(index, parts.visible, outputs, remembered=True)
+        cell.outputs = outputs.finish()
+        cell.execution_count = None if visible.status == "skipped" else len(self._done) + 1
+        if visible.status == "ok":
+            self._done[index] = parts.visible
+        hidden = self._hidden(index, cell.source, parts.hidden) if judged and parts.hidden.strip() else None
+        return CellOutcome(index, visible, hidden)
+
+    def _hidden(self, index: int, source: str, hidden: str) -> PartOutcome:
+        """The hidden part: whatever lies at the answers' place before it is removed, what lies there after is taken."""
+        slugs = cells.references_of(source)
+        clean = self._revive() and self._scratch is not None and self._scratch.clear_answers()
+        outcome = self._part(index, hidden, Outputs(_HIDDEN_OUTPUT_BYTES), remembered=False)
+        if clean and self._scratch is not None:
+            for slug in slugs:
+                self.log += [f"cell {index}: {note}" for note in self._take(slug)]
+        return outcome
+
+    def _take(self, slug: str) -> list[str]:
+        assert self._scratch is not None
+        try:
+            return harvest(self._scratch.out, slug, self._answers)
+        except OSError as error:
+            raise InfrastructureError(f"the answers cannot be stored: {error}") from error
+
+    def _part(self, index: int, source: str, outputs: Outputs, remembered: bool) -> PartOutcome:
+        if not source.strip():
+            return PartOutcome("ok")
+        if not self._revive():
+            return PartOutcome("skipped", "Skipped", "the submission's time was up")
+        finished = self._execute(source, outputs, remembered)
+        if finished.status in ("crashed", "timeout"):
+            self.log.append(f"cell {index}: {finished.status}: {finished.evalue}")
+        return PartOutcome(finished.status, finished.ename, finished.evalue, finished.traceback, finished.seconds)
+
+    def _execute(self, source: str, outputs: Outputs, remembered: bool) -> Finished:
+        assert self._kernel is not None
+        seconds = min(self._limits.cell_seconds, max(0.0, self._end - time.monotonic()))
+        finished = self._kernel.execute(source, seconds=seconds, outputs=outputs, remembered=remembered)
+        if not finished.alive:
+            self.stop()
+        return finished
+
+    def _revive(self) -> bool:
+        """Have a kernel that knows all that went well before; False where the time is up."""
+        while self._kernel is None and time.monotonic() < self._end:
+            self.restart()
+        return self._kernel is not None and time.monotonic() < self._end
+
+    def restart(self) -> None:
+        """A new kernel in a new folder, in which the earlier cells that were ok are run again.
+
+        One that crashes now is not run another time, so that this comes to an end.
+        """
+        self.stop()
+        self._scratch = self._kernels.new_scratch(self._files, self._inputs)
+        limits = self._limits
+        self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
+        for index, source in list(self._done.items()):
+            finished = self._execute(source, Outputs(_HIDDEN_OUTPUT_BYTES), remembered=True)
+            if not finished.alive or finished.status == "timeout":
+                self.log.append(f"cell {index}: {finished.status} when it was run again after a restart")
+                del self._done[index]
+            if not finished.alive:
+                return
+
+    def stop(self) -> None:
+        """End the kernel and everything it started; what it wrote stays until :meth:`close`."""
+        if self._kernel is not None:
+            self._kernel.close()
+            self._kernel = None
+
+    def close(self) -> None:
+        self.stop()
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = None

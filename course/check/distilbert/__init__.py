@@ -1,0 +1,10 @@
+"""Visible checks of the four DistilBERT notebooks: ``from course.check import distilbert as check``.
+
+They test what must be true of any right answer, and say which mistake they see. None holds the answer.
+"""
+
+from course.check.distilbert.attention import attention_block, attention_context, attention_scores, attention_weights
+from course.check.distilbert.embedding import embeddings
+from course.check.distilbert.projections import attention_init
+
+__all__ = ["attention_block", "attention_context", "attention_init", "attention_scores", "attention_weights", "embeddings"]

@@ -1,0 +1,80 @@
+"""Small models for checks: sizes that differ pairwise, and layers whose numbers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from course.check.base import fail, running
+from course.config import Config
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+#: Feature sizes: 3 heads of 5 numbers each.
+HEADS, HEAD_SIZE = 3, 5
+
+
+def small_config(**changes: Any) -> Config:
+    """3 heads of size 5, so dim 15; no two sizes are equal, so that no axis can stand in for another."""
+    sizes: dict[str, Any] = {"n_heads": HEADS, "n_layers": 4, "dim": HEADS * HEAD_SIZE, "hidden_dim": 22,
+                             "max_position_embeddings": 9, "vocab_size": 13}
+    return Config(**(sizes | changes))
+
+
+def undisturbed(check: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A check neither records gradients nor moves torch's random numbers on: a seeded notebook stays seeded."""
+
+    @wraps(check)
+    def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            torch.manual_seed(0)
+            return check(*args, **kwargs)
+
+    return wrapper
+
+
+def build(name: str, kind: Any, config: Config) -> nn.Module:
+    """``kind(config)`` in eval mode; whatever goes wrong is a failed check."""
+    if not callable(kind):
+        fail(name, "a class is expected.", f"A {type(kind).__name__} came.", "Pass the class itself, without brackets.")
+    class_name = getattr(kind, "__name__", "the class")
+    with running(name, f"{class_name}(config)", "Look at __init__: every size comes from the config."):
+        module = kind(config)
+    if not isinstance(module, nn.Module):
+        fail(name, f"{class_name} must be an nn.Module.", f"It is a {type(module).__name__}.",
+             "class …(nn.Module), and super().__init__() as the first line of __init__.")
+    return module.eval()
+
+
+def part(name: str, module: nn.Module, attribute: str) -> Any:
+    """``module.attribute``; a missing one is a failed check."""
+    found = getattr(module, attribute, None)
+    if found is None:
+        fail(name, f"a layer called {attribute} is expected.", f"{type(module).__name__} has none of that name.",
+             f"Names count: self.{attribute} = …")
+    return found
+
+
+def put_linear(module: nn.Module, attribute: str, weight: Tensor, bias: Tensor | None = None) -> None:
+    """Give a linear layer known numbers, or put one with these numbers where none of this size stands.
+
+    A projection that ``__init__`` forgot, or shares with another, is so no hindrance for a check of ``forward``.
+    """
+    layer = getattr(module, attribute, None)
+    shared = sum(child is layer for child in vars(module).get("_modules", {}).values()) > 1
+    if not isinstance(layer, nn.Linear) or layer.weight.shape != weight.shape or layer.bias is None or shared:
+        layer = nn.Linear(weight.shape[1], weight.shape[0])
+        setattr(module, attribute, layer)
+    layer.weight.copy_(weight)
+    layer.bias.copy_(torch.zeros(weight.shape[0]) if bias is None else bias)
+
+
+def plain_norm(layer: Any) -> None:
+    """LayerNorm without scale and shift: what comes out has mean 0 and variance 1."""
+    layer.weight.fill_(1.0)
+    layer.bias.zero_()

@@ -76,9 +76,13 @@ class Assignment:
         missing = [stem for stem in names if not (release / f"{stem}.ipynb").is_file()]
         if missing:
             raise GradingError(f"{name} was never released ({missing[0]}.ipynb is not in release/): run 'make release'")
-        return cls(name, {stem: _read(source / f"{stem}.ipynb") for stem in names},
-                   {stem: _read(release / f"{stem}.ipynb") for stem in names}, _files(source),
-                   frozenset(path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()))
+        return cls(
+            name,
+            {stem: _read(source / f"{stem}.ipynb") for stem in names},
+            {stem: _read(release / f"{stem}.ipynb") for stem in names},
+            _files(source),
+            frozenset(path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()),
+        )
 
     @property
     def max_points(self) -> float:
@@ -94,8 +98,11 @@ def _read(path: Path) -> NotebookNode:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.suffix != ".ipynb" and "__pycache__" not in path.parts}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".ipynb" and "__pycache__" not in path.parts
+    }
 
 
 @dataclass(frozen=True)
@@ -124,16 +131,24 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         elif path is None:
             notes.append(f"{stem}.ipynb was not handed in")
     if not notebooks:
-        raise NothingToGrade(f"{folder} holds no notebook of {assignment.name!r}: expected {', '.join(assignment.source)}")
-    files = {name: data for name in sorted(assignment.deliverables)
-             if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None}
+        raise NothingToGrade(
+            f"{folder} holds no notebook of {assignment.name!r}: expected {', '.join(assignment.source)}"
+        )
+    files = {
+        name: data
+        for name in sorted(assignment.deliverables)
+        if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None
+    }
     return Submission(student, notebooks, files, tuple(notes))
 
 
 def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, notes: list[str]) -> Path | None:
     """A notebook under another name: the only one whose cells carry this notebook's marks."""
-    marks = [f'"{grade_id}"'.encode() for cell in assignment.source[stem].cells
-             if (grade_id := cells.grade_id(cell)) and cells.is_solution(cell)]
+    marks = [
+        f'"{grade_id}"'.encode()
+        for cell in assignment.source[stem].cells
+        if (grade_id := cells.grade_id(cell)) and cells.is_solution(cell)
+    ]
     expected = {f"{other}.ipynb" for other in assignment.source}
     found = []
     for name, path in sorted(present.items()):

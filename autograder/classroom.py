@@ -74,8 +74,10 @@ def grade_class(course: Course, order: Order, report: Report = lambda progress: 
     everybody = course.students(order.assignment)
     unknown = sorted(set(order.students) - set(everybody))
     if unknown:
-        raise NothingToGrade(f"no submission to {order.assignment!r} by {', '.join(unknown)}; "
-                             f"expected submitted/<student>/{order.assignment}/")
+        raise NothingToGrade(
+            f"no submission to {order.assignment!r} by {', '.join(unknown)}; "
+            f"expected submitted/<student>/{order.assignment}/"
+        )
     students = [student for student in everybody if not order.students or student in order.students]
     journal = Journal(course.root, order.assignment)
     trusted = assignment_digest(course.root, assignment)
@@ -95,8 +97,11 @@ def grade_class(course: Course, order: Order, report: Report = lambda progress: 
     if all(student in rows and rows[student].failure for student in students):
         raise NothingToGrade(f"not one submission to {order.assignment!r} can be read: {rows[students[0]].failure}")
 
-    todo = [Job(course.root, order.assignment, student, order.limits, order.isolation)
-            for student in students if student not in rows]
+    todo = [
+        Job(course.root, order.assignment, student, order.limits, order.isolation)
+        for student in students
+        if student not in rows
+    ]
     progress = Progress(len(students), len(rows))
     report(progress)
     with open_gradebook(course.db_url, order.assignment) as gradebook:
@@ -112,7 +117,9 @@ def grade_class(course: Course, order: Order, report: Report = lambda progress: 
                 if not rows[student].failure:
                     journal.saved(student, digests[student])
             progress.done += 1
-            progress.last_failure = f"{student}: {rows[student].failure}" if rows[student].failure else progress.last_failure
+            progress.last_failure = (
+                f"{student}: {rows[student].failure}" if rows[student].failure else progress.last_failure
+            )
             report(progress)
     return [rows[student] for student in students]
 

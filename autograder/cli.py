@@ -18,8 +18,11 @@ COMMANDS = (grade, feedback, report, references, release, doctor)
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="autograder", description="Grade the notebooks of a course: rebuilt, run confined, "
-                                   "judged outside the process that ran the student's code.")
+    made = argparse.ArgumentParser(
+        prog="autograder",
+        description="Grade the notebooks of a course: rebuilt, run confined, "
+        "judged outside the process that ran the student's code.",
+    )
     made.add_argument("--course", type=Path, default=Path.cwd(), help="the course's folder (default: here)")
     words = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:

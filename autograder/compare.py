@@ -29,7 +29,9 @@ def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise: Exercise) -> Check:
     label = name.removeprefix(TEXT)
     if got is None:
-        return Check(label, False, f"{label}: nothing came.", "Does your code return it, under the name that was asked for?")
+        return Check(
+            label, False, f"{label}: nothing came.", "Does your code return it, under the name that was asked for?"
+        )
     if name.startswith(TEXT):
         return Check(label, same_text(got, want), f"{label}: the text differs from what was expected.")
     if got.dtype.kind != want.dtype.kind and not {got.dtype.kind, want.dtype.kind} <= set("iub"):
@@ -37,8 +39,12 @@ def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise:
         expected, came = kinds[want.dtype.kind], kinds.get(got.dtype.kind, str(got.dtype))
         return Check(label, False, f"{label}: expected {expected}, but {came} came.")
     if got.shape != want.shape:
-        return Check(label, False, f"{label}: expected shape {want.shape}, but yours is {got.shape}.",
-                     "Print the shape after every step and compare it with the comment behind the line.")
+        return Check(
+            label,
+            False,
+            f"{label}: expected shape {want.shape}, but yours is {got.shape}.",
+            "Print the shape after every step and compare it with the comment behind the line.",
+        )
     return _compare_numbers(label, got, want, exercise)
 
 
@@ -47,8 +53,12 @@ def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Ex
         return Check(label, bool(np.array_equal(got, want)), f"{label}: the values differ from what was expected.")
     bad = ~np.isfinite(got) & np.isfinite(want)
     if bad.any():
-        return Check(label, False, f"{label}: {bad.sum()} of {bad.size} numbers are not finite (nan or inf).",
-                     "A division by zero, or an exponential of a large number?")
+        return Check(
+            label,
+            False,
+            f"{label}: {bad.sum()} of {bad.size} numbers are not finite (nan or inf).",
+            "A division by zero, or an exponential of a large number?",
+        )
     close = np.isclose(got, want, atol=exercise.atol, rtol=exercise.rtol)
     if close.all():
         return Check(label, True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import compute_checksum
-from nbformat import NotebookNode
 from sqlalchemy.exc import OperationalError
 
 from autograder import cells
@@ -37,8 +37,10 @@ def open_gradebook(db_url: str, assignment: str) -> Gradebook:
         gradebook = Gradebook(db_url)
         gradebook.find_assignment(assignment)
     except MissingEntry as error:
-        raise GradingError(f"the gradebook does not know {assignment!r}: run 'nbgrader generate_assignment "
-                           f"{assignment}' (or 'make release') first") from error
+        raise GradingError(
+            f"the gradebook does not know {assignment!r}: run 'nbgrader generate_assignment "
+            f"{assignment}' (or 'make release') first"
+        ) from error
     except OperationalError as error:
         raise GradingError(f"the gradebook cannot be opened: {error.orig}") from error
     return gradebook
@@ -57,8 +59,10 @@ def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
         except OperationalError as error:
             gradebook.db.rollback()
             if time.monotonic() - started > PATIENCE:
-                raise GradingError(f"the gradebook stayed locked for {PATIENCE:.0f} s: {error.orig}; close whatever "
-                                   "holds it and start again, nothing is lost") from error
+                raise GradingError(
+                    f"the gradebook stayed locked for {PATIENCE:.0f} s: {error.orig}; close whatever "
+                    "holds it and start again, nothing is lost"
+                ) from error
             time.sleep(pause)
             pause = min(2 * pause, 2.0)
 
@@ -96,5 +100,8 @@ def _save_notebook(stored: object, verdict: NotebookVerdict, notebook: NotebookN
 
 def _untouched(notebook: NotebookNode) -> set[str]:
     """The answer cells whose text is still the released stub."""
-    return {cells.nbgrader(cell)["grade_id"] for cell in notebook.cells
-            if cells.is_solution(cell) and cells.nbgrader(cell).get("checksum") == compute_checksum(cell)}
+    return {
+        cells.nbgrader(cell)["grade_id"]
+        for cell in notebook.cells
+        if cells.is_solution(cell) and cells.nbgrader(cell).get("checksum") == compute_checksum(cell)
+    }

@@ -45,7 +45,9 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
     unreadable: dict[str, NotebookVerdict] = {}
     for name in assignment.source:
         if name not in submission.notebooks:
-            unreadable[name] = nothing(assignment, name, submission.student, "missing", f"{name}.ipynb was not handed in.")
+            unreadable[name] = nothing(
+                assignment, name, submission.student, "missing", f"{name}.ipynb was not handed in."
+            )
             continue
         try:
             sent = read_submitted(submission.notebooks[name])
@@ -66,34 +68,58 @@ def grade(submission: Submission, assignment: Assignment, kernels: Kernels, limi
     notebooks: dict[str, NotebookNode] = {}
     log: list[str] = []
     for name, made in prepared.rebuilt.items():
-        verdicts[name], notebooks[name] = _grade_notebook(name, made, submission.student, assignment, prepared.files,
-                                                          kernels, limits, log)
+        verdicts[name], notebooks[name] = _grade_notebook(
+            name, made, submission.student, assignment, prepared.files, kernels, limits, log
+        )
     ordered = tuple(verdicts[name] for name in assignment.source)
     return Graded(SubmissionVerdict(submission.student, assignment.name, ordered), notebooks, tuple(log))
 
 
-def _grade_notebook(name: str, made: Rebuilt, student: str, assignment: Assignment, files: Mapping[str, bytes],
-                    kernels: Kernels, limits: Limits, log: list[str]) -> tuple[NotebookVerdict, NotebookNode]:
+def _grade_notebook(
+    name: str,
+    made: Rebuilt,
+    student: str,
+    assignment: Assignment,
+    files: Mapping[str, bytes],
+    kernels: Kernels,
+    limits: Limits,
+    log: list[str],
+) -> tuple[NotebookVerdict, NotebookNode]:
     for attempt in range(ATTEMPTS):
         with tempfile.TemporaryDirectory(prefix="answers-") as answers:
             try:
-                ran = run(made.notebook, files=files, inputs=inputs_of(made.notebook), answers=Path(answers),
-                          kernels=kernels, limits=limits)
+                ran = run(
+                    made.notebook,
+                    files=files,
+                    inputs=inputs_of(made.notebook),
+                    answers=Path(answers),
+                    kernels=kernels,
+                    limits=limits,
+                )
             except InfrastructureError as error:
                 log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
                 continue
             log += [f"{name}: {line}" for line in ran.log]
             verdict = judge(ran, student=student, assignment=assignment.name, notebook=name, notes=made.notes)
             return verdict, write_into(ran.notebook, verdict)
-    verdict = nothing(assignment, name, student, "infrastructure", "The grader failed; nothing is wrong with the submission. "
-                      + (log[-1] if log else ""))
+    verdict = nothing(
+        assignment,
+        name,
+        student,
+        "infrastructure",
+        "The grader failed; nothing is wrong with the submission. " + (log[-1] if log else ""),
+    )
     return verdict, write_into(made.notebook, verdict)
 
 
 def inputs_of(notebook: NotebookNode) -> dict[str, Path]:
     """slug -> folder of inputs, for every reference that the notebook's hidden cells ask for."""
-    return {slug: store.inputs_folder(slug) for cell in notebook.cells if cells.is_judged(cell)
-            for slug in cells.references_of(cell.source)}
+    return {
+        slug: store.inputs_folder(slug)
+        for cell in notebook.cells
+        if cells.is_judged(cell)
+        for slug in cells.references_of(cell.source)
+    }
 
 
 def _siblings(rebuilt: Mapping[str, Rebuilt]) -> dict[str, bytes]:
@@ -112,6 +138,10 @@ def nothing(assignment: Assignment, name: str, student: str, status: Status, why
     """The verdict on a notebook that was not run: no points, or none yet where the grader itself failed."""
     points = None if status == "infrastructure" else 0.0
     graded = [cell for cell in assignment.source[name].cells if cells.is_graded(cell)]
-    verdicts = tuple(CellVerdict(cells.nbgrader(cell)["grade_id"], status, points, cells.max_points(cell),
-                                 (Check(name, False, why),)) for cell in graded)
+    verdicts = tuple(
+        CellVerdict(
+            cells.nbgrader(cell)["grade_id"], status, points, cells.max_points(cell), (Check(name, False, why),)
+        )
+        for cell in graded
+    )
     return NotebookVerdict(student, assignment.name, name, verdicts, (why,))

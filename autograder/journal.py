@@ -59,10 +59,16 @@ def _torn(descriptor: int) -> bool:
 def assignment_digest(root: Path, assignment: Assignment) -> str:
     """Changes whenever the trusted side changes: notebooks, files, references."""
     digest = hashlib.sha256()
-    for folder in (root / "source" / assignment.name, root / "release" / assignment.name, store.REFERENCES / assignment.name):
+    for folder in (
+        root / "source" / assignment.name,
+        root / "release" / assignment.name,
+        store.REFERENCES / assignment.name,
+    ):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(str(path.relative_to(folder)).encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+                digest.update(
+                    str(path.relative_to(folder)).encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest()
+                )
     return digest.hexdigest()
 
 

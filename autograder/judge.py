@@ -90,7 +90,10 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
         return "This part was not reached.", "An earlier cell ended the run; its own message says why."
     part: PartOutcome = outcome.hidden
     if part.status == "timeout":
-        return "Your code took too long here.", "A loop that never ends, or a loop in Python where one tensor operation would do?"
+        return (
+            "Your code took too long here.",
+            "A loop that never ends, or a loop in Python where one tensor operation would do?",
+        )
     if part.status == "crashed":
         return "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
     if part.ename == "NotImplementedError":
@@ -98,7 +101,9 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
     if part.ename == "NameError":
         return f"A name is missing: {part.evalue}", "Was the cell that defines it deleted, renamed or never finished?"
     if part.status == "error":
-        return f"Your code stopped with {part.ename}: {part.evalue}"[:500], "Run the visible check above: it shows the line."
+        return f"Your code stopped with {part.ename}: {part.evalue}"[
+            :500
+        ], "Run the visible check above: it shows the line."
     return "No answer came from your code.", "Run the visible check above."
 
 

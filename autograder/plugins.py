@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
 
@@ -53,8 +54,14 @@ class RunConfined(NbGraderPreprocessor):
         made = prepared.rebuilt[resources["nbgrader"]["notebook"]]
         answers = Path(tempfile.mkdtemp(prefix="answers-"))
         try:
-            ran = run(made.notebook, files=prepared.files, inputs=inputs_of(made.notebook), answers=answers,
-                      kernels=_kernels(), limits=Limits())
+            ran = run(
+                made.notebook,
+                files=prepared.files,
+                inputs=inputs_of(made.notebook),
+                answers=answers,
+                kernels=_kernels(),
+                limits=Limits(),
+            )
         except BaseException:
             shutil.rmtree(answers, ignore_errors=True)
             raise
@@ -69,7 +76,9 @@ class JudgeAnswers(NbGraderPreprocessor):
         names = resources["nbgrader"]
         ran, notes = resources["autograder"]["ran"], resources["autograder"]["notes"]
         try:
-            said = judge(ran, student=names["student"], assignment=names["assignment"], notebook=names["notebook"], notes=notes)
+            said = judge(
+                ran, student=names["student"], assignment=names["assignment"], notebook=names["notebook"], notes=notes
+            )
         finally:
             shutil.rmtree(ran.answers, ignore_errors=True)
         _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
@@ -91,9 +100,9 @@ def _course() -> Course:
 
 @lru_cache(maxsize=1)
 def _kernels() -> Kernels:
-    kernels = Kernels.open("auto")
-    atexit.register(kernels.__exit__, None, None, None)
-    return kernels.__enter__()
+    until_exit = ExitStack()
+    atexit.register(until_exit.close)
+    return until_exit.enter_context(Kernels.open("auto"))
 
 
 @lru_cache(maxsize=2)

@@ -29,8 +29,15 @@ class Case:
     is an attribute too, a fresh copy for each case.
     """
 
-    def __init__(self, slug: str, index: int, framework: str, config: dict[str, Any], texts: dict[str, Any],
-                 arrays: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self,
+        slug: str,
+        index: int,
+        framework: str,
+        config: dict[str, Any],
+        texts: dict[str, Any],
+        arrays: dict[str, np.ndarray],
+    ) -> None:
         self.slug, self.index = slug, index
         self.config = SimpleNamespace(**config)
         self._weights: dict[str, Any] = {}
@@ -66,8 +73,12 @@ class Case:
 
         ``None`` stands for an answer that is not there. May be called more than once for a case.
         """
-        self._answers |= {name: array for key, value in answers.items() if value is not None
-                          for name, array in [_as_array(key, value)]}
+        self._answers |= {
+            name: array
+            for key, value in answers.items()
+            if value is not None
+            for name, array in [_as_array(key, value)]
+        }
         folder = os.environ.get("AUTOGRADER_ANSWERS")
         if folder:
             target = Path(folder, self.slug, f"{self.index}.safetensors")

@@ -112,8 +112,9 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Sent]) 
     return Rebuilt(source, tuple(notes))
 
 
-def _merge(trusted_cells: list[NotebookNode], answers: dict[str, str],
-           extras: dict[str | None, list[Sent]]) -> Iterator[NotebookNode]:
+def _merge(
+    trusted_cells: list[NotebookNode], answers: dict[str, str], extras: dict[str | None, list[Sent]]
+) -> Iterator[NotebookNode]:
     yield from (_extra(sent, f"extra-start-{number}") for number, sent in enumerate(extras.get(None, [])))
     for cell in trusted_cells:
         grade_id = cells.grade_id(cell)
@@ -157,8 +158,9 @@ def _answers(source: NotebookNode, release: NotebookNode, submitted: list[Sent],
 def _by_text(stub: str, cell: NotebookNode, submitted: list[Sent]) -> Sent | None:
     """The unmarked cell that most looks like the stub filled in: it defines the same names."""
     wanted = _definitions(stub)
-    candidates = [sent for sent in submitted
-                  if sent.grade_id is None and wanted and wanted <= _definitions(sent.source)]
+    candidates = [
+        sent for sent in submitted if sent.grade_id is None and wanted and wanted <= _definitions(sent.source)
+    ]
     if not candidates:
         return None
     return max(candidates, key=lambda sent: SequenceMatcher(None, stub, sent.source, autojunk=False).quick_ratio())
@@ -178,8 +180,9 @@ def _definitions(text: str) -> set[str]:
     return names
 
 
-def _extras(release: NotebookNode, submitted: list[Sent], ours: set[str],
-            answers: dict[str, str]) -> dict[str | None, list[Sent]]:
+def _extras(
+    release: NotebookNode, submitted: list[Sent], ours: set[str], answers: dict[str, str]
+) -> dict[str | None, list[Sent]]:
     """The student's own cells, by the marked cell that they stand behind."""
     released = {cell.source.strip() for cell in release.cells}
     taken = {text.strip() for text in answers.values()}
@@ -217,5 +220,7 @@ def _note_damage(source: NotebookNode, release: NotebookNode, submitted: list[Se
     if list(dict.fromkeys(came_order)) != [name for name in order if name in set(came_order)]:
         notes.append("marked cells stood in another order; they were put back in order")
     unknown = {sent.grade_id for sent in submitted if sent.grade_id and sent.grade_id not in set(order)}
-    notes.extend(f"a cell was marked '{name}', which the assignment does not have; it was run as an extra cell"
-                 for name in sorted(unknown))
+    notes.extend(
+        f"a cell was marked '{name}', which the assignment does not have; it was run as an extra cell"
+        for name in sorted(unknown)
+    )

@@ -114,6 +114,7 @@ class _Session:
         self._kernel: Kernel | None = None
         self._scratch: Scratch | None = None
         self._done: dict[int, str] = {}  # index -> source of the parts that the next kernel needs
+        self._count = 0
         self.log: list[str] = []
 
     def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
@@ -122,12 +123,24 @@ class _Session:
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
         outputs = Outputs(self._limits.output_bytes)
         visible = self._part(index, parts.visible, outputs, remembered=True)
-        cell.outputs = outputs.finish()
-        cell.execution_count = None if visible.status == "skipped" else len(self._done) + 1
+        self._show(cell, outputs, visible)
         if visible.status == "ok":
             self._done[index] = parts.visible
         hidden = self._hidden(index, cell.source, parts.hidden) if judged and parts.hidden.strip() else None
         return CellOutcome(index, visible, hidden)
+
+    def _show(self, cell: NotebookNode, outputs: Outputs, visible: PartOutcome) -> None:
+        """Numbered as if there had been one kernel all along."""
+        cell.execution_count = None
+        if visible.status != "skipped" and cell.source.strip():
+            self._count += 1
+            cell.execution_count = self._count
+        if visible.status in ("crashed", "timeout"):
+            outputs.add("error", {"ename": visible.ename, "evalue": visible.evalue, "traceback": [visible.evalue]})
+        cell.outputs = outputs.finish()
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = self._count
 
     def _hidden(self, index: int, source: str, hidden: str) -> PartOutcome:
         """The hidden part: whatever lies at the answers' place before it is removed, what lies there after is taken."""
@@ -166,6 +179,8 @@ class _Session:
 
     def _revive(self) -> bool:
         """Have a kernel that knows all that went well before; False where the time is up."""
+        if self._kernel is not None and self._kernel.ended() is not None:
+            self.stop()  # it ended after its last reply: that costs no cell
         while self._kernel is None and time.monotonic() < self._end:
             self.restart()
         return self._kernel is not None and time.monotonic() < self._end
@@ -175,7 +190,7 @@ class _Session:
 
         One that crashes now is not run another time, so that this comes to an end.
         """
-        self.stop()
+        self.close()
         self._scratch = self._kernels.new_scratch(self._files, self._inputs)
         limits = self._limits
         self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)

@@ -33,7 +33,9 @@ def exercises(assignment: str) -> dict[str, Exercise]:
     except ModuleNotFoundError as error:
         if error.name != f"autograder.oracles.{assignment}":
             raise
-        raise GradingError(f"unknown assignment {assignment!r}: there is no autograder/oracles/{assignment}.py") from error
+        raise GradingError(
+            f"unknown assignment {assignment!r}: there is no autograder/oracles/{assignment}.py"
+        ) from error
     return {exercise.slug: exercise for exercise in module.EXERCISES}
 
 
@@ -82,7 +84,9 @@ def _verify(slug: str, folder: Path) -> None:
     manifest = json.loads((REFERENCES / assignment / "manifest.json").read_text(encoding="utf-8"))
     for path, digest in manifest["exercises"][name]["sha256"].items():
         if hashlib.sha256((folder / path).read_bytes()).hexdigest() != digest:
-            raise GradingError(f"{folder / path} is not the file that was written; run 'autograder references {assignment}'")
+            raise GradingError(
+                f"{folder / path} is not the file that was written; run 'autograder references {assignment}'"
+            )
 
 
 def build(assignment: str, seed: int, out: Path | None = None) -> Path:
@@ -110,8 +114,10 @@ def _write(folder: Path, made: Exercise, drawn: Sequence[Case]) -> dict[str, obj
         arrays |= {f"{index}/{name}": array for name, array in case.inputs.items()}
         arrays |= {f"{index}/weights/{name}": array for name, array in case.weights.items()}
         expected |= {f"{index}/{name}": array for name, array in case.expected.items()}
-    about = {"framework": made.framework,
-             "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in drawn]}
+    about = {
+        "framework": made.framework,
+        "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in drawn],
+    }
     files = {
         "inputs/inputs.json": (json.dumps(about, indent=1) + "\n").encode(),
         "inputs/inputs.safetensors": save(_contiguous(arrays)),
@@ -119,9 +125,13 @@ def _write(folder: Path, made: Exercise, drawn: Sequence[Case]) -> dict[str, obj
     }
     for path, data in files.items():
         (folder / path).write_bytes(data)
-    return {"cases": len(drawn), "atol": made.atol, "rtol": made.rtol,
-            "sizes": [{name: list(array.shape) for name, array in case.inputs.items()} for case in drawn],
-            "sha256": {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}}
+    return {
+        "cases": len(drawn),
+        "atol": made.atol,
+        "rtol": made.rtol,
+        "sizes": [{name: list(array.shape) for name, array in case.inputs.items()} for case in drawn],
+        "sha256": {path: hashlib.sha256(data).hexdigest() for path, data in files.items()},
+    }
 
 
 def _contiguous(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -6,11 +6,13 @@ it was doing: that is done again by another.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +24,9 @@ from autograder.grading import ATTEMPTS, Graded, grade
 from autograder.run import Kernels, Limits
 
 Isolation = Literal["auto", "none"]
+
+_UNTIL_EXIT = ExitStack()
+atexit.register(_UNTIL_EXIT.close)
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,8 @@ class Done:
 
 @lru_cache(maxsize=1)
 def _kernels(isolation: Isolation) -> Kernels:
-    # lives as long as the worker does; the template ends with its parent
-    return Kernels.open(isolation).__enter__()
+    # lives as long as the worker does
+    return _UNTIL_EXIT.enter_context(Kernels.open(isolation))
 
 
 @lru_cache(maxsize=4)
@@ -66,7 +71,9 @@ def do(job: Job) -> Done:
     except GradingError as error:
         return Done(job, None, str(error))
     except Exception as error:  # a fault of ours in one submission must not stop the class
-        return Done(job, None, f"the grader failed ({type(error).__name__}: {error}); this is no mark", traceback.format_exc())
+        return Done(
+            job, None, f"the grader failed ({type(error).__name__}: {error}); this is no mark", traceback.format_exc()
+        )
 
 
 def local_results(jobs: list[Job], workers: int) -> Iterator[Done]:
@@ -83,8 +90,11 @@ def local_results(jobs: list[Job], workers: int) -> Iterator[Done]:
                 else:
                     yield outcome
         waiting = [job for job in broken if tries[job.student] < ATTEMPTS]
-        yield from (Done(job, None, "the worker died while grading this submission")
-                    for job in broken if tries[job.student] >= ATTEMPTS)
+        yield from (
+            Done(job, None, "the worker died while grading this submission")
+            for job in broken
+            if tries[job.student] >= ATTEMPTS
+        )
 
 
 def _as_completed(pool: Executor, jobs: list[Job], window: int) -> Iterator[tuple[Job, Done | BrokenProcessPool]]:
@@ -139,5 +149,9 @@ def dask_results(jobs: list[Job], address: str) -> Iterator[Done]:
         finished = as_completed(futures, with_results=True, raise_errors=False)
         del futures
         for future, outcome in finished:
-            yield outcome if isinstance(outcome, Done) else Done(by_key[future.key], None, f"no worker could do it: {outcome[1]}")
+            yield (
+                outcome
+                if isinstance(outcome, Done)
+                else Done(by_key[future.key], None, f"no worker could do it: {outcome[1]}")
+            )
             future.release()

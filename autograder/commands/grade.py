@@ -17,18 +17,24 @@ from autograder.classroom import Order, Progress, Row, grade_class
 from autograder.errors import GradingError
 from autograder.run import Limits
 
-WARNING = ("Without isolation a submission can read references and other submissions, write files, use the network and "
-           "outlive its grading. Only for submissions that you trust.")
+WARNING = (
+    "Without isolation a submission can read references and other submissions, write files, use the network and "
+    "outlive its grading. Only for submissions that you trust."
+)
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = words.add_parser("grade", help="grade a class", description=__doc__)
     parser.add_argument("assignment")
-    parser.add_argument("--student", action="append", default=[], metavar="ID", help="this student only; may be repeated")
+    parser.add_argument(
+        "--student", action="append", default=[], metavar="ID", help="this student only; may be repeated"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="default: one per core")
     parser.add_argument("--force", action="store_true", help="grade again what is graded already")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="hand the work to this Dask scheduler, tcp://HOST:PORT")
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for one cell; a notebook gets ten times as much")
+    parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="for one cell; a notebook gets ten times as much"
+    )
     parser.add_argument("--no-isolation", action="store_true", help="run students' code unconfined (see what it says)")
     parser.set_defaults(func=run)
 
@@ -41,9 +47,18 @@ def run(args: argparse.Namespace) -> int:
         raise GradingError(f"--time-limit must be a number of seconds above 0, not {args.time_limit:g}")
     if args.no_isolation:
         console.print(f"[yellow]{WARNING}[/]")
-    limits = Limits(cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit) if args.time_limit else Limits()
-    order = Order(args.assignment, tuple(args.student), args.workers, args.force, args.scheduler,
-                  "none" if args.no_isolation else "auto", limits)
+    limits = (
+        Limits(cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit) if args.time_limit else Limits()
+    )
+    order = Order(
+        args.assignment,
+        tuple(args.student),
+        args.workers,
+        args.force,
+        args.scheduler,
+        "none" if args.no_isolation else "auto",
+        limits,
+    )
     started = time.monotonic()
     with _bar(console) as bar:
         task = bar.add_task("grading", total=None, failure="", rate="")
@@ -51,7 +66,13 @@ def run(args: argparse.Namespace) -> int:
         def report(progress: Progress) -> None:
             seconds = time.monotonic() - started
             rate = f"{progress.done / seconds:.1f}/s" if progress.done and seconds > 1 else ""
-            bar.update(task, total=progress.total, completed=progress.done, failure=escape(progress.last_failure[:60]), rate=rate)
+            bar.update(
+                task,
+                total=progress.total,
+                completed=progress.done,
+                failure=escape(progress.last_failure[:60]),
+                rate=rate,
+            )
 
         rows = grade_class(Course(args.course), order, report)
     print_table(console, rows)
@@ -62,8 +83,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _bar(console: Console) -> Bar:
-    return Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-               TimeRemainingColumn(), TextColumn("[red]{task.fields[failure]}"), console=console)
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("[red]{task.fields[failure]}"),
+        console=console,
+    )
 
 
 def print_table(console: Console, rows: list[Row]) -> None:

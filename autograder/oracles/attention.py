@@ -92,8 +92,9 @@ def attention_scores(hidden_states: Array, weights: Weights, n_heads: int, knobs
     return factor * np.einsum("bhqd,bhkd->bhqk", q, k)
 
 
-def attention_tail(attention_weights: Array, hidden_states: Array, weights: Weights, n_heads: int, eps: float,
-                   knobs: Knobs = Knobs()) -> Array:
+def attention_tail(
+    attention_weights: Array, hidden_states: Array, weights: Weights, n_heads: int, eps: float, knobs: Knobs = Knobs()
+) -> Array:
     """Everything behind the softmax: weights (batch, heads, queries, keys) -> output (batch, tokens, dim)"""
     eps = eps if knobs.eps is None else knobs.eps
     v = split_heads(linear(hidden_states, weights, "v_lin"), n_heads, knobs.split)
@@ -116,7 +117,9 @@ def _add_norm(x: Array, skip: Array | float, weights: Weights, name: str, eps: f
     return layer_norm(x + skip, weights, name, eps, knobs.unbiased)
 
 
-def block(hidden_states: Array, weights: Weights, n_heads: int, eps: float, knobs: Knobs = Knobs()) -> tuple[Array, Array]:
+def block(
+    hidden_states: Array, weights: Weights, n_heads: int, eps: float, knobs: Knobs = Knobs()
+) -> tuple[Array, Array]:
     """-> (output (batch, tokens, dim), attention weights (batch, heads, queries, keys))"""
     scores = attention_scores(hidden_states, weights, n_heads, knobs)
     attention_weights = softmax(scores, knobs.softmax_axis)

@@ -27,8 +27,11 @@ class CheckFailed(AssertionError):
 
             frames = traceback.extract_tb(self.__cause__.__traceback__)
             own = [frame for frame in frames if "site-packages" not in frame.filename] or list(frames)
-            lines += ["", *(f"  line {frame.lineno}, in {frame.name}: {frame.line or ''}" for frame in own[1:][-3:]),
-                      f"  {type(self.__cause__).__name__}: {self.__cause__}"]
+            lines += [
+                "",
+                *(f"  line {frame.lineno}, in {frame.name}: {frame.line or ''}" for frame in own[1:][-3:]),
+                f"  {type(self.__cause__).__name__}: {self.__cause__}",
+            ]
         return lines
 
 
@@ -53,15 +56,24 @@ def running(name: str, doing: str, look: str = "") -> Iterator[None]:
     except CheckFailed:
         raise
     except NotImplementedError as error:
-        raise CheckFailed(name, "this part is not filled in yet.", "Replace 'raise NotImplementedError()' by your code.") from error
+        raise CheckFailed(
+            name, "this part is not filled in yet.", "Replace 'raise NotImplementedError()' by your code."
+        ) from error
     except Exception as error:
-        raise CheckFailed(name, f"{doing} should work.", f"It stopped with {type(error).__name__}: {error}", look) from error
+        raise CheckFailed(
+            name, f"{doing} should work.", f"It stopped with {type(error).__name__}: {error}", look
+        ) from error
 
 
 def same_shape(name: str, what: str, got: Any, want: tuple[int, ...], axes: str, look: str = "") -> None:
     """Fails unless ``got`` is an array or tensor of shape ``want``; ``axes`` names them, say ``(batch, tokens, dim)``."""
     if not hasattr(got, "shape"):
-        fail(name, f"{what} must be an array of shape {want} = {axes}.", f"Yours is {_article(type(got).__name__)}.", look)
+        fail(
+            name,
+            f"{what} must be an array of shape {want} = {axes}.",
+            f"Yours is {_article(type(got).__name__)}.",
+            look,
+        )
     if tuple(got.shape) != tuple(want):
         fail(name, f"{what} must have shape {want} = {axes}.", f"Yours has {tuple(got.shape)}.", look)
 

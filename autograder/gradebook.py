@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,7 @@ from typing import TypeVar
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import compute_checksum
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SAWarning
 
 from autograder import cells
 from autograder.errors import GradingError
@@ -71,7 +72,10 @@ def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None) -> S
     verdict = graded.verdict
     gradebook.update_or_create_student(verdict.student)
     when = {"timestamp": timestamp} if timestamp else {}
-    submission = gradebook.update_or_create_submission(verdict.assignment, verdict.student, **when)
+    with warnings.catch_warnings():
+        # nbgrader builds its rows outside the session and says so at length; nothing is lost by it
+        warnings.simplefilter("ignore", SAWarning)
+        submission = gradebook.update_or_create_submission(verdict.assignment, verdict.student, **when)
     notebooks = {notebook.notebook: notebook for notebook in verdict.notebooks}
     kept = 0
     for stored in submission.notebooks:

@@ -23,6 +23,9 @@ from autograder.verdict import SubmissionVerdict
 
 Processed = tuple[NotebookNode, ResourcesDict]
 
+#: What lies in an autograded folder beside the notebooks.
+KEPT = {"verdicts.json", "grading.log"}
+
 
 class SetRepository(NbGraderPreprocessor):
     """Puts the course's public repository into badges and setup cells."""
@@ -86,10 +89,12 @@ class JudgeAnswers(NbGraderPreprocessor):
 
 
 def sweep(assignment: str, student: str, notebooks: list[str]) -> None:
-    """nbgrader's post_convert_hook: what it copied along from the submission (links followed!) goes away again."""
-    folder = _course().autograded(student, assignment)
-    keep = {Path(notebook).name for notebook in notebooks} | {"verdicts.json"}
-    for path in folder.iterdir():
+    """nbgrader's post_convert_hook: what it copied along from the submission (links followed!) goes away again.
+
+    student: nbgrader's pattern, ``*`` for everybody.
+    """
+    keep = {f"{name}.ipynb" for name in Assignment.open(_course().root, assignment).source} | KEPT
+    for path in _course().root.glob(f"autograded/{student}/{assignment}/*"):
         if path.name not in keep:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 

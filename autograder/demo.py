@@ -1,0 +1,77 @@
+"""``make demo``: the main job on a sample class, from instructor notebooks to grades, in the folder ``demo/``.
+
+Everything happens as a teacher would do it: nbgrader releases, ``autograder grade`` grades, ``nbgrader export``
+writes the CSV. Needs no network.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from autograder import cli
+from autograder.release import generate
+from autograder.sample import EXPECTED, build_sample_class
+from autograder.sample.build import ASSIGNMENT
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """Exit code 0 where every sample student has the grade they deserve."""
+    started = time.monotonic()
+    os.environ.pop("NBGRADER_DB_URL", None)  # the demo keeps its own gradebook
+    course = ROOT / "demo"
+    shutil.rmtree(course, ignore_errors=True)
+    course.mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    shutil.copytree(ROOT / "source" / ASSIGNMENT, course / "source" / ASSIGNMENT)
+    _say("1. Release: nbgrader makes the students' notebooks from the instructor's")
+    generate(course, ASSIGNMENT)
+    print("\n".join(f"   {path.relative_to(ROOT)}" for path in sorted((course / "release").rglob("*.ipynb"))))
+
+    _say(f"2. Hand in: a sample class of {len(EXPECTED)}, right, wrong, damaged and forged")
+    print("   " + ", ".join(build_sample_class(course)))
+
+    _say(f"3. Grade: autograder grade {ASSIGNMENT}")
+    if cli.main(["--course", str(course), "grade", ASSIGNMENT]):
+        return 1
+    _say("4. Feedback, report, grades")
+    for command in ("feedback", "report"):
+        if cli.main(["--course", str(course), command, ASSIGNMENT]):
+            return 1
+    _export(course)
+    wrong = _unexpected(course)
+    _say(f"Done in {time.monotonic() - started:.0f} s. Look at demo/feedback/grace/{ASSIGNMENT}/2_attention_block.html "
+         f"and demo/reports/{ASSIGNMENT}/")
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+def _say(text: str) -> None:
+    print(f"\n{text}", flush=True)
+
+
+def _export(course: Path) -> None:
+    command = [sys.executable, "-m", "nbgrader", "export", "--to", "grades.csv", "--log-level", "ERROR"]
+    subprocess.run(command, cwd=course, check=True)
+    print((course / "grades.csv").read_text(encoding="utf-8"), end="")
+
+
+def _unexpected(course: Path) -> list[str]:
+    """The gradebook's word against what every sample student deserves."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        scores = {student: gradebook.find_submission(ASSIGNMENT, student).score for student in EXPECTED}
+    return [f"{student} has {scores[student]:g} points and deserves {deserved:g}"
+            for student, deserved in EXPECTED.items() if scores[student] != deserved]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

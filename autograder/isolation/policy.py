@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).resolve().parents[1]  # autograder/, which holds the references
 
@@ -57,8 +58,9 @@ class Policy:
 
     @staticmethod
     def from_json(text: str) -> Policy:
-        data = json.loads(text)
-        return Policy(**{key: tuple(value) if isinstance(value, list) else value for key, value in data.items()})
+        data: dict[str, Any] = json.loads(text)
+        folders = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
+        return Policy(**(data | folders))
 
 
 @dataclass(frozen=True)

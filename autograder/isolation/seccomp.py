@@ -20,7 +20,7 @@ _LOAD, _EQUAL, _GREATER, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 
 _PRETEND = 0  # "done", while nothing was
-_SOL_FLAGS = 0xFF  # SOCK_CLOEXEC and SOCK_NONBLOCK stand above the type
+_SOCKET_TYPE = 0xFF  # SOCK_CLOEXEC and SOCK_NONBLOCK stand above the type
 _NEW_NAMESPACES = 0x7E020080
 
 #: name -> (number on x86_64, number on aarch64); None where the architecture has no such call.
@@ -28,16 +28,17 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     # the network, and unix sockets by path: connecting is never needed, the grader connects to the kernel
     "connect": (42, 203), "socket": (41, 198), "socketpair": (53, 199),
     # other processes
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "process_madvise": (440, 440),
-    "process_mrelease": (448, 448), "pidfd_getfd": (438, 438), "pidfd_open": (434, 434), "kcmp": (312, 272),
-    "pidfd_send_signal": (424, 424), "prlimit64": (302, 261),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440), "process_mrelease": (448, 448), "pidfd_getfd": (438, 438), "pidfd_open": (434, 434),
+    "kcmp": (312, 272), "pidfd_send_signal": (424, 424), "prlimit64": (302, 261),
     "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
     "sched_setattr": (314, 274), "setpriority": (141, 140), "ioprio_set": (251, 30), "migrate_pages": (256, 238),
     "move_pages": (279, 239), "prctl": (157, 167), "personality": (135, 92),
     # namespaces and mounts
     "clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
-    "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "open_tree": (428, 428), "move_mount": (429, 429),
-    "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442),
+    "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "open_tree": (428, 428),
+    "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433),
+    "mount_setattr": (442, 442),
     # the machine
     "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105), "finit_module": (313, 273),
     "delete_module": (176, 106), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225),
@@ -52,8 +53,8 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262), "inotify_add_watch": (254, 27),
     # memory that outlives its process or is counted nowhere
-    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190),
-    "mq_open": (240, 180), "mq_unlink": (241, 181),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186),
+    "semget": (64, 190), "mq_open": (240, 180), "mq_unlink": (241, 181),
     # marks on files outside, which Landlock does not look at
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
     "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88),
@@ -75,7 +76,7 @@ _NETWORK = {"connect", "socket", "socketpair"}
 
 @dataclass(frozen=True)
 class _Condition:
-    """Refuse the call unless ``argument & mask`` is one of ``allowed``; or, by ``flags``, if it has any of these bits."""
+    """Refuse the call unless ``argument & mask`` is one of ``allowed``; or, with ``flags``, if one of these is set."""
 
     argument: int
     mask: int = 0xFFFFFFFF
@@ -85,8 +86,8 @@ class _Condition:
 
 _CONDITIONS: dict[str, tuple[_Condition, ...]] = {
     # A datagram could be sent to any path without connecting, so that only streams remain.
-    "socket": (_Condition(0, allowed=(1,)), _Condition(1, _SOL_FLAGS, allowed=(1,))),
-    "socketpair": (_Condition(0, allowed=(1,)), _Condition(1, _SOL_FLAGS, allowed=(1, 5))),
+    "socket": (_Condition(0, allowed=(1,)), _Condition(1, _SOCKET_TYPE, allowed=(1,))),
+    "socketpair": (_Condition(0, allowed=(1,)), _Condition(1, _SOCKET_TYPE, allowed=(1, 5))),
     "clone": (_Condition(0, flags=_NEW_NAMESPACES),),
     "prlimit64": (_Condition(0, allowed=(0,)),),
     "sched_setaffinity": (_Condition(0, allowed=(0,)),),

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from autograder.isolation import landlock, probes, system, usage
@@ -24,7 +24,7 @@ from autograder.isolation.supervisor import supervise
 
 _SELF_TEST_SECONDS = 60.0
 _PROJECT = Path(__file__).resolve().parents[2]
-_SMALL = {"memory_bytes": 256 << 20, "processes": 24, "disk_bytes": 16 << 20}
+_SMALL = Policy((), (), memory_bytes=256 << 20, processes=24, disk_bytes=16 << 20)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Capability:
 def capabilities() -> list[Capability]:
     """What this machine offers for confining processes, for a person to read. Starts nothing that lasts."""
     linux = Capability("Linux", system.LINUX, f"{platform.system()} {platform.release()}",
-                       "grade on Linux (a container or WSL 2 will do), or with --no-isolation your own work only")  # fmt: skip
+                       "grade on Linux (or a container, or WSL 2), or with --no-isolation your own work")  # fmt: skip
     if not system.LINUX:
         return [linux]
     version = landlock.abi()
@@ -62,8 +62,8 @@ def capabilities() -> list[Capability]:
                    "Linux 6.2 or newer with landlock among the security modules (add it to `lsm=` on the kernel's "
                    "command line); in a container, a seccomp profile that lets the landlock calls through"),
         Capability("process-id namespaces", pids, "yes" if pids else "no",
-                   "not needed where Landlock is of version 6: processes are then counted and ended one by one. To have "
-                   "them, allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)"),
+                   "not needed where Landlock is of version 6: processes are then ended one by one. To have them, "
+                   "allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)"),
         Capability("signals stay inside", pids or version >= landlock.SIGNALS_ABI,
                    "by process-id namespace" if pids else f"by Landlock version {version}",
                    "Linux 6.12 or newer, or process-id namespaces"),
@@ -178,7 +178,7 @@ def _run(probe: Callable[[probes.Target], str], target: probes.Target) -> tuple[
     shutil.rmtree(target.scratch, ignore_errors=True)
     target.scratch.mkdir()
     readable = environment()
-    policy = Policy(readable.read, (str(target.scratch),), readable.listed, **_SMALL)
+    policy = replace(_SMALL, read=readable.read, listed=readable.listed, write=(str(target.scratch),))
     ours, theirs = channel_pair()
     if os.fork() == 0:
         supervise(theirs, policy, lambda: _report(probe, target))

@@ -16,7 +16,7 @@ import socket
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import NoReturn
 
 from autograder.isolation import system, usage
@@ -36,6 +36,7 @@ class Ending:
     status: int  # as the system reports it to ``waitpid``
     reason: str = ""
     log: str = ""  # the last of what the process wrote to its standard output and error
+    foreign: bool = False  # killed from outside: by hand, or because the machine ran out of memory
 
     @property
     def exit_code(self) -> int:
@@ -63,7 +64,7 @@ def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) 
     """
     _leave_the_family()
     _close_all_but(channel.fileno())
-    separate_pids()
+    separate = separate_pids()
     log_end, log_start = os.pipe()
     child = os.fork()
     if child == 0:
@@ -72,6 +73,9 @@ def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) 
         _run_confined(policy, main, log_start)
     os.close(log_start)
     ending = _Watch(channel, policy, child, log_end).until_the_end()
+    if separate and not ending.reason and ending.exit_code == -signal.SIGKILL:
+        # The first process of a namespace cannot be killed from within.
+        ending = replace(ending, foreign=True)
     with contextlib.suppress(OSError):
         channel.send(json.dumps(asdict(ending)).encode())
     os._exit(0)

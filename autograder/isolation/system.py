@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import signal
 import sys
 
 LINUX = sys.platform.startswith("linux")
-MACHINE = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine().lower())
+#: The processor, in the kernel's word; None where the system-call filter does not know it.
+MACHINE = platform.machine() if platform.machine() in ("x86_64", "aarch64") else None
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -78,6 +80,4 @@ def keep_capabilities(*kept: int) -> None:
 
 def die_with_parent() -> None:
     """Have the system kill this process when its parent ends. A change of uid undoes it."""
-    import signal
-
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

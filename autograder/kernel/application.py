@@ -12,6 +12,8 @@ from typing import Any
 
 from ipykernel.iostream import IOPubThread
 from ipykernel.kernelapp import IPKernelApp
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.pylabtools import activate_matplotlib
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,25 @@ def run_kernel(launch: Launch) -> None:
     os.environ.update(launch.variables)
     tempfile.tempdir = None  # found again, in the new environment
     os.chdir(launch.folder)
-    sys.path.insert(0, "")  # the notebook's folder, from which nothing was imported so far
     reseed()
     app = ForkedKernelApp(
         connection_file=launch.connection_file, log_level=logging.CRITICAL, exec_lines=[], exec_files=[]
     )
     app.config.HistoryManager.enabled = False
     app.initialize([])
+    assert app.shell is not None
+    app.shell.ask_exit = lambda: None  # exit() must not cost the next cell its kernel
+    _show_figures(app.shell)
+    sys.path.insert(0, "")  # only now: a file beside the notebook cannot pass for a part of the kernel
     app.start()
+
+
+def _show_figures(shell: InteractiveShell) -> None:
+    """Tie matplotlib's inline figures to the shell, as its import does where there is a shell already."""
+    if "matplotlib_inline.backend_inline" in sys.modules:
+        backend = os.environ["MPLBACKEND"]
+        activate_matplotlib(backend)
+        sys.modules["matplotlib_inline.backend_inline"].configure_inline_support(shell, backend)
 
 
 def reseed() -> None:

@@ -16,7 +16,7 @@ from autograder.kernel.wire import LARGEST_MESSAGE, Wire, lost
 
 Status = Literal["ok", "error", "crashed", "timeout"]
 
-_TICK = 0.05  # seconds between looks at the clock and at the grader's own memory
+_TICK = 50  # milliseconds between looks at the clock and at the grader's own memory
 _BATCH = 100  # messages taken in between two such looks
 _GRACE = 2.0  # seconds that an interrupted cell has to stop
 _IDLE = 1.0  # seconds that the outputs have to arrive after the reply
@@ -72,7 +72,7 @@ class Execution:
         if descriptor is not None:
             poller.register(descriptor, zmq.POLLIN)
         while (finished := self._judge(time.monotonic())) is None:
-            poller.poll(_TICK * 1000)
+            poller.poll(_TICK)
             self._take_in()
         return replace(finished, seconds=time.monotonic() - self._start)
 

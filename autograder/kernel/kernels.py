@@ -44,19 +44,24 @@ class Kernel:
     def __init__(self, manager: KernelManager, wire: Wire) -> None:
         self._manager, self._wire = manager, wire
         provisioner = manager.provisioner
-        self._forked = provisioner if isinstance(provisioner, ForkedProvisioner) else None
-        confined = self._forked.confined if self._forked else None
-        self._lifeline = Lifeline(manager.interrupt_kernel, self.ended, confined.fileno() if confined else None)
+        self._confined = provisioner.confined if isinstance(provisioner, ForkedProvisioner) else None
+        descriptor = self._confined.fileno() if self._confined else None
+        self._lifeline = Lifeline(manager.interrupt_kernel, self.ended, descriptor)
 
     def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
         """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account."""
         return Execution(self._wire, self._lifeline, code, seconds, outputs, remembered).wait()
 
     def ended(self) -> str | None:
-        """How the kernel ended; None while it lives."""
-        if self._manager.is_alive():
-            return None
-        return str(self._forked.ending) if self._forked else "the process ended"
+        """How the kernel ended; None while it lives. Raises InfrastructureError where it was killed from outside."""
+        if self._confined is None:
+            return None if self._manager.is_alive() else "the process ended"
+        ending = self._confined.poll()
+        if ending is not None and ending.foreign:
+            raise InfrastructureError(f"the kernel was killed from outside: {ending}")
+        if ending is not None and not ending.confined:
+            raise InfrastructureError(f"the kernel could not be confined: {ending.log}")
+        return None if ending is None else str(ending)
 
     def close(self) -> None:
         self._wire.close()
@@ -165,7 +170,7 @@ def _await_ready(kernel: Kernel, wire: Wire) -> None:
         again = time.monotonic() + _ASK_AGAIN
         while len(heard) < 2 and (left := again - time.monotonic()) > 0:
             for socket in (wire.shell, wire.iopub):
-                if socket not in heard and socket.poll(left * 1000):
+                if socket not in heard and socket.poll(int(left * 1000)):
                     wire.receive(socket)
                     heard.add(socket)
 
@@ -192,7 +197,8 @@ def _plain_command(staged: Path) -> list[str]:
     """Isolated from the notebook's folder while it starts: a file there cannot pass for a part of ipykernel."""
     folders = [str(staged), str(Path(__file__).resolve().parents[2])]
     code = (
-        f"import sys; sys.path[:0] = {folders!r}; from ipykernel.kernelapp import launch_new_instance as start; "
-        "sys.path.insert(0, ''); start()"
+        f"import sys; sys.path[:0] = {folders!r}; from ipykernel.kernelapp import IPKernelApp; "
+        "app = IPKernelApp.instance(); app.initialize(); app.shell.ask_exit = lambda: None; "
+        "sys.path.insert(0, ''); app.start()"
     )
     return [sys.executable, "-I", "-c", code, "-f", "{connection_file}"]

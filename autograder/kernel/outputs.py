@@ -1,4 +1,4 @@
-"""What a cell shows, collected from the kernel's messages, bounded while it arrives. Nothing in a message is trusted."""
+"""What a cell shows, collected from messages that nobody vouches for, and bounded while it arrives."""
 
 from __future__ import annotations
 

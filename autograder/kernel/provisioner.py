@@ -46,6 +46,10 @@ class ForkedProvisioner(KernelProvisionerBase):
     def has_process(self) -> bool:
         return self.confined is not None
 
+    @property
+    def _manager(self) -> Any:
+        return self.parent
+
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         if not self.scratch:
             self._own = Scratch(Path(tempfile.mkdtemp(prefix="ag-")) / "k")
@@ -53,7 +57,7 @@ class ForkedProvisioner(KernelProvisionerBase):
             kwargs["env"] = self._own.variables()
             kwargs["cwd"] = str(self._own.work)
             self.policy = self._own.policy(_MEMORY_BYTES, _PROCESSES, _DISK_BYTES).to_json()
-        manager = self.parent
+        manager = self._manager
         manager.transport = "ipc"
         manager.ip = os.path.join(self.scratch, "s", "k")
         manager.connection_file = os.path.join(self.scratch, "connection.json")
@@ -62,7 +66,7 @@ class ForkedProvisioner(KernelProvisionerBase):
         return await super().pre_launch(cmd=manager.format_kernel_cmd(), **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        launch = Launch(str(kwargs["cwd"]), dict(kwargs["env"]), self.parent.connection_file)
+        launch = Launch(str(kwargs["cwd"]), dict(kwargs["env"]), self._manager.connection_file)
         self.ending = None
         self.confined = self.fork_server.fork(launch, Policy.from_json(self.policy))
         return self.connection_info

@@ -1,0 +1,188 @@
+"""What must not reach students is found by its content, in whatever file and form; what they may see is not."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import nbformat
+import numpy as np
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from safetensors.numpy import save_file
+
+from autograder import store
+from autograder.assignment import Assignment
+from autograder.leaks import leaks
+
+SOLUTION = """\
+class Attention:
+    def forward(self, q, k, v):
+        # scores, weights, and the mixture of the values
+        ### BEGIN SOLUTION
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (batch, queries, keys)
+        weights = scores.softmax(dim=-1)
+        return weights @ v
+        ### END SOLUTION
+"""
+GRADED = """\
+check.attention(Attention)
+### BEGIN HIDDEN TESTS
+from autograder import reference
+for case in reference("sheet/attention"):
+    case.compare(output=Attention().forward(case.q, case.k, case.v))
+### END HIDDEN TESTS
+"""
+ANSWER = "Without the scale the softmax saturates. Its gradient then all but vanishes, and nothing is learned any more."
+RUBRIC = """\
+Why?
+=== BEGIN MARK SCHEME ===
+* two points for saturation of the softmax, one for the gradient
+=== END MARK SCHEME ===
+"""
+EXPECTED = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+
+
+def _cell(source, grade_id, markdown=False, **marks):
+    make = new_markdown_cell if markdown else new_code_cell
+    nbgrader = {"grade": False, "solution": False, "locked": False, "grade_id": grade_id, "schema_version": 3, **marks}
+    return make(source, metadata={"nbgrader": nbgrader})
+
+
+@pytest.fixture
+def sheet(tmp_path, monkeypatch):
+    references = tmp_path / "references"
+    (references / "sheet" / "attention").mkdir(parents=True)
+    save_file({"0/output": EXPECTED}, references / "sheet" / "attention" / "expected.safetensors")
+    monkeypatch.setattr(store, "REFERENCES", references)
+    solutions = tmp_path / "solutions"
+    (solutions / "sheet").mkdir(parents=True)
+    (solutions / "sheet" / "models.py").write_text("class Head:\n    '''One head.'''\n    def width(self, config):\n"
+                                                   "        return config.dim // config.heads\n")
+    monkeypatch.setattr("autograder.assignment.SOLUTIONS", solutions)
+    notebook = new_notebook(cells=[
+        new_markdown_cell("# Attention\n\nEvery query looks at every key: `demonstration = torch.zeros(2, 3, 4)`."),
+        _cell(SOLUTION, "attention_answer", solution=True),
+        _cell(GRADED, "attention", grade=True, locked=True, points=3),
+        _cell(ANSWER, "why", markdown=True, grade=True, solution=True, points=2),
+        _cell(RUBRIC, "task", markdown=True, locked=True, task=True, points=2),
+    ])  # fmt: skip
+    files = {"models.py": b"class Head:\n    '''One head.'''\n    def width(self, config):\n        # YOUR CODE HERE\n"}
+    return Assignment("sheet", {"1_attention": notebook}, {}, files, frozenset({"models.py"}))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "release"
+    made.mkdir()
+    return made
+
+
+def _released(text):
+    return nbformat.writes(new_notebook(cells=[new_code_cell(text)]))
+
+
+def test_a_folder_without_secrets_is_clean(sheet, folder):
+    (folder / "1_attention.ipynb").write_text(_released("# YOUR CODE HERE\nraise NotImplementedError()"))
+    (folder / "models.py").write_bytes(sheet.files["models.py"])
+    (folder / "README.md").write_text("Every query looks at every key. demonstration = torch.zeros(2, 3, 4)")
+    (folder / "imports.py").write_text("import torch\nfrom autograder import reference\n")
+    assert leaks(folder, sheet) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "weights = scores.softmax(dim=-1)",
+        "    weights=scores.softmax( dim = -1 )",
+        "scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5",
+        "> scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (batch, queries, keys)",
+        "weights = scores.softmax(dim=-1)  # another comment\nreturn weights @ v",
+        "case.compare(output=Attention().forward(case.q, case.k, case.v))",
+        'for case in reference("sheet/attention"):',
+        "Its gradient then all but vanishes, and nothing is learned any more.",
+        "two points for saturation of the softmax, one for the gradient",
+        "return config.dim // config.heads",
+    ],
+)
+@pytest.mark.parametrize("name", ["notes.md", "1_attention.ipynb", "course/part.py"])
+def test_a_line_of_a_secret_is_found(sheet, folder, name, text):
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(_released(text) if name.endswith(".ipynb") else text)
+    found = leaks(folder, sheet)
+    assert found and all(line.startswith(name) for line in found), found
+
+
+def test_a_finding_names_the_file_the_exercise_and_the_line(sheet, folder):
+    (folder / "notes.txt").write_text("weights = scores.softmax(dim=-1)")
+    assert leaks(folder, sheet) == [
+        "notes.txt: solution sheet/1_attention/attention_answer: 'weights = scores.softmax(dim=-1)'"
+    ]
+
+
+def test_a_solution_in_an_output_or_a_rendered_page_is_found(sheet, folder):
+    output = nbformat.v4.new_output("stream", text="weights = scores.softmax(dim=-1)\n")
+    notebook = new_notebook(cells=[new_code_cell("help(x)", outputs=[output])])
+    (folder / "a.ipynb").write_text(nbformat.writes(notebook))
+    (folder / "b.html").write_text("<pre><b>weights</b> <b>=</b> scores.<i>softmax</i>(dim<b>=-</b>1)</pre>")
+    assert {line.split(":")[0] for line in leaks(folder, sheet)} == {"a.ipynb", "b.html"}
+
+
+def test_a_solution_inside_a_wheel_is_found(sheet, folder):
+    with zipfile.ZipFile(folder / "course.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("course/part.py", "weights = scores.softmax(dim=-1)")
+    assert leaks(folder, sheet)[0].startswith("course.whl!course/part.py: solution")
+
+
+def test_an_archive_that_cannot_be_searched_is_reported(sheet, folder):
+    (folder / "broken.zip").write_bytes(b"PK\x03\x04" + b"x" * 100)
+    assert "cannot be searched" in leaks(folder, sheet)[0]
+
+
+def test_a_marker_that_was_left_behind_is_found(sheet, folder):
+    (folder / "a.ipynb").write_text(_released("### BEGIN SOLUTION\nx = 1\n### END SOLUTION"))
+    assert leaks(folder, sheet) == ["a.ipynb: the marker 'BEGIN SOLUTION'"]
+
+
+@pytest.mark.parametrize("kind", ["<f4", "<f8", "<f2"])
+def test_the_bytes_of_an_expected_tensor_are_found_at_any_offset(sheet, folder, kind):
+    (folder / "data.bin").write_bytes(b"\0\1\2\3\4" + EXPECTED.astype(kind).tobytes() + b"\0")
+    assert leaks(folder, sheet) == ["data.bin: the bytes of the expected tensor sheet/attention/0/output"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        str([round(float(number), 4) for number in EXPECTED[1]]),
+        repr(EXPECTED),
+        json.dumps(EXPECTED.tolist()),
+        "\n".join(f"{number:.4f}" for number in EXPECTED[0]),
+        " ".join(f"{number:.6e}" for number in EXPECTED[2]),
+    ],
+)
+@pytest.mark.parametrize("name", ["values.txt", "values.json"])
+def test_expected_numbers_printed_to_four_digits_are_found(sheet, folder, name, text):
+    (folder / name).write_text(text)
+    assert leaks(folder, sheet) == [f"{name}: numbers of the expected tensor sheet/attention/0/output"]
+
+
+def test_other_numbers_and_other_bytes_are_no_leak(sheet, folder):
+    other = np.random.default_rng(1).normal(size=(500, 5)).astype(np.float32)
+    (folder / "weights.bin").write_bytes(b"\0" * 64 + other.tobytes())
+    (folder / "values.txt").write_text(np.array2string(other, threshold=10_000))
+    assert leaks(folder, sheet) == []
+
+
+def test_what_the_teacher_shows_in_a_visible_cell_is_no_leak(sheet, folder):
+    sheet.source["1_attention"].cells.append(new_markdown_cell("Hint: `weights = scores.softmax(dim=-1)`"))
+    (folder / "hint.md").write_text("weights = scores.softmax(dim=-1)")
+    assert leaks(folder, sheet) == []
+
+
+def test_several_assignments_are_searched_for_at_once(sheet, folder):
+    other = Assignment("other", {"n": new_notebook(cells=[
+        _cell("### BEGIN SOLUTION\nmask = tokens.eq(padding_id).logical_not()\n### END SOLUTION", "mask", solution=True)
+    ])}, {}, {}, frozenset())  # fmt: skip
+    (folder / "a.py").write_text("mask = tokens.eq(padding_id).logical_not()\nweights = scores.softmax(dim=-1)\n")
+    assert len(leaks(folder, [sheet, other])) == 2

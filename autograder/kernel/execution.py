@@ -12,7 +12,7 @@ import zmq
 
 from autograder.isolation import usage
 from autograder.kernel.outputs import Outputs, problem
-from autograder.kernel.wire import LARGEST_MESSAGE, Wire, lost
+from autograder.kernel.wire import LARGEST_CONTENT, LARGEST_MESSAGE, Wire, lost
 
 Status = Literal["ok", "error", "crashed", "timeout"]
 
@@ -54,7 +54,7 @@ class Execution:
         self._wire, self._lifeline, self._outputs, self._seconds = wire, lifeline, outputs, seconds
         self._reply: dict[str, Any] | None = None
         self._replied_at = self._lost_at = float("inf")
-        self._idle = self._timed_out = self._outputs_lost = False
+        self._idle = self._timed_out = False
         self._start = time.monotonic()
         self._memory_bound = usage.memory([os.getpid()]) + _FLOOD
         self._request = wire.request(
@@ -90,22 +90,22 @@ class Execution:
                         self._reply, self._replied_at = message.content, time.monotonic()
                 elif message.kind == "status":
                     self._idle = self._idle or message.content.get("execution_state") == "idle"
+                elif message.oversized:
+                    self._outputs.omit(f"an output of more than {LARGEST_CONTENT >> 20} MB was left out")
                 else:
                     self._outputs.add(message.kind, message.content)
 
     def _judge(self, now: float) -> Finished | None:
         """How it ended, if it has; interrupts it when its time is up."""
-        if lost(self._wire.iopub_lost):
-            self._outputs_lost = True
         if self._reply is not None and (self._idle or now > self._replied_at + _IDLE):
             return self._answered(self._reply)
         if (ending := self._lifeline.ended()) is not None:
             self._take_in()
             return self._gone(ending)
-        if lost(self._wire.shell_lost):
+        if lost(self._wire.shell_lost) or lost(self._wire.iopub_lost):
             self._lost_at = min(self._lost_at, now)
         if now > self._lost_at + _LAST_WORDS:
-            return self._gone(f"it cut the connection, or sent more than {LARGEST_MESSAGE >> 20} MB in one reply")
+            return self._gone(f"it cut the connection, or sent more than {LARGEST_MESSAGE >> 20} MB at once")
         if usage.memory([os.getpid()]) > self._memory_bound:
             return self._gone("it flooded the grader with messages")
         if now > self._start + self._seconds and not self._timed_out:
@@ -116,8 +116,6 @@ class Execution:
         return None
 
     def _answered(self, reply: dict[str, Any]) -> Finished:
-        if self._outputs_lost:
-            self._outputs.omit(f"an output of more than {LARGEST_MESSAGE >> 20} MB was left out")
         ename, evalue, traceback = problem(reply)
         if self._timed_out:
             return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s", traceback)

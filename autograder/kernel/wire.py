@@ -1,7 +1,7 @@
 """The grader's sockets to one kernel. Everything that comes in was made by the student's process, and is judged so.
 
-A message that is malformed, unsigned or not an answer to the request at hand is dropped; one that is too large costs
-the connection. What is forged well can only pass for the forger's own output.
+A message that is malformed, unsigned or not an answer to the request at hand is dropped; a large one is not read; one
+that is larger still costs the connection. What is forged well can only pass for the forger's own output.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ import zmq
 from jupyter_client.manager import KernelManager
 from zmq.utils.monitor import recv_monitor_message
 
-#: The grader's memory holds at most this many messages of at most this size from one socket.
+#: Of one socket's messages, the grader holds at most this many of at most this size.
 MOST_WAITING = 32
-LARGEST_MESSAGE = 4 << 20  # bytes
+LARGEST_MESSAGE = 32 << 20  # bytes
+LARGEST_CONTENT = 4 << 20  # bytes that are read: JSON unfolds to many times its length
+_LARGEST_HEADER = 1 << 16
+_SEND_MS = 1000  # a kernel that takes nothing must not hold up the grader
 _RECONNECT_MS = 10
+_CONTENT = 4  # its place in a message, after signature, header, parent's header and metadata
 _IDENTITY = b"grader"  # the same after a lost connection, so that replies still find their way
 
 
@@ -26,6 +30,7 @@ def context() -> zmq.Context[zmq.Socket[bytes]]:
     made: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     for option, value in (
         (zmq.RCVHWM, MOST_WAITING), (zmq.MAXMSGSIZE, LARGEST_MESSAGE), (zmq.RECONNECT_IVL, _RECONNECT_MS),
+        (zmq.SNDTIMEO, _SEND_MS),
     ):  # fmt: skip
         made.setsockopt(option, value)
     return made
@@ -37,7 +42,8 @@ class Message:
 
     kind: str
     parent: str  # the id of the request that it says it answers
-    content: dict[str, Any]
+    content: dict[str, Any]  # empty where it was too large
+    oversized: bool = False
 
 
 class Wire:
@@ -62,12 +68,16 @@ class Wire:
         parts = socket.recv_multipart(zmq.NOBLOCK)
         try:
             _, parts = self._session.feed_identities(parts)
-            raw = self._session.deserialize(parts)
-            kind, parent, content = raw["header"]["msg_type"], raw["parent_header"].get("msg_id"), raw["content"]
+            if any(len(part) > _LARGEST_HEADER for part in parts[:_CONTENT]):
+                return None
+            oversized = len(parts[_CONTENT]) > LARGEST_CONTENT
+            raw = self._session.deserialize(parts, content=not oversized)
+            kind, parent = raw["header"]["msg_type"], raw["parent_header"].get("msg_id")
+            content = {} if oversized else raw["content"]
         except Exception:  # a hostile message may fail in any way: too deep, no UTF-8, no signature, of no shape
             return None
         if isinstance(kind, str) and isinstance(content, dict):
-            return Message(kind, parent if isinstance(parent, str) else "", content)
+            return Message(kind, parent if isinstance(parent, str) else "", content, oversized)
         return None
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder.commands import doctor, feedback, grade, references, release, report
 from autograder.errors import GradingError
+from autograder.isolation import IsolationUnavailable
 from course.errors import CourseError
 
 COMMANDS = (grade, feedback, report, references, release, doctor)
@@ -37,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
     args.course = args.course.resolve()
     try:
         return int(args.func(args))
-    except (GradingError, CourseError) as error:
+    except (GradingError, CourseError, IsolationUnavailable) as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

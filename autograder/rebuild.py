@@ -146,7 +146,8 @@ def _answers(source: NotebookNode, release: NotebookNode, submitted: list[Sent],
         if texts:
             answers[grade_id] = "\n\n".join(changed) if changed else texts[0]
         else:
-            found = _by_text(stubs.get(grade_id, ""), cell, submitted)
+            strays = [sent for sent in submitted if sent.grade_id not in stubs or sent.grade_id is None]
+            found = _by_text(stubs.get(grade_id, ""), strays)
             if found is None:
                 notes.append(f"the answer cell '{grade_id}' was missing")
             else:
@@ -155,12 +156,10 @@ def _answers(source: NotebookNode, release: NotebookNode, submitted: list[Sent],
     return answers
 
 
-def _by_text(stub: str, cell: NotebookNode, submitted: list[Sent]) -> Sent | None:
-    """The unmarked cell that most looks like the stub filled in: it defines the same names."""
+def _by_text(stub: str, strays: list[Sent]) -> Sent | None:
+    """The stray cell that most looks like the stub filled in: it defines the same names."""
     wanted = _definitions(stub)
-    candidates = [
-        sent for sent in submitted if sent.grade_id is None and wanted and wanted <= _definitions(sent.source)
-    ]
+    candidates = [sent for sent in strays if wanted and wanted <= _definitions(sent.source)]
     if not candidates:
         return None
     return max(candidates, key=lambda sent: SequenceMatcher(None, stub, sent.source, autojunk=False).quick_ratio())

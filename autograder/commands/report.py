@@ -1,0 +1,25 @@
+"""``autograder report ASSIGNMENT``: the class at a glance, one page and its pictures."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from autograder.assignment import Course
+from autograder.errors import NothingToGrade
+from autograder.report import write_report
+
+
+def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = words.add_parser("report", help="write the class report", description=__doc__)
+    parser.add_argument("assignment")
+    parser.add_argument("--out", type=Path, help="folder to write to (default: reports/ASSIGNMENT)")
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    course = Course(args.course)
+    if not any(course.root.glob(f"autograded/*/{args.assignment}/verdicts.json")):
+        raise NothingToGrade(f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first")
+    print(write_report(course, args.assignment, args.out or course.root / "reports" / args.assignment))
+    return 0

@@ -1,0 +1,58 @@
+"""Courses to measure on: the real DistilBERT sheet, handed in solved by as many students as wanted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+
+from autograder.assignment import Assignment, Course
+from autograder.release import solved
+
+ROOT = Path(__file__).resolve().parent.parent
+ASSIGNMENT = "distilbert"
+
+STOCK_CONFIG = """
+c = get_config()
+c.CourseDirectory.course_id = "transformers"
+c.Execute.timeout = 120
+"""
+
+
+def environment() -> dict[str, str]:
+    """One thread per kernel for every competitor; nbgrader calls alembic by name."""
+    folder = str(Path(sys.executable).parent)
+    wanted = {"OMP_NUM_THREADS": "1", "PATH": folder + os.pathsep + os.environ["PATH"], "PYTHONWARNINGS": "ignore"}
+    return {**{name: value for name, value in os.environ.items() if name != "NBGRADER_DB_URL"}, **wanted}
+
+
+def call(course: Path, *words: str) -> None:
+    """Run ``python -m WORDS`` in the course's folder. Raises CalledProcessError with what it said."""
+    subprocess.run([sys.executable, "-m", *words], cwd=course, check=True, env=environment(), capture_output=True)
+
+
+def make_course(folder: Path, submissions: int, *, stock: bool = False, only: str = "*") -> Course:
+    """A released course with ``submissions`` solved submissions; ``only`` picks notebooks by pattern.
+
+    stock: without our plug-ins, as ``pip install nbgrader`` gives it.
+    """
+    source = folder / "source" / ASSIGNMENT
+    source.mkdir(parents=True)
+    for path in (ROOT / "source" / ASSIGNMENT).glob(f"{only}.ipynb"):
+        shutil.copy(path, source)
+    config = STOCK_CONFIG if stock else (ROOT / "nbgrader_config.py").read_text()
+    (folder / "nbgrader_config.py").write_text(config)
+    call(folder, "nbgrader", "generate_assignment", ASSIGNMENT)
+    assignment = Assignment.open(folder, ASSIGNMENT)
+    handed_in = solved(assignment)
+    for number in range(submissions):
+        target = folder / "submitted" / f"student{number:04d}" / ASSIGNMENT
+        target.mkdir(parents=True)
+        for name in assignment.source:
+            notebook = nbformat.reads(handed_in.notebooks[name].decode(), as_version=4)
+            (target / f"{name}.ipynb").write_text(nbformat.writes(notebook))
+    return Course(folder)

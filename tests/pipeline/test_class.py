@@ -1,0 +1,115 @@
+"""Grading a class: one row each, resume, manual grades, and one-line messages where nothing can be done."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import cli
+from autograder.assignment import Course
+from autograder.classroom import Order, grade_class
+from autograder.sample import EXPECTED
+
+
+@pytest.fixture(scope="module")
+def graded(released, tmp_path_factory):
+    """The sample class graded once, with what the pipeline reported on the way."""
+    from autograder.sample import build_sample_class
+
+    course = Course(shutil.copytree(released.root, tmp_path_factory.mktemp("graded") / "course"))
+    build_sample_class(course.root)
+    seen = []
+    rows = grade_class(course, Order("distilbert", workers=2), lambda progress: seen.append(progress.done))
+    return course, rows, seen
+
+
+@pytest.mark.slow
+def test_every_sample_student_has_what_they_deserve(graded):
+    _, rows, _ = graded
+    assert {row.student: row.total for row in rows} == EXPECTED
+
+
+@pytest.mark.slow
+def test_progress_counts_every_submission_once(graded):
+    _, rows, seen = graded
+    assert seen == list(range(len(rows) + 1))
+
+
+@pytest.mark.slow
+def test_a_second_run_grades_nothing_again_and_shows_the_same_points(graded):
+    course, rows, _ = graded
+    again = grade_class(course, Order("distilbert", workers=2))
+    assert all(row.skipped for row in again)
+    assert [row.points for row in again] == [row.points for row in rows]
+
+
+@pytest.mark.slow
+def test_a_mark_given_by_hand_survives_grading_again_and_is_reported(graded):
+    course, _, _ = graded
+    with Gradebook(course.db_url) as gradebook:
+        gradebook.find_grade("embeddings", "1_embedding", "distilbert", "grace").manual_score = 4.0
+        gradebook.db.commit()
+    (row,) = grade_class(course, Order("distilbert", students=("grace",), force=True))
+    assert row.kept_manual == 1
+    with Gradebook(course.db_url) as gradebook:
+        grade = gradebook.find_grade("embeddings", "1_embedding", "distilbert", "grace")
+        assert (grade.score, grade.auto_score) == (4.0, 0.0)
+
+
+@pytest.mark.slow
+def test_the_verdicts_name_the_mistakes(graded):
+    course, _, _ = graded
+    verdicts = json.loads((course.autograded("grace", "distilbert") / "verdicts.json").read_text())
+    named = {check["mistake"] for notebook in verdicts["notebooks"] for cell in notebook["cells"] for check in cell["checks"]}
+    assert {"M11-product", "M1", "M14-list", "M15-softmax", "M17-sum"} <= named
+
+
+def run(course: Course, capsys, *words: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error of ``autograder WORDS``."""
+    code = cli.main(["--course", str(course.root), *words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("grade", "distilbort"), "did you mean 'distilbert'"),
+        (("grade", "distilbert"), "there is no submission to 'distilbert'"),
+        (("grade", "distilbert", "--workers", "0"), "--workers must be at least 1"),
+        (("grade", "distilbert", "--time-limit", "-1"), "--time-limit must be a number of seconds above 0"),
+        (("feedback", "distilbert"), "run 'autograder grade distilbert' first"),
+        (("references", "distilbort"), "unknown assignment"),
+        (("release", "distilbort"), "unknown assignment"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_with_exit_code_2_and_nothing_is_written(course, capsys, words, message):
+    before = sorted(path for path in course.root.rglob("*") if path.is_file())
+    code, out, error = run(course, capsys, *words)
+    assert code == 2
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
+    assert "Traceback" not in out + error
+    assert sorted(path for path in course.root.rglob("*") if path.is_file()) == before
+
+
+def test_a_submission_folder_without_notebooks_is_named_with_exit_code_2(course, capsys):
+    course.submitted("nobody", "distilbert").mkdir(parents=True)
+    code, _, error = run(course, capsys, "grade", "distilbert")
+    assert code == 2
+    assert "holds no notebook of 'distilbert'" in error
+    assert not (course.root / "autograded").exists()
+
+
+@pytest.mark.slow
+def test_one_submission_that_cannot_be_read_does_not_stop_the_others(course, capsys):
+    shutil.copytree(course.root / "release" / "distilbert", course.submitted("noether", "distilbert"))
+    course.submitted("nobody", "distilbert").mkdir(parents=True)
+    code, out, _ = run(course, capsys, "grade", "distilbert")
+    assert code == 1
+    assert "nobody" in out and "holds no notebook" in out
+    with Gradebook(course.db_url) as gradebook:
+        assert gradebook.find_submission("distilbert", "noether").score == 0

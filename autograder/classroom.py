@@ -15,6 +15,7 @@ from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook import open_gradebook, save
 from autograder.grading import Graded
+from autograder.isolation import require
 from autograder.journal import Journal, assignment_digest, submission_digest
 from autograder.run import Limits
 from autograder.verdict import SubmissionVerdict
@@ -102,6 +103,8 @@ def grade_class(course: Course, order: Order, report: Report = lambda progress: 
         for student in students
         if student not in rows
     ]
+    if todo and order.isolation == "auto" and not order.scheduler:
+        require()  # real attempts to escape, before the first line of a student's code
     progress = Progress(len(students), len(rows))
     report(progress)
     with open_gradebook(course.db_url, order.assignment) as gradebook:

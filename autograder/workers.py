@@ -21,6 +21,7 @@ from typing import Literal
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError
 from autograder.grading import ATTEMPTS, Graded, grade
+from autograder.isolation import require
 from autograder.run import Kernels, Limits
 
 Isolation = Literal["auto", "none"]
@@ -129,6 +130,18 @@ def _as_completed(pool: Executor, jobs: list[Job], window: int) -> Iterator[tupl
             hand_out()
 
 
+@lru_cache(maxsize=1)
+def _proven() -> None:
+    require()
+
+
+def do_elsewhere(job: Job) -> Done:
+    """:func:`do` on a Dask worker, whose machine proves its isolation before the first submission."""
+    if job.isolation == "auto":
+        _proven()
+    return do(job)
+
+
 def dask_results(jobs: list[Job], address: str) -> Iterator[Done]:
     """Grade with the workers of a running Dask scheduler, which see the course under the same path.
 
@@ -144,7 +157,7 @@ def dask_results(jobs: list[Job], address: str) -> Iterator[Done]:
         raise GradingError(f"no Dask scheduler answers at {address}: {error}") from error
     with client:
         # a submission whose worker was lost goes to another worker
-        futures = client.map(do, jobs, pure=False, retries=ATTEMPTS)
+        futures = client.map(do_elsewhere, jobs, pure=False, retries=ATTEMPTS)
         by_key = {future.key: job for future, job in zip(futures, jobs, strict=True)}
         finished = as_completed(futures, with_results=True, raise_errors=False)
         del futures

@@ -15,7 +15,6 @@ from ipykernel.kernelapp import IPKernelApp
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import activate_matplotlib
 
-
 #: Characters of one cell; more than any bound on a cell's output that makes sense.
 MOST_PRINTED = 4 << 20
 _AT_ONCE = 1 << 18
@@ -41,7 +40,7 @@ class BoundedStream(OutStream):
     _printed = 0
     _waiting = 0
 
-    def write(self, string: str) -> int | None:
+    def write(self, string: str) -> int:
         cell = str(self.parent_header.get("msg_id"))
         if cell != self._cell:
             self._cell, self._printed = cell, 0

@@ -78,9 +78,10 @@ def _read(folder: int, name: str, most: int) -> bytes | None:
         descriptor = os.open(name, _FILE, dir_fd=folder)
     except OSError:
         return None
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1 or state.st_size > most:
+        os.close(descriptor)
+        return None
     with open(descriptor, "rb") as file:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1 or state.st_size > most:
-            return None
         content = file.read(most + 1)
     return content if len(content) <= most else None

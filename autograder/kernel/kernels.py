@@ -25,7 +25,7 @@ from autograder.kernel.execution import Execution, Finished, Lifeline
 from autograder.kernel.forkserver import ForkServer
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
-from autograder.kernel.scratch import Scratch
+from autograder.kernel.scratch import Scratch, remove_tree
 from autograder.kernel.wire import Wire, context
 
 Isolation = Literal["auto", "none"]
@@ -103,18 +103,29 @@ class Kernels:
             if fork_server is not None:
                 fork_server.close()
             kernels._context.destroy(linger=0)
-            shutil.rmtree(base, ignore_errors=True)
+            remove_tree(base)
 
     def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
         """A folder for one kernel; see :class:`Scratch`. Raises InfrastructureError where it cannot be laid out."""
+        root = self._base / str(next(self._numbers))
         try:
-            return Scratch(self._base / str(next(self._numbers)), files, inputs)
+            return Scratch(root, files, inputs)
         except OSError as error:
+            remove_tree(root)
             raise InfrastructureError(f"the kernel's folder cannot be laid out: {error}") from error
+        except ValueError:
+            remove_tree(root)
+            raise
 
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
-        """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up."""
+        """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
         policy = scratch.policy(memory_bytes, processes, disk_bytes, self._readable)
+        try:
+            return self._start(scratch, policy)
+        except InfrastructureError:  # the template may have ended between two notebooks
+            return self._start(scratch, policy)
+
+    def _start(self, scratch: Scratch, policy: Policy) -> Kernel:
         variables = scratch.variables()
         manager = self._manager(scratch, policy)
         try:

@@ -17,7 +17,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from autograder.isolation import Policy, environment
@@ -116,13 +116,8 @@ class Scratch:
         return True
 
     def remove(self) -> None:
-        """Delete the folder. Depth, modes and names that a submission chose to be awkward are dealt with."""
-        shutil.rmtree(self.root, ignore_errors=True)
-        if self.root.exists():
-            for folder in _folders(self.root):
-                with contextlib.suppress(OSError):
-                    os.chmod(folder, stat.S_IRWXU)
-            shutil.rmtree(self.root, ignore_errors=True)
+        """Delete the folder and all in it."""
+        remove_tree(self.root)
 
 
 def _inside(folder: Path, name: str) -> Path:
@@ -132,11 +127,22 @@ def _inside(folder: Path, name: str) -> Path:
     return folder / path
 
 
-def _folders(root: Path) -> Iterator[str]:
-    """All folders beneath, parents first, so that each can be opened before it is looked into."""
-    todo = [str(root)]
+def remove_tree(root: Path) -> None:
+    """Delete a folder that nobody uses any more, however deep it was nested and whatever modes it was given."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(root, ignore_errors=True)
+    if not root.exists():
+        return
+    # Folders are moved up before they are emptied: so no path gets longer than the system allows.
+    todo = [root]
     while todo:
         folder = todo.pop()
-        yield folder
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            todo += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        with contextlib.suppress(OSError):
+            folder.chmod(stat.S_IRWXU)
+            for entry in folder.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    entry.chmod(stat.S_IRWXU)
+                    todo.append(entry.rename(root.with_name(f"{root.name}-{secrets.token_hex(8)}")))
+                else:
+                    entry.unlink()
+            folder.rmdir()

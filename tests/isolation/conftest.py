@@ -1,0 +1,77 @@
+"""One template for all tests of this folder, and small notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.run import Kernels, Limits, Ran, run
+
+#: What a hidden cell does, without what the course's own hidden cells need beside.
+HAND_OVER = """
+### BEGIN HIDDEN TESTS
+import os, pathlib
+def hand_over(slug, content):
+    folder = pathlib.Path(os.environ["AUTOGRADER_ANSWERS"], slug)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "0.safetensors").write_bytes(content.encode())
+def reference(slug):
+    return slug
+hand_over(reference("{slug}"), {value})
+### END HIDDEN TESTS
+"""
+
+
+def cell(source: str) -> NotebookNode:
+    return new_code_cell(source)
+
+
+def graded(visible: str, value: str, slug: str = "exercise/one") -> NotebookNode:
+    """A graded cell whose hidden part hands over the expression ``value`` as the answer to ``slug``."""
+    marks = {"grade": True, "solution": False, "locked": True, "points": 1, "grade_id": slug, "schema_version": 3}
+    return new_code_cell(visible + HAND_OVER.format(slug=slug, value=value), metadata={"nbgrader": marks})
+
+
+def text(executed: NotebookNode) -> str:
+    """All that the cells printed and returned."""
+    shown = []
+    for output in (output for one in executed.cells for output in one.get("outputs", [])):
+        shown.append(output.get("text", "") or output.get("data", {}).get("text/plain", ""))
+    return "".join(shown)
+
+
+@pytest.fixture(scope="session")
+def kernels() -> Iterator[Kernels]:
+    with Kernels.open() as opened:
+        yield opened
+
+
+Go = Callable[..., Ran]
+
+
+@pytest.fixture
+def go(kernels: Kernels, tmp_path: Path) -> Go:
+    """Run cells as a notebook: ``go(cell(..), graded(..), limits=.., files=..)``."""
+
+    def start(
+        *cells: NotebookNode,
+        limits: Limits = Limits(),
+        files: Mapping[str, bytes] = {},
+        inputs: Mapping[str, Path] = {},
+    ) -> Ran:
+        answers = tmp_path / "answers"
+        answers.mkdir(exist_ok=True)
+        notebook = new_notebook(cells=list(cells))
+        return run(notebook, files=files, inputs=inputs, answers=answers, kernels=kernels, limits=limits)
+
+    return start
+
+
+def answer(ran: Ran, slug: str = "exercise/one") -> str | None:
+    """What was harvested as the answer to ``slug``."""
+    file = ran.answers / slug / "0.safetensors"
+    return file.read_text() if file.exists() else None

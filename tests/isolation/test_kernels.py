@@ -1,0 +1,193 @@
+"""Forked kernels: apart from each other, and gone without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning.factory import KernelProvisionerFactory
+
+from autograder.isolation import usage
+from autograder.kernel import InfrastructureError
+from autograder.kernel.kernels import PROVISIONER, Kernel, Kernels
+from autograder.kernel.outputs import Outputs
+from autograder.kernel.scratch import Scratch
+from autograder.run import Limits
+from tests.isolation.conftest import Go, cell, text
+
+LIMITS = Limits()
+
+
+def start(kernels: Kernels) -> tuple[Kernel, Scratch]:
+    scratch = kernels.new_scratch({}, {})
+    return kernels.start(scratch, LIMITS.memory_bytes, LIMITS.processes, LIMITS.disk_bytes), scratch
+
+
+def ask(kernel: Kernel, code: str) -> str:
+    """What the code's last expression is, as text."""
+    outputs = Outputs(1 << 20)
+    finished = kernel.execute(code, seconds=10, outputs=outputs)
+    assert finished.status == "ok", finished
+    return "".join(output["data"]["text/plain"] for output in outputs.finish() if "data" in output)
+
+
+def below_the_template(kernels: Kernels) -> list[int]:
+    assert kernels._fork_server is not None and kernels._fork_server.pid is not None
+    return usage.descendants(kernels._fork_server.pid)
+
+
+def nothing_left(kernels: Kernels) -> bool:
+    end = time.monotonic() + 3
+    while below_the_template(kernels) and time.monotonic() < end:
+        time.sleep(0.01)
+    return not below_the_template(kernels)
+
+
+def test_two_children_of_a_template_draw_different_random_numbers(go: Go) -> None:
+    draw = "import random, numpy, torch\nprint(random.random(), numpy.random.rand(), torch.rand(1).item())"
+    first, second = text(go(cell(draw)).notebook).split(), text(go(cell(draw)).notebook).split()
+    assert all(one != other for one, other in zip(first, second, strict=True))
+
+
+def test_a_matrix_product_does_not_hang_after_the_fork_and_runs_in_one_thread(go: Go) -> None:
+    ran = go(cell("import torch\n(torch.ones(300, 300) @ torch.ones(300, 300)).sum().item(), torch.get_num_threads()"))
+    assert text(ran.notebook) == "(27000000.0, 1)"
+
+
+def test_the_child_holds_no_reference_and_cannot_read_the_grader(go: Go) -> None:
+    package = Path(__file__).resolve().parents[2] / "autograder"
+    ran = go(
+        cell("from autograder import reference"),
+        cell(f"open({str(package / 'run.py')!r})"),
+        cell(f"import os; os.listdir({str(package.parent)!r})"),
+        cell("import autograder.judge"),
+        cell("import sys\n[name for name in sys.modules if 'judge' in name or 'oracle' in name]"),
+    )
+    assert [outcome.visible.ename for outcome in ran.outcomes[1:3]] == ["PermissionError"] * 2
+    assert ran.outcomes[0].visible.status == "ok" and ran.outcomes[3].visible.status == "error"
+    assert text(ran.notebook) == "[]"
+
+
+def test_two_kernels_do_not_see_each_other(kernels: Kernels) -> None:
+    (one, first), (two, second) = start(kernels), start(kernels)
+    try:
+        ask(one, "open('mine', 'w').write('x')")
+        for attempt in (
+            f"open({str(first.work / 'mine')!r}).read()",
+            f"import os; os.listdir({str(first.root)!r})",
+            f"import socket; socket.socket(socket.AF_UNIX).connect({first.socket_prefix + '-1'!r})",
+            f"import os; os.kill({one._confined and below_the_template(kernels)[1]}, 9)",
+        ):
+            finished = two.execute(attempt, seconds=5, outputs=Outputs(1 << 16))
+            assert finished.ename in ("PermissionError", "ProcessLookupError"), (attempt, finished)
+        assert ask(one, "'alive'") == "'alive'"
+    finally:
+        for kernel, scratch in ((one, first), (two, second)):
+            kernel.close()
+            scratch.remove()
+
+
+def test_a_daemon_is_gone_when_its_kernel_is_closed(kernels: Kernels) -> None:
+    kernel, scratch = start(kernels)
+    ask(
+        kernel,
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(60)\n    os._exit(0)",
+    )
+    assert len(below_the_template(kernels)) >= 3  # supervisor, kernel, daemon
+    kernel.close()
+    scratch.remove()
+    assert nothing_left(kernels)
+
+
+def test_a_daemon_is_gone_when_its_kernel_ended_by_itself(go: Go, kernels: Kernels) -> None:
+    go(cell("import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60)\nos._exit(0)"))
+    assert nothing_left(kernels)
+
+
+def test_a_fork_bomb_is_bounded_and_gone(go: Go, kernels: Kernels) -> None:
+    bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+    ran = go(cell("x = 1"), cell(bomb), cell("x"), limits=Limits(cell_seconds=0.5, processes=40))
+    assert ran.outcomes[1].visible.status in ("crashed", "timeout")
+    assert text(ran.notebook) == "1"
+    assert nothing_left(kernels)
+
+
+def test_a_kernel_closes_promptly(kernels: Kernels) -> None:
+    kernel, scratch = start(kernels)
+    begin = time.perf_counter()
+    kernel.close()
+    assert time.perf_counter() - begin < 1
+    scratch.remove()
+
+
+def test_a_kernel_killed_from_outside_is_no_fault_of_the_submission(kernels: Kernels) -> None:
+    kernel, scratch = start(kernels)
+    try:
+        supervisor, process = below_the_template(kernels)
+        os.kill(process, signal.SIGKILL)
+        with pytest.raises(InfrastructureError, match="killed from outside"):
+            kernel.execute("import time; time.sleep(5)", seconds=10, outputs=Outputs(1 << 16))
+    finally:
+        kernel.close()
+        scratch.remove()
+    assert nothing_left(kernels)
+
+
+def test_a_submission_cannot_pass_its_crash_for_a_kill_from_outside(go: Go) -> None:
+    ran = go(cell("import os\nos.kill(os.getpid(), 9)\nos.abort()"))
+    assert ran.outcomes[0].visible.status == "crashed"
+
+
+def test_the_template_is_started_again_when_it_was_killed(kernels: Kernels, go: Go) -> None:
+    assert kernels._fork_server is not None and kernels._fork_server.pid is not None
+    os.kill(kernels._fork_server.pid, signal.SIGKILL)
+    assert text(go(cell("1")).notebook) == "1"
+
+
+def test_everything_ends_when_the_template_is_killed(kernels: Kernels) -> None:
+    kernel, scratch = start(kernels)
+    ask(kernel, "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60)")
+    family = below_the_template(kernels)
+    assert kernels._fork_server is not None and kernels._fork_server.pid is not None
+    os.kill(kernels._fork_server.pid, signal.SIGKILL)
+    end = time.monotonic() + 3
+    while any(os.path.exists(f"/proc/{pid}/exe") for pid in family) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not [pid for pid in family if os.path.exists(f"/proc/{pid}/cwd") and usage.memory([pid])]
+    kernel.close()
+    scratch.remove()
+
+
+def test_the_provisioner_serves_jupyter_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel spec that names it is enough; the kernel gets a scratch folder of its own."""
+    monkeypatch.setitem(KernelProvisionerFactory.instance().provisioners, PROVISIONER.name, PROVISIONER)
+
+    class Specs(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            return KernelSpec(argv=["forked"], metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER.name}})
+
+    manager = KernelManager(kernel_spec_manager=Specs())
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=20)
+        printed: list[str] = []
+        client.execute_interactive(
+            "import os; print(os.getcwd())",
+            timeout=10,
+            output_hook=lambda m: printed.append(m["content"].get("text", "")),
+        )
+        folder = Path("".join(printed).strip())
+        assert folder.name == "work" and folder.exists()
+    finally:
+        client.stop_channels()
+        begin = time.perf_counter()
+        manager.shutdown_kernel()
+        assert time.perf_counter() - begin < 2
+    assert not manager.is_alive() and not folder.exists()

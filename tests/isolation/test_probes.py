@@ -1,0 +1,105 @@
+"""The confinement holds, probe by probe, on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from autograder import isolation
+from autograder.isolation import policy, probes, selftest
+
+NAMES = [selftest._title(probe) for probe in (*probes.ATTEMPTS, *probes.BOMBS)]
+
+
+@cache
+def results() -> dict[str, isolation.Probe]:
+    return {probe.name: probe for probe in isolation.self_test()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_confined_process_is_stopped_when_it_tries_to(name: str) -> None:
+    probe = results()[name]
+    assert probe.passed, probe.detail
+
+
+def test_the_self_test_runs_every_probe() -> None:
+    assert sorted(results()) == sorted(NAMES)
+
+
+def test_the_probes_escape_from_a_process_that_is_not_confined(tmp_path: Path) -> None:
+    """A probe that passes everywhere would prove nothing."""
+    secret = tmp_path / "outside" / "secret"
+    secret.parent.mkdir()
+    secret.write_text("42")
+    target = probes.Target(tmp_path, secret, tmp_path, 0, 0, os.getpid())
+    for probe in (probes.read_a_secret, probes.list_a_folder_outside, probes.write_outside,
+                  probes.change_the_mode_of_a_file_outside, probes.reach_out_by_a_symlink,
+                  probes.reach_out_by_a_hard_link, probes.listen_over_tcp, probes.read_another_process):  # fmt: skip
+        with pytest.raises(probes.Escaped):
+            probe(target)
+
+
+def test_every_capability_that_is_missing_comes_with_advice() -> None:
+    assert all(capability.advice for capability in isolation.capabilities() if not capability.present)
+
+
+def test_grading_is_refused_where_a_probe_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    escaped = [isolation.Probe("read a secret", False, "ESCAPED: read /etc/shadow")]
+    monkeypatch.setattr(selftest, "self_test", lambda: escaped)
+    with pytest.raises(isolation.IsolationUnavailable, match="read a secret: ESCAPED"):
+        isolation.require()
+
+
+def test_isolation_is_refused_where_the_system_has_no_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selftest.landlock, "abi", lambda: 0)
+    with pytest.raises(isolation.IsolationUnavailable, match=r"Landlock \(none\)"):
+        isolation.available()
+
+
+def test_the_references_are_never_readable_even_where_the_package_lies_in_the_environment(tmp_path: Path) -> None:
+    package = tmp_path / "site-packages" / "autograder"
+    (package / "references").mkdir(parents=True)
+    (tmp_path / "site-packages" / "torch").mkdir()
+    listed: set[str] = set()
+    readable = list(policy._without(tmp_path, package, listed))
+    assert readable == [str(tmp_path / "site-packages" / "torch")]
+    assert listed == {str(tmp_path), str(tmp_path / "site-packages")}
+
+
+def test_no_readable_folder_holds_the_package_of_the_grader() -> None:
+    package = Path(isolation.__file__).resolve().parents[1]
+    for path in map(Path, policy.environment().read):
+        assert package != path.resolve() and path.resolve() not in package.parents, path
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("with_namespaces", [True, False])
+def test_the_confinement_needs_no_root(tmp_path: Path, with_namespaces: bool) -> None:
+    """Under an ordinary uid, with and without process-id namespaces; the system's Python, which that uid can read."""
+    python = "/usr/bin/python3"
+    if not os.path.exists(python):
+        pytest.skip("no system Python")
+    package = tmp_path / "autograder"
+    shutil.copytree(Path(isolation.__file__).parent, package / "isolation")
+    (package / "__init__.py").touch()
+    place = tmp_path
+    while place != Path("/tmp") and place != place.parent:
+        place.chmod(0o755)
+        place = place.parent
+    deny = "" if with_namespaces else "supervisor.separate_pids = lambda: False; "
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from autograder.isolation import selftest, supervisor; "
+        f"{deny}selftest.run_probes()"
+    )
+    done = subprocess.run(
+        ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", python, "-I", "-c", code],
+        capture_output=True, text=True, timeout=60, check=False, env={"PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert '"passed": false' not in done.stdout, done.stdout
+    assert done.stdout.count('"passed": true') == len(NAMES)

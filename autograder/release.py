@@ -98,9 +98,22 @@ def _compare(pair: filecmp.dircmp[str]) -> Iterator[str]:
 
 
 def solved(assignment: Assignment) -> Submission:
-    """The instructor's own notebooks and files, as if a student had handed them in."""
-    notebooks = {name: nbformat.writes(notebook).encode() for name, notebook in assignment.source.items()}
+    """The released notebooks with the instructor's solutions filled in, as if a student had handed them in."""
+    notebooks = {}
+    for name, released in assignment.release.items():
+        student = nbformat.from_dict(released)
+        solutions = {cells.grade_id(cell): cell.source for cell in assignment.source[name].cells if cells.is_solution(cell)}
+        for cell in student.cells:
+            if cells.is_solution(cell):
+                cell.source = without_markers(solutions[cells.grade_id(cell)])
+        notebooks[name] = nbformat.writes(student).encode()
     return Submission("solution", notebooks, assignment.solution_files(), ())
+
+
+def without_markers(source: str) -> str:
+    """A solution cell as a student would have written it."""
+    marks = ("### BEGIN SOLUTION", "### END SOLUTION")
+    return "\n".join(line for line in source.split("\n") if line.strip() not in marks)
 
 
 def untouched(assignment: Assignment) -> Submission:

@@ -13,6 +13,7 @@ import nbformat
 from autograder import cells
 from autograder.assignment import Assignment, Submission
 from autograder.grading import Graded, grade
+from autograder.release import without_markers
 from autograder.run import Kernels, Limits
 from autograder.verdict import CellVerdict, NotebookVerdict
 
@@ -30,13 +31,6 @@ def kernels() -> Kernels:
 @lru_cache
 def assignment(name: str) -> Assignment:
     return Assignment.open(ROOT, name)
-
-
-def without_markers(source: str) -> str:
-    """A solution cell as a student would have written it."""
-    return "\n".join(
-        line for line in source.split("\n") if "### BEGIN SOLUTION" not in line and "### END SOLUTION" not in line
-    )
 
 
 def solution(assignment_name: str, notebook: str, grade_id: str) -> str:

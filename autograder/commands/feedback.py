@@ -6,7 +6,6 @@ import argparse
 
 from autograder.assignment import Course
 from autograder.errors import NothingToGrade
-from autograder.feedback import write_feedback
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -17,6 +16,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from autograder.feedback import write_feedback
+
     course = Course(args.course)
     graded = sorted(path.parent.parent.name for path in course.root.glob(f"autograded/*/{args.assignment}/verdicts.json"))
     wanted = [student for student in graded if not args.student or student in args.student]

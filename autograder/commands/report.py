@@ -7,7 +7,6 @@ from pathlib import Path
 
 from autograder.assignment import Course
 from autograder.errors import NothingToGrade
-from autograder.report import write_report
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,6 +17,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from autograder.report import write_report
+
     course = Course(args.course)
     if not any(course.root.glob(f"autograded/*/{args.assignment}/verdicts.json")):
         raise NothingToGrade(f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first")

@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from autograder import cells
 from autograder.assignment import Assignment
+from autograder.release import without_markers
 from autograder.sample.answers import ALAN, GRACE, MALLORY
 
 ASSIGNMENT = "distilbert"
@@ -40,14 +41,7 @@ def build_sample_class(root: Path) -> list[str]:
 
 
 def _solutions(notebook: NotebookNode) -> dict[str, str]:
-    marks = ("### BEGIN SOLUTION", "### END SOLUTION")
-    return {
-        cells.nbgrader(cell)["grade_id"]: "\n".join(
-            line for line in cell.source.split("\n") if line.strip() not in marks
-        )
-        for cell in notebook.cells
-        if cells.is_solution(cell)
-    }
+    return {cells.nbgrader(cell)["grade_id"]: without_markers(cell.source) for cell in notebook.cells if cells.is_solution(cell)}
 
 
 def _write(

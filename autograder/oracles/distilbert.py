@@ -1,5 +1,27 @@
-"""The hidden exercises of ``source/distilbert/``."""
+"""The hidden exercises of ``source/distilbert/``, in the order of the notebooks."""
 
-from autograder.oracles import distilbert_block, distilbert_figure, distilbert_model
+from autograder.oracles import (
+    distilbert_classifier,
+    distilbert_context,
+    distilbert_embedding,
+    distilbert_encoder,
+    distilbert_figure,
+    distilbert_pretrained,
+    distilbert_projections,
+    distilbert_scores,
+    distilbert_tokens,
+    distilbert_weights,
+)
 
-EXERCISES = [*distilbert_block.EXERCISES, *distilbert_model.EXERCISES, *distilbert_figure.EXERCISES]
+EXERCISES = [
+    distilbert_embedding.EXERCISE,
+    distilbert_projections.EXERCISE,
+    distilbert_scores.EXERCISE,
+    distilbert_weights.EXERCISE,
+    distilbert_context.EXERCISE,
+    *distilbert_encoder.EXERCISES,
+    distilbert_classifier.EXERCISE,
+    distilbert_pretrained.EXERCISE,
+    *distilbert_tokens.EXERCISES,
+    distilbert_figure.EXERCISE,
+]

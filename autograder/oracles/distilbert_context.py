@@ -1,0 +1,134 @@
+"""References for the block's output, held against what the submission's own weights give."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.compare import compare_value
+from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.oracles import attention
+from autograder.oracles.attention import Knobs
+from autograder.oracles.distilbert_block import low_variance, ordinary
+from autograder.oracles.judgements import TurnedKnobs, named, right, wrong
+
+Array = np.ndarray
+
+CONTEXT_MISTAKES = [
+    TurnedKnobs(
+        "M4-transposed",
+        "The weights were transposed before they met the values: each key collected from the queries.",
+        "Row i of the weights belongs to query i and mixes the values of all keys.",
+        Knobs(transposed_weights=True),
+    ),
+    TurnedKnobs(
+        "M5-values",
+        "The values' heads are cut out of the wrong axis.",
+        "Split the last axis into (heads, size) first, then exchange axes.",
+        Knobs(split="untransposed"),
+    ),
+    TurnedKnobs(
+        "M6",
+        "The heads were merged without being moved back behind the tokens: numbers of different tokens are mixed.",
+        "Exchange the head axis and the token axis before the last two axes become one.",
+        Knobs(merge="untransposed"),
+    ),
+    TurnedKnobs(
+        "M7",
+        "The residual connection around the attention is missing.",
+        "The block adds its own input to what the attention gives, then normalises.",
+        Knobs(attention_skip="none"),
+    ),
+    TurnedKnobs(
+        "M7-ffn",
+        "The residual connection around the feed-forward network is missing.",
+        "Add what went into the feed-forward network to what came out, then normalise.",
+        Knobs(ffn_skip="none"),
+    ),
+    TurnedKnobs(
+        "M7-place",
+        "The second residual comes from the wrong place: from the block's input.",
+        "It is the output of the first LayerNorm that goes around the feed-forward network.",
+        Knobs(ffn_skip="hidden"),
+    ),
+    TurnedKnobs(
+        "M8",
+        "The LayerNorm comes before the addition.",
+        "Post-LN: add first, then normalise the sum.",
+        Knobs(norm="before_sum"),
+    ),
+    TurnedKnobs(
+        "M8-none",
+        "The LayerNorm is missing.",
+        "Post-LN: the sum of input and output is normalised.",
+        Knobs(norm="none"),
+    ),
+    TurnedKnobs(
+        "M12",
+        "The feed-forward network uses ReLU; DistilBERT uses GELU.",
+        "See the given line.",
+        Knobs(activation="relu"),
+    ),
+    TurnedKnobs(
+        "M12-tanh",
+        "This is GELU's tanh approximation; DistilBERT uses the exact one.",
+        "nn.functional.gelu without further arguments is exact.",
+        Knobs(activation="tanh"),
+    ),
+    TurnedKnobs(
+        "M12-none",
+        "The feed-forward network has no activation: two linear layers are one.",
+        "A GELU stands between lin1 and lin2.",
+        Knobs(activation="none"),
+    ),
+    TurnedKnobs(
+        "M13",
+        "The LayerNorm's eps is not the config's.",
+        "nn.LayerNorm takes eps=config.eps; its default is larger.",
+        Knobs(eps=1e-5),
+    ),
+    TurnedKnobs(
+        "M13-unbiased",
+        "The variance is the unbiased one (divided by n - 1).",
+        "LayerNorm divides by n.",
+        Knobs(unbiased=True),
+    ),
+]
+
+
+def judge_context(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    output, weights = answers.arrays.get("output"), answers.arrays.get("weights")
+    want = case.expected["output"]
+    first = compare_value("output", output, want, exercise)
+    if output is None or output.shape != want.shape or output.dtype.kind != "f":
+        return Judgement([first])
+    if weights is None or weights.shape != case.expected["weights"].shape:
+        weights = case.expected["weights"]  # weights of a wrong shape have cost their points already
+    check = compare_value("output", output, _tail(case, weights, Knobs()), exercise)
+    if check.passed:
+        return right("context")
+    for known in CONTEXT_MISTAKES:
+        if np.allclose(output, _tail(case, weights, known.knobs), atol=1e-4, rtol=1e-3):
+            return named(known.id, known.message, known.hint)
+    return wrong(
+        "context",
+        "The block's output does not follow from its own attention weights. " + check.message,
+        check.hint or "context is the weights times the values, head by head.",
+    )
+
+
+def _tail(case: Case, weights: Array, knobs: Knobs) -> Array:
+    return attention.attention_tail(
+        weights.astype(np.float64),
+        case.inputs["hidden_states"].astype(np.float64),
+        case.weights,
+        int(case.config["n_heads"]),
+        float(case.config["eps"]),
+        knobs,
+    )
+
+
+def _make(generator: np.random.Generator) -> list[Case]:
+    return [*ordinary(generator), low_variance(generator)]
+
+
+EXERCISE = Exercise("distilbert/attention_context", _make, judge_context)

@@ -1,0 +1,152 @@
+"""References for the embedding: words and positions, added and normalised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from autograder.exercise import Case, Exercise, Mistake
+from autograder.oracles.attention import layer_norm
+from autograder.oracles.distilbert_sizes import config, hf_config
+
+Array = np.ndarray
+
+
+def _embedding_case(
+    generator: np.random.Generator, batch: int, tokens: int, n_heads: int, head_size: int, size: float = 1.0
+) -> Case:
+    sizes = config(n_heads, head_size, 17)
+    dim, vocabulary, positions = sizes["dim"], sizes["vocab_size"], sizes["max_position_embeddings"]
+    weights = {
+        "word_embeddings.weight": (size * generator.normal(0, 1, (vocabulary, dim))).astype(np.float32),
+        "position_embeddings.weight": (size * generator.normal(0, 1, (positions, dim))).astype(np.float32),
+        "LayerNorm.weight": generator.normal(1, 0.2, dim).astype(np.float32),
+        "LayerNorm.bias": generator.normal(0, 0.2, dim).astype(np.float32),
+    }
+    weights["word_embeddings.weight"][0] = 0.0  # the row of padding_idx
+    input_ids = generator.integers(1, vocabulary, (batch, tokens))
+    input_ids[1] = input_ids[0, ::-1]  # the same tokens elsewhere: positions must tell them apart
+    input_ids[-1, -1] = 0
+    import torch
+    from transformers.models.distilbert.modeling_distilbert import Embeddings
+
+    module = Embeddings(hf_config(sizes)).double().eval()
+    module.load_state_dict({name: torch.from_numpy(weight.astype(np.float64)) for name, weight in weights.items()})
+    with torch.no_grad():
+        output = module(torch.from_numpy(input_ids)).numpy()
+    return Case(sizes, {"input_ids": input_ids}, weights, {}, {"embeddings": output})
+
+
+def _make_embeddings(generator: np.random.Generator) -> list[Case]:
+    return [
+        _embedding_case(generator, 2, 5, 3, 4),
+        _embedding_case(generator, 4, 7, 3, 2),
+        _embedding_case(generator, 3, 6, 4, 2, size=1e-3),
+    ]
+
+
+def _embedded(
+    combine: Callable[[Array, Array], Array],
+    positions: Callable[[Array], Array] | None = None,
+    eps: float | None = None,
+    norm: bool = True,
+) -> Callable[[Case], Mapping[str, Array]]:
+    """The answer of somebody who combines words and positions in another way, or counts positions otherwise."""
+
+    def answers(case: Case) -> Mapping[str, Array]:
+        ids = case.inputs["input_ids"]
+        words = case.weights["word_embeddings.weight"][ids].astype(np.float64)
+        table = case.weights["position_embeddings.weight"].astype(np.float64)
+        numbers = np.broadcast_to(np.arange(ids.shape[1]), ids.shape) if positions is None else positions(ids)
+        both = combine(words, table[np.clip(numbers, 0, len(table) - 1)])
+        if norm:
+            both = layer_norm(both, case.weights, "LayerNorm", float(case.config["eps"]) if eps is None else eps)
+        return {"embeddings": both}
+
+    return answers
+
+
+def _normed_words(case: Case) -> Mapping[str, Array]:
+    ids = case.inputs["input_ids"]
+    words = case.weights["word_embeddings.weight"][ids].astype(np.float64)
+    places = case.weights["position_embeddings.weight"].astype(np.float64)[None, : ids.shape[1]]
+    return {"embeddings": layer_norm(words, case.weights, "LayerNorm", float(case.config["eps"])) + places}
+
+
+def _add(words: Array, places: Array) -> Array:
+    return words + places
+
+
+EMBEDDING_MISTAKES = [
+    Mistake(
+        "M11-none",
+        "The positions are missing: only the words are there.",
+        "Both vectors have the same size; the token's embedding is made of both.",
+        _embedded(lambda w, p: w),
+    ),
+    Mistake(
+        "M11-words",
+        "The words are missing: only the positions are there.",
+        "Both vectors have the same size; the token's embedding is made of both.",
+        _embedded(lambda w, p: p),
+    ),
+    Mistake(
+        "M11-product",
+        "Words and positions were multiplied.",
+        "They are added, number by number.",
+        _embedded(lambda w, p: w * p),
+    ),
+    Mistake("M11-difference", "The positions were subtracted.", "They are added.", _embedded(lambda w, p: w - p)),
+    Mistake(
+        "M11-mean",
+        "Words and positions were averaged: on a small scale LayerNorm no longer hides the half.",
+        "They are added.",
+        _embedded(lambda w, p: (w + p) / 2, eps=1e-12),
+    ),
+    Mistake(
+        "M11-batch",
+        "The position is counted along the batch: every token of a sentence gets the same vector.",
+        "Position is the place in the sequence, axis 1 of input_ids.",
+        _embedded(_add, lambda ids: np.broadcast_to(np.arange(len(ids))[:, None], ids.shape)),
+    ),
+    Mistake(
+        "M11-one",
+        "The positions start at 1.",
+        "The first token stands at position 0.",
+        _embedded(_add, lambda ids: np.broadcast_to(np.arange(1, ids.shape[1] + 1), ids.shape)),
+    ),
+    Mistake(
+        "M11-zero",
+        "Every token gets the vector of position 0.",
+        "Token t gets the vector of position t.",
+        _embedded(_add, lambda ids: np.zeros_like(ids)),
+    ),
+    Mistake(
+        "M11-ids",
+        "The position table was asked with the token ids.",
+        "It is asked with 0, 1, 2, …",
+        _embedded(_add, lambda ids: ids),
+    ),
+    Mistake(
+        "M11-reversed",
+        "The positions count from the end.",
+        "The first token stands at position 0.",
+        _embedded(_add, lambda ids: np.broadcast_to(np.arange(ids.shape[1])[::-1], ids.shape)),
+    ),
+    Mistake(
+        "M13",
+        "The LayerNorm's eps is not the config's.",
+        "nn.LayerNorm takes eps=config.eps.",
+        _embedded(_add, eps=1e-5),
+    ),
+    Mistake(
+        "M8-none",
+        "The LayerNorm is missing.",
+        "The sum of words and positions is normalised.",
+        _embedded(_add, norm=False),
+    ),
+    Mistake("M8", "The LayerNorm comes before the positions are added.", "Add first, then normalise.", _normed_words),
+]
+
+EXERCISE = Exercise("distilbert/embeddings", _make_embeddings, mistakes=EMBEDDING_MISTAKES)

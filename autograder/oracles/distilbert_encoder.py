@@ -1,0 +1,170 @@
+"""References for the encoder: the list of blocks, and the loop that sends the embeddings through it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from autograder.compare import compare_case
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.oracles.distilbert_sizes import config
+from autograder.oracles.judgements import named
+
+Array = np.ndarray
+
+# --- encoder list -----------------------------------------------------------------------------------------------------
+
+
+def _make_list(generator: np.random.Generator) -> list[Case]:
+    cases = []
+    for layers in (4, 3):
+        sizes = config(3, 4, 17, n_layers=layers)
+        expected = {
+            "length": np.array(layers),
+            "distinct": np.array(layers),
+            "registered": np.array(layers),
+            "blocks": np.array(True),
+        }
+        cases.append(Case(sizes, expected=expected))
+    return cases
+
+
+def _layers(case: Case) -> int:
+    return int(case.config["n_layers"])
+
+
+LIST_MISTAKES = [
+    Mistake(
+        "M14-list",
+        "The blocks stand in a plain Python list: their parameters are invisible to the model.",
+        "nn.ModuleList is a list that registers what it holds; without it nothing is loaded, moved or trained.",
+        lambda case: {"length": np.array(_layers(case)), "registered": np.array(0)},
+    ),
+    Mistake(
+        "M14-same",
+        "The list holds one and the same block several times.",
+        "Call AttentionBlock(config) once for each layer: each has weights of its own.",
+        lambda case: {"length": np.array(_layers(case)), "distinct": np.array(1)},
+    ),
+    Mistake(
+        "M14-six",
+        "There are six blocks, whatever the config says.",
+        "config.n_layers says how many.",
+        lambda case: {"length": np.array(6)},
+    ),
+    Mistake(
+        "M14-one", "There is one block only.", "config.n_layers says how many.", lambda case: {"length": np.array(1)}
+    ),
+    Mistake(
+        "M14-off",
+        "One block is missing.",
+        "range(n) counts from 0 to n - 1: that is n steps.",
+        lambda case: {"length": np.array(_layers(case) - 1)},
+    ),
+    Mistake(
+        "M14-more",
+        "There is one block too many.",
+        "range(n) counts from 0 to n - 1: that is n steps.",
+        lambda case: {"length": np.array(_layers(case) + 1)},
+    ),
+]
+
+# --- encoder loop -----------------------------------------------------------------------------------------------------
+
+
+def _make_loop(generator: np.random.Generator) -> list[Case]:
+    """Stand-in layers: layer i gives ``x @ matrix[i] + shift[i]`` and the stored weights, so only the loop is seen."""
+    cases = []
+    for batch, tokens, layers in ((2, 5, 4), (3, 4, 2)):
+        sizes = config(3, 2, 7, n_layers=layers)
+        dim, heads = sizes["dim"], sizes["n_heads"]
+        inputs: dict[str, Array] = {
+            "input_ids": generator.integers(1, sizes["vocab_size"], (batch, tokens)),
+            "embedded": generator.normal(0, 1, (batch, tokens, dim)).astype(np.float32),
+            "matrices": generator.normal(0, dim**-0.5, (layers, dim, dim)).astype(np.float32),
+            "shifts": generator.normal(0, 1, (layers, dim)).astype(np.float32),
+            "attention": generator.dirichlet(np.ones(tokens), (layers, batch, heads, tokens)).astype(np.float32),
+        }
+        x = inputs["embedded"].astype(np.float64)
+        seen = [x]
+        for matrix, shift in zip(inputs["matrices"], inputs["shifts"], strict=True):
+            seen.append(seen[-1] @ matrix + shift)
+        expected = {
+            "layer_inputs": np.stack(seen[:-1]),
+            "pooled": seen[-1][:, 0],
+            "attention": inputs["attention"],
+            "attention_again": inputs["attention"],
+        }
+        cases.append(Case(sizes, inputs, expected=expected))
+    return cases
+
+
+def judge_loop(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    given = answers.arrays
+    layers = _layers(case)
+    inputs = given.get("layer_inputs")
+    if inputs is not None and inputs.shape[0] != layers:
+        words = "No layer was" if not len(inputs) else f"{len(inputs)} layer{'s were' if len(inputs) > 1 else ' was'}"
+        message = f"{words} called in one forward pass; the list has {layers}."
+        return named("M14-count", message, "The loop visits every block of the list once.")
+    if inputs is not None and layers > 1 and all(np.array_equal(inputs[0], later) for later in inputs[1:]):
+        message = "Every block was fed the embeddings."
+        return named("M14-first", message, "What one block gives is what the next one takes.")
+    if ("attention" in given and "attention_again" not in given) or _grown(given):
+        return named(
+            "M14-appended",
+            "attention_probs grows with every call of the model.",
+            "Store this call's weights under the layer's number, in place of the last call's.",
+        )
+    judgement = compare_case(exercise, case, answers)
+    failed = [check for check in judgement.checks if not check.passed]
+    if failed and failed[0].name == "attention" and "attention" not in given:
+        return named(
+            "M14-kept",
+            "The attention weights were not kept: attention_probs has no tensor per layer.",
+            "A block returns two things; the second one belongs into self.attention_probs[i].",
+        )
+    return judgement
+
+
+def _grown(given: Mapping[str, Array]) -> bool:
+    return "grown" in given and bool(np.any(given["grown"]))
+
+
+def _reversed(case: Case) -> Mapping[str, Array]:
+    return {"attention": case.inputs["attention"][::-1]}
+
+
+LOOP_MISTAKES = [
+    Mistake(
+        "M14-output",
+        "What is pooled is not the last block's output but the embeddings.",
+        "The name output must hold what the last block gave.",
+        lambda case: {"pooled": case.inputs["embedded"][:, 0]},
+    ),
+    Mistake(
+        "M14-behind",
+        "What is pooled is the last block's input: one step is missing.",
+        "The name output must hold what the last block gave.",
+        lambda case: {"pooled": case.expected["layer_inputs"][-1][:, 0]},
+    ),
+    Mistake("M14-order", "attention_probs counts the layers from the end.", "Layer 0 is the first one.", _reversed),
+    Mistake(
+        "M17-early",
+        "attention_probs keeps an average over the heads.",
+        "Keep what the block returns, all heads: (batch, heads, tokens, tokens). The average comes later.",
+        lambda case: {"attention": case.inputs["attention"].mean(2)},
+    ),
+    Mistake(
+        "M14-last",
+        "attention_probs holds the last layer's weights for every layer.",
+        "Store inside the loop, under the loop's own index.",
+        lambda case: {"attention": np.broadcast_to(case.inputs["attention"][-1], case.inputs["attention"].shape)},
+    ),
+]
+
+EXERCISES = [
+    Exercise("distilbert/encoder_list", _make_list, mistakes=LIST_MISTAKES),
+    Exercise("distilbert/encoder_loop", _make_loop, judge_loop, LOOP_MISTAKES),
+]

@@ -141,8 +141,8 @@ class _Watch:
                 break
             if self.log in ready and not self._read_log():
                 selector.unregister(self.log)
-            if self.channel in ready and not self._obey():
-                reason = "the grader let go of it"
+            if self.channel in ready:
+                reason = self._obey()
             if time.monotonic() >= look_at:
                 reason = reason or self._overuse()
                 look_at = time.monotonic() + _LOOK_EVERY
@@ -150,17 +150,21 @@ class _Watch:
         self._read_log()
         return Ending(status, reason, self.tail.decode(errors="replace"))
 
-    def _obey(self) -> bool:
+    def _obey(self) -> str:
+        """Pass on the grader's signal; why everything must end now, if it must."""
         try:
             packet = self.channel.recv(4096)
-        except BlockingIOError:
-            return True
         except OSError:
-            return False
-        if packet:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.child, json.loads(packet)["signal"])
-        return bool(packet)
+            packet = b""
+        if not packet:
+            return "the grader let go of it"
+        number = json.loads(packet)["signal"]
+        if number == signal.SIGINT and len(usage.descendants(os.getpid())) > 1:
+            # An interrupt reaches one process; the others would go on, and take the next cell's time.
+            return "it was interrupted while it had processes of its own"
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.child, number)
+        return ""
 
     def _read_log(self) -> bool:
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from nbformat import validate
+from nbformat.v4 import new_notebook
 
 from autograder.kernel import InfrastructureError
 from autograder.kernel.harvest import harvest
@@ -85,9 +86,10 @@ def test_a_crash_in_the_visible_part_leaves_the_hidden_part_its_chance(go: Go) -
 
 def test_a_kernel_that_dies_after_its_last_reply_costs_no_cell(go: Go) -> None:
     ran = go(
-        cell("import os, threading\nthreading.Timer(0.05, os._exit, [0]).start()"), cell("import time; time.sleep(0.5)"),
+        cell("import os, threading\nthreading.Timer(0.05, os._exit, [0]).start()"),
+        cell("import time; time.sleep(0.5)"),
         graded("x = 1", "str(x)"),
-    )  # fmt: skip
+    )
     assert [outcome.visible.status for outcome in ran.outcomes] == ["ok", "crashed", "ok"]
 
 
@@ -211,9 +213,10 @@ def test_garbage_on_every_channel_is_survived(go: Go) -> None:
         "publish = kernel.iopub_thread.send_multipart\n"
         "publish([b'x'])\npublish([b''] * 50)\npublish([b'<IDS|MSG>', b'0', b'{', b'{', b'{', b'{'])\n"
         "deep = b'[' * 100000\npublish([b'<IDS|MSG>', session.sign([deep] * 4), deep, deep, deep, deep])\n"
-        "for kind, content in [('stream', []), ('stream', {'name': 1, 'text': {}}), ('display_data', {'data': {'text/plain': 3}}),"
-        " ('execute_result', {'data': None, 'execution_count': 'x'}), ('error', {'traceback': 3, 'ename': [], 'evalue': {}}),"
-        " ('update_display_data', {'transient': 'x'}), ('clear_output', {'wait': []}), ('status', {'execution_state': []})]:\n"
+        "for kind, content in [('stream', []), ('stream', {'name': 1, 'text': {}}), ('clear_output', {'wait': []}),"
+        " ('display_data', {'data': {'text/plain': 3}}), ('execute_result', {'data': None, 'execution_count': 'x'}),"
+        " ('error', {'traceback': 3, 'ename': [], 'evalue': {}}), ('update_display_data', {'transient': 'x'}),"
+        " ('status', {'execution_state': []})]:\n"
         "    session.send(kernel.iopub_socket, kind, content, parent=parent)\n"
         "'alive'"
     )
@@ -277,11 +280,8 @@ def test_a_full_disk_on_the_graders_side_is_no_fault_of_the_submission(
 
 
 def test_plain_kernels_run_the_same_notebook_when_told_so(tmp_path: Path) -> None:
-    from nbformat.v4 import new_notebook
-
-    notebook = new_notebook(
-        cells=[cell("import models\nx = models.y"), cell("import os; os._exit(0)"), graded("x", "str(x)")]
-    )
+    crash = cell("import os; os._exit(0)")
+    notebook = new_notebook(cells=[cell("import models\nx = models.y"), crash, graded("x", "str(x)")])
     with Kernels.open("none") as plain:
         assert not plain.confined
         ran = run(notebook, files={"models.py": b"y = 5"}, inputs={}, answers=tmp_path, kernels=plain, limits=Limits())

@@ -1,0 +1,57 @@
+"""The word vectors of the checkpoint that comes with the course: one for each word, whatever its context."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from torch import Tensor, stack
+
+from course.errors import SentenceError
+from course.pretrained import load_state_dict
+from course.tokenizer import load_tokenizer
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """``vectors["bank"]`` is a tensor of shape (dim,); ``"bank" in vectors`` says whether there is one.
+
+    Only whole words of at least three letters are kept: 21,000 of the 30,522 entries. The rest are pieces of words,
+    numbers, signs, and other scripts.
+    """
+
+    ids: Mapping[str, int]  # word -> row of the table
+    table: Tensor  # (words, dim)
+
+    @classmethod
+    def load(cls, checkpoint: str = "mini") -> WordVectors:
+        table = load_state_dict(checkpoint)["embeddings.word_embeddings.weight"]
+        tokens = load_tokenizer().convert_ids_to_tokens(list(range(len(table))))
+        rows = [row for row, token in enumerate(tokens) if len(token) > 2 and token.isascii() and token.isalpha()]
+        return cls({tokens[row]: place for place, row in enumerate(rows)}, table[rows])
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.ids
+
+    def __getitem__(self, word: str) -> Tensor:
+        """(dim,). Raises SentenceError for a word that is not in the vocabulary."""
+        if word not in self.ids:
+            raise SentenceError(f"{word!r} is no single word of the vocabulary (lower case, three letters or more).")
+        return self.table[self.ids[word]]
+
+    def of(self, words: Iterable[str]) -> Tensor:
+        """The vectors of several words: (words, dim)"""
+        return stack([self[word] for word in words])
+
+    def similar(self, vector: Tensor, count: int = 8) -> list[tuple[str, float]]:
+        """The words whose vectors point most nearly where this one does, each with its cosine, best first."""
+        table = self.table.to(vector.dtype)
+        cosines = (table @ vector) / (table.norm(dim=1) * vector.norm())
+        best = cosines.topk(count)
+        words = list(self.ids)
+        return [(words[place], float(cosine)) for cosine, place in zip(best.values, best.indices.tolist(), strict=True)]
+
+    def random(self, count: int = 10, seed: int | None = None) -> list[str]:
+        """Some words of the vocabulary."""
+        return random.Random(seed).sample(list(self.ids), count)

@@ -1,0 +1,77 @@
+"""What this sheet's checks share: a quiet surrounding, and calling the student's attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from course.check.base import fail, running, same_shape
+
+Checked = TypeVar("Checked", bound=Callable[..., None])
+
+
+def undisturbed(check: Checked) -> Checked:
+    """A check draws random numbers of its own, computes no gradients, and leaves the notebook's generator alone."""
+
+    @wraps(check)
+    def quiet(*arguments: Any) -> None:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            torch.manual_seed(7)
+            check(*arguments)
+
+    return quiet  # type: ignore[return-value]
+
+
+def make(name: str, kind: Any, *arguments: Any, **named: Any) -> Any:
+    """The student's module. Fails where ``kind`` is no class, or cannot be made."""
+    if not callable(kind):
+        fail(name, "give the check the class itself.", f"It got {kind!r:.40}.", "Write its name without brackets.")
+    with running(name, f"making a {getattr(kind, '__name__', 'module')}", "Look at __init__."):
+        return kind(*arguments, **named)
+
+
+def attend(
+    name: str, attention: Any, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None
+) -> Tensor:
+    """queries, keys, values (b, t, h, k) -> (b, t, h*k), shape checked"""
+    b, t, h, k = queries.shape
+    before = [x.clone() for x in (queries, keys, values)]
+    with running(name, f"b = {b}, h = {h}, t = {t}, k = {k}", "Print the shape after every step."):
+        extra = {} if mask is None else {"mask": mask}
+        out = attention(queries, keys, values, b, h, t, k, **extra)
+    same_shape(name, "the output", out, (b, t, h * k), "(b, t, h * k)", "Are the heads back behind the tokens?")
+    if any(not torch.equal(x, old) for x, old in zip((queries, keys, values), before, strict=True)):
+        fail(
+            name,
+            "queries, keys and values must come out as they went in.",
+            "Yours were changed in place.",
+            "Make new tensors.",
+        )
+    result: Tensor = out
+    return result
+
+
+class Fixed(nn.Module):
+    """A stand-in for a layer: computes what it is told, and takes down what it was given."""
+
+    def __init__(self, compute: Callable[..., Tensor]) -> None:
+        super().__init__()
+        self.compute = compute
+        self.seen: list[tuple[Any, ...]] = []
+
+    def forward(self, *arguments: Any, **named: Any) -> Tensor:
+        self.seen.append((*arguments, *named.values()))
+        return self.compute(*arguments, **named)
+
+
+def replace_part(name: str, module: Any, part: str, stand_in: nn.Module) -> None:
+    """Put a stand-in in place of the module's part. Fails where there is no such part."""
+    if not hasattr(module, part):
+        fail(
+            name, f"the module must have a part called {part}.", "Yours has none.", "Was a given line of __init__ lost?"
+        )
+    setattr(module, part, stand_in)

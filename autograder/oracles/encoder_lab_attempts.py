@@ -1,0 +1,40 @@
+"""Judging answers that a class gave in several attempts: with stand-ins for its parts, and with its own parts.
+
+The expected answers ``stand_in/…`` are held against every ``stand_in_<i>/…``, ``own/…`` against ``own/…``; the best
+attempt counts. Answers without such a prefix belong to all of them. How a part was asked for (``…_arguments``) is
+looked at where it is known: a part made under another name leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from autograder.compare import compare_case
+from autograder.exercise import Answers, Case, Exercise, Judgement
+
+Array = np.ndarray
+
+
+def judge_attempts(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    names = sorted({name.partition("/")[0] for name in answers.arrays if "/" in name}, reverse=True)
+    judgements = [_judge(exercise, case, answers, name) for name in sorted(names, key="own".__eq__)]
+    if not judgements:
+        return _judge(exercise, case, answers, "stand_in_0")
+    return next((judged for judged in judgements if judged.earned == 1), None) or next(
+        (judged for judged in judgements if any(check.mistake for check in judged.checks)), judgements[0]
+    )
+
+
+def _judge(exercise: Exercise, case: Case, answers: Answers, attempt: str) -> Judgement:
+    given = _of(answers.arrays, attempt)
+    expected = _of(case.expected, "own" if attempt == "own" else "stand_in")
+    asked = {name: want for name, want in expected.items() if not name.endswith("_arguments") or name in given}
+    return compare_case(exercise, replace(case, expected=asked), replace(answers, arrays=given))
+
+
+def _of(arrays: Mapping[str, Array], attempt: str) -> dict[str, Array]:
+    common = {name: array for name, array in arrays.items() if "/" not in name}
+    return common | {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(f"{attempt}/")}

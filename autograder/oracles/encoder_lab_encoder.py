@@ -1,0 +1,171 @@
+"""References for ``TransformerEncoder``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from autograder.exercise import Case, Exercise, Mistake
+from autograder.oracles.encoder_lab_attempts import judge_attempts
+from autograder.oracles.encoder_lab_drawing import (
+    Wrong,
+    normal,
+)
+from autograder.oracles.encoder_lab_embeddings import embedding_weights, torch_embedding
+from autograder.oracles.encoder_lab_layer import layer_weights, torch_layer
+
+Array = np.ndarray
+ENCODER = (
+    "vocab_size",
+    "max_position_embeddings",
+    "d_model",
+    "num_attention_heads",
+    "intermediate_size",
+    "num_hidden_layers",
+)
+
+
+def encoder_sizes(*sizes: int) -> dict[str, int]:
+    return dict(zip(ENCODER, sizes, strict=True))
+
+
+def encoder_weights(generator: np.random.Generator, sizes: Mapping[str, int]) -> dict[str, Array]:
+    d_model, heads, wide = sizes["d_model"], sizes["num_attention_heads"], sizes["intermediate_size"]
+    embedded = embedding_weights(generator, sizes["vocab_size"], sizes["max_position_embeddings"], d_model)
+    weights = {f"embeddings.{name}": array for name, array in embedded.items()}
+    for i in range(sizes["num_hidden_layers"]):
+        weights |= {
+            f"layers.{i}.{name}": array for name, array in layer_weights(generator, d_model, heads, wide).items()
+        }
+    return weights
+
+
+def torch_encoder(ids: Array, weights: Mapping[str, Array], sizes: Mapping[str, int], prefix: str = "") -> Array:
+    """torch's own layers behind torch's own tables, in float64: (batch, tokens) -> (batch, tokens, d_model)"""
+    own = {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
+    x = torch_embedding(ids, own, "embeddings.")
+    for i in range(sizes["num_hidden_layers"]):
+        x = torch_layer(x, own, sizes["num_attention_heads"], f"layers.{i}.")
+    return x
+
+
+def _make_encoder(generator: np.random.Generator) -> list[Case]:
+    cases = []
+    for batch, tokens, sizes in ((2, 5, encoder_sizes(23, 9, 12, 3, 17, 4)), (4, 3, encoder_sizes(19, 7, 8, 4, 11, 3))):
+        d_model, layers = sizes["d_model"], sizes["num_hidden_layers"]
+        weights = encoder_weights(generator, sizes)
+        inputs = {
+            "input_ids": generator.integers(1, sizes["vocab_size"], (batch, tokens)),
+            "embedded": normal(generator, batch, tokens, d_model),
+            "matrices": normal(generator, layers, d_model, d_model, size=d_model**-0.5),
+            "shifts": normal(generator, layers, d_model),
+        }
+        rows = {"embeddings_arguments": ENCODER[:3], "layer_arguments": ENCODER[2:5]}
+        expected = {name: np.array([[sizes[key] for key in keys]]) for name, keys in rows.items()}
+        expected |= {name: np.array(layers) for name in ("length", "distinct", "registered")}
+        case = Case(sizes, inputs, weights)
+        expected["stand_in/output"] = _stack(case, range(layers))
+        expected["own/output"] = torch_encoder(inputs["input_ids"], weights, sizes)
+        cases.append(Case(sizes, inputs, weights, {}, expected))
+    return cases
+
+
+def _stack(case: Case, order: range | list[int]) -> Array:
+    """The stand-ins for the layers, one on what the other gave, in this order."""
+    x = case.inputs["embedded"].astype(np.float64)
+    for i in order:
+        x = x @ case.inputs["matrices"][i] + case.inputs["shifts"][i]
+    return x
+
+
+def _layers(case: Case) -> int:
+    return int(case.config["num_hidden_layers"])
+
+
+def _run(order: Callable[[int], range | list[int]]) -> Wrong:
+    return lambda case: {"output": _stack(case, order(_layers(case)))}
+
+
+ENCODER_MISTAKES = [
+    Mistake(
+        "M14-list",
+        "The layers stand in a plain Python list: their parameters are invisible to the model.",
+        "nn.ModuleList is a list that registers what it holds.",
+        lambda case: {"length": np.array(_layers(case)), "registered": np.array(0)},
+    ),
+    Mistake(
+        "M14-same",
+        "The list holds one and the same layer several times.",
+        "Make a new layer for each place.",
+        lambda case: {"length": np.array(_layers(case)), "distinct": np.array(1)},
+    ),
+    Mistake(
+        "M14-one", "There is one layer only.", "num_hidden_layers says how many.", lambda case: {"length": np.array(1)}
+    ),
+    Mistake(
+        "M14-off",
+        "One layer is missing.",
+        "range(n) counts from 0 to n - 1: that is n steps.",
+        lambda case: {"length": np.array(_layers(case) - 1)},
+    ),
+    Mistake(
+        "M14-more",
+        "There is one layer too many.",
+        "range(n) counts from 0 to n - 1: that is n steps.",
+        lambda case: {"length": np.array(_layers(case) + 1)},
+    ),
+    Mistake(
+        "M14-heads",
+        "There are as many layers as heads.",
+        "num_hidden_layers says how many.",
+        lambda case: {"length": np.array(case.config["num_attention_heads"])},
+    ),
+    Mistake(
+        "M14-first",
+        "Every layer was fed the embeddings: only the last one's work is left.",
+        "What one layer gives, the next one takes.",
+        _run(lambda n: [n - 1]),
+    ),
+    Mistake(
+        "M14-behind", "The last layer did not run.", "The loop visits every layer once.", _run(lambda n: range(n - 1))
+    ),
+    Mistake(
+        "M14-late", "The first layer did not run.", "The loop visits every layer once.", _run(lambda n: range(1, n))
+    ),
+    Mistake(
+        "M14-order",
+        "The layers run in reverse order.",
+        "The first one first.",
+        _run(lambda n: list(reversed(range(n)))),
+    ),
+    Mistake(
+        "M14-return",
+        "The encoder returned after its first layer.",
+        "Is the return inside the loop?",
+        _run(lambda n: [0]),
+    ),
+    Mistake(
+        "M14-embedded",
+        "What comes out are the embeddings: no layer's work is kept.",
+        "The loop must keep what each layer gives.",
+        _run(lambda n: []),
+    ),
+    Mistake(
+        "encoder-order",
+        "A layer got its arguments in the wrong order: heads and width have changed places.",
+        "d_model, num_attention_heads, intermediate_size.",
+        lambda case: {"layer_arguments": case.expected["layer_arguments"][:, [0, 2, 1]]},
+    ),
+    Mistake(
+        "encoder-tables",
+        "Embeddings got its arguments in the wrong order.",
+        "vocab_size, max_position_embeddings, d_model.",
+        lambda case: {"embeddings_arguments": case.expected["embeddings_arguments"][:, [1, 0, 2]]},
+    ),
+]
+
+
+EXERCISES = [
+    Exercise("encoder_lab/encoder", _make_encoder, judge_attempts, ENCODER_MISTAKES),
+]

@@ -1,0 +1,120 @@
+"""References for ``FeedForward``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.exercise import Case, Exercise, Mistake
+from autograder.oracles.attention import gelu
+from autograder.oracles.encoder_lab_drawing import (
+    Wrong,
+    linear_weight,
+    normal,
+    project,
+)
+
+Array = np.ndarray
+
+
+def feed_forward_weights(generator: np.random.Generator, d_model: int, wide: int) -> dict[str, Array]:
+    return {
+        "linear_1.weight": linear_weight(generator, wide, d_model),
+        "linear_1.bias": normal(generator, wide, size=0.4),
+        "linear_2.weight": linear_weight(generator, d_model, wide),
+        "linear_2.bias": normal(generator, d_model, size=0.4),
+    }
+
+
+def _make_feed_forward(generator: np.random.Generator) -> list[Case]:
+    cases = []
+    for batch, tokens, d_model, wide in ((2, 5, 6, 17), (3, 4, 7, 11)):
+        weights = feed_forward_weights(generator, d_model, wide)
+        x = normal(generator, batch, tokens, d_model, size=1.2)
+        network = nn.Sequential(nn.Linear(d_model, wide), nn.GELU(), nn.Linear(wide, d_model)).double()
+        names = {"0": "linear_1", "2": "linear_2"}
+        network.load_state_dict(
+            {
+                f"{place}.{kind}": torch.from_numpy(weights[f"{name}.{kind}"].astype(np.float64))
+                for place, name in names.items()
+                for kind in ("weight", "bias")
+            }
+        )
+        with torch.no_grad():
+            output = network(torch.from_numpy(x.astype(np.float64))).numpy()
+        expected = {"linear_1": np.array([wide, d_model]), "linear_2": np.array([d_model, wide]), "output": output}
+        cases.append(Case({"d_model": d_model, "intermediate_size": wide}, {"hidden_states": x}, weights, {}, expected))
+    return cases
+
+
+def _fed(
+    activate: Callable[[Array], Array],
+    finish: Callable[[Array, Array], Array] | None = None,
+) -> Wrong:
+    def answers(case: Case) -> Mapping[str, Array]:
+        x = case.inputs["hidden_states"].astype(np.float64)
+        output = project(activate(project(x, case.weights, "linear_1")), case.weights, "linear_2")
+        return {"output": output if finish is None else finish(output, x)}
+
+    return answers
+
+
+FEED_FORWARD_MISTAKES = [
+    Mistake("M12", "The activation is a ReLU; the sheet asks for a GELU.", "nn.GELU", _fed(lambda x: gelu(x, "relu"))),
+    Mistake(
+        "M12-tanh",
+        "This is GELU's tanh approximation; the sheet asks for the exact one.",
+        "nn.GELU without further arguments is exact.",
+        _fed(lambda x: gelu(x, "tanh")),
+    ),
+    Mistake(
+        "M12-none",
+        "There is no activation: two linear layers are one.",
+        "A GELU stands between them.",
+        _fed(lambda x: x),
+    ),
+    Mistake(
+        "M12-twice",
+        "A second GELU stands behind the second layer.",
+        "One, between the two layers.",
+        _fed(gelu, lambda output, x: gelu(output)),
+    ),
+    Mistake(
+        "M12-late",
+        "The GELU stands behind the second layer.",
+        "It stands between the two layers.",
+        _fed(lambda x: x, lambda output, x: gelu(output)),
+    ),
+    Mistake(
+        "M12-sigmoid",
+        "The activation is a sigmoid; the sheet asks for a GELU.",
+        "nn.GELU",
+        _fed(lambda x: 1 / (1 + np.exp(-x))),
+    ),
+    Mistake(
+        "M12-silu",
+        "The activation is a SiLU (swish); the sheet asks for a GELU.",
+        "nn.GELU",
+        _fed(lambda x: x / (1 + np.exp(-x))),
+    ),
+    Mistake(
+        "M7-early",
+        "The input was added to the output.",
+        "The skip belongs to the layer, not to the network.",
+        _fed(gelu, lambda output, x: output + x),
+    ),
+    Mistake(
+        "M12-sizes",
+        "The two layers have each other's sizes.",
+        "From narrow to wide and back again.",
+        lambda case: {"linear_1": case.expected["linear_2"], "linear_2": case.expected["linear_1"]},
+    ),
+]
+
+
+EXERCISES = [
+    Exercise("encoder_lab/feed_forward", _make_feed_forward, mistakes=FEED_FORWARD_MISTAKES),
+]

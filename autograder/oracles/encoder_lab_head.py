@@ -1,0 +1,107 @@
+"""References for ``AttentionHead.forward``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from autograder.exercise import Case, Exercise, Mistake
+from autograder.oracles.encoder_lab_attempts import judge_attempts
+from autograder.oracles.encoder_lab_drawing import (
+    linear_weight,
+    normal,
+    project,
+    torch_attention,
+)
+
+Array = np.ndarray
+
+
+def _make_head(generator: np.random.Generator) -> list[Case]:
+    cases = []
+    for batch, tokens, d_model, d_k, d_v in ((2, 5, 12, 4, 3), (3, 6, 10, 3, 7)):
+        weights = {
+            f"w{letter}.weight": linear_weight(generator, size, d_model)
+            for letter, size in (("q", d_k), ("k", d_k), ("v", d_v))
+        }
+        hidden_states = normal(generator, batch, tokens, d_model)
+        inputs = {
+            "hidden_states": hidden_states,
+            "mixed": normal(generator, batch, tokens, d_v),
+            "mixing": generator.dirichlet(np.ones(tokens), (batch, tokens)).astype(np.float32),
+        }
+        q, k, v = (project(hidden_states, weights, name) for name in ("wq", "wk", "wv"))
+        expected = {
+            "wq": np.array([d_k, d_model]),
+            "wk": np.array([d_k, d_model]),
+            "wv": np.array([d_v, d_model]),
+            "stand_in/q": q,
+            "stand_in/k": k,
+            "stand_in/v": v,
+            "stand_in/output": inputs["mixed"],
+            "own/output": torch_attention(q, k, v),
+        }
+        cases.append(Case({"d_model": d_model, "d_k": d_k, "d_q": d_k, "d_v": d_v}, inputs, weights, {}, expected))
+    return cases
+
+
+def _stand_in(name: str) -> Callable[[Case], Array]:
+    return lambda case: case.expected[f"stand_in/{name}"]
+
+
+HEAD_MISTAKES = [
+    Mistake(
+        "head-qk",
+        "Query and key have changed places.",
+        "The method takes q, k, v, in this order.",
+        lambda case: {"q": case.expected["stand_in/k"], "k": case.expected["stand_in/q"]},
+    ),
+    Mistake(
+        "head-raw-q",
+        "The queries are the hidden states themselves: wq was not used.",
+        "Project first, then attend.",
+        lambda case: {"q": case.inputs["hidden_states"]},
+    ),
+    Mistake(
+        "head-raw-k",
+        "The keys are the hidden states themselves: wk was not used.",
+        "Project first, then attend.",
+        lambda case: {"k": case.inputs["hidden_states"]},
+    ),
+    Mistake(
+        "head-raw-v",
+        "The values are the hidden states themselves: wv was not used.",
+        "Project first, then attend.",
+        lambda case: {"v": case.inputs["hidden_states"]},
+    ),
+    Mistake(
+        "head-same",
+        "Queries and keys are both made by wq.",
+        "Three layers, each with its own work.",
+        lambda case: {"k": case.expected["stand_in/q"]},
+    ),
+    Mistake(
+        "head-same-k",
+        "Queries and keys are both made by wk.",
+        "Three layers, each with its own work.",
+        lambda case: {"q": case.expected["stand_in/k"]},
+    ),
+    Mistake(
+        "head-weights",
+        "forward returns the weights.",
+        "The method gives two things; the first one is the output.",
+        lambda case: {"output": case.inputs["mixing"]},
+    ),
+    Mistake(
+        "head-sizes",
+        "wq and wv have each other's sizes.",
+        "The arguments come in the order d_model, d_k, d_q, d_v.",
+        lambda case: {"wv": case.expected["wq"], "wq": case.expected["wv"]},
+    ),
+]
+
+
+EXERCISES = [
+    Exercise("encoder_lab/attention_head", _make_head, judge_attempts, HEAD_MISTAKES),
+]

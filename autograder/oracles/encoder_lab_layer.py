@@ -1,0 +1,241 @@
+"""References for ``TransformerEncoderLayer``: pre-LN, with the two skips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.exercise import Case, Exercise, Mistake
+from autograder.oracles.attention import layer_norm
+from autograder.oracles.encoder_lab_attempts import judge_attempts
+from autograder.oracles.encoder_lab_drawing import Wrong, linear_weight, normal
+from autograder.oracles.encoder_lab_feed_forward import feed_forward_weights
+
+Array = np.ndarray
+Step = Callable[[Array], Array]
+#: torch's default, which the layer norms of this class have.
+EPS = 1e-5
+
+
+def layer_weights(generator: np.random.Generator, d_model: int, heads: int, wide: int) -> dict[str, Array]:
+    size = d_model // heads
+    weights = {
+        f"attention.heads.{i}.w{letter}.weight": linear_weight(generator, size, d_model)
+        for i in range(heads)
+        for letter in "qkv"
+    }
+    weights |= {
+        "attention.output_linear.weight": linear_weight(generator, d_model, d_model),
+        "attention.output_linear.bias": normal(generator, d_model, size=0.4),
+    }
+    weights |= {f"feed_forward.{name}": array for name, array in feed_forward_weights(generator, d_model, wide).items()}
+    for name in ("layer_norm_1", "layer_norm_2"):
+        weights |= {
+            f"{name}.weight": normal(generator, d_model, size=0.2) + np.float32(1),
+            f"{name}.bias": normal(generator, d_model, size=0.2),
+        }
+    return weights
+
+
+def torch_layer(x: Array, weights: Mapping[str, Array], heads: int, prefix: str = "") -> Array:
+    """torch's own encoder layer, norm_first, in float64: (batch, tokens, d_model) -> the same"""
+    own = {
+        name.removeprefix(prefix): weight.astype(np.float64)
+        for name, weight in weights.items()
+        if name.startswith(prefix)
+    }
+    d_model, wide = x.shape[-1], len(own["feed_forward.linear_1.bias"])
+    layer = (
+        nn.TransformerEncoderLayer(
+            d_model, heads, wide, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+        )
+        .double()
+        .train()
+    )  # train: torch's fused path has other rounding
+    stacked = [np.concatenate([own[f"attention.heads.{i}.w{letter}.weight"] for i in range(heads)]) for letter in "qkv"]
+    state = {"self_attn.in_proj_weight": np.concatenate(stacked), "self_attn.in_proj_bias": np.zeros(3 * d_model)}
+    names = {
+        "self_attn.out_proj": "attention.output_linear",
+        "linear1": "feed_forward.linear_1",
+        "linear2": "feed_forward.linear_2",
+        "norm1": "layer_norm_1",
+        "norm2": "layer_norm_2",
+    }
+    state |= {
+        f"{theirs}.{kind}": own[f"{ours}.{kind}"] for theirs, ours in names.items() for kind in ("weight", "bias")
+    }
+    layer.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
+    with torch.no_grad():
+        return layer(torch.from_numpy(x.astype(np.float64))).numpy()
+
+
+def _make_layer(generator: np.random.Generator) -> list[Case]:
+    cases = []
+    for batch, tokens, heads, size, wide in ((2, 5, 3, 4, 17), (3, 6, 4, 2, 11)):
+        d_model = heads * size
+        weights = layer_weights(generator, d_model, heads, wide)
+        inputs = {
+            "hidden_states": normal(generator, batch, tokens, d_model, size=1.5) + np.float32(0.7),
+            "attention_matrix": normal(generator, d_model, d_model, size=d_model**-0.5),
+            "attention_shift": normal(generator, d_model),
+            "network_matrix": normal(generator, d_model, d_model, size=d_model**-0.5),
+            "network_shift": normal(generator, d_model),
+        }
+        inputs |= {name.replace(".", "_"): weight for name, weight in weights.items() if name.startswith("layer_norm")}
+        sizes = {"d_model": d_model, "num_attention_heads": heads, "intermediate_size": wide}
+        expected = {
+            "attention_arguments": np.array([[d_model, heads]]),
+            "feed_forward_arguments": np.array([[d_model, wide]]),
+            "own/output": torch_layer(inputs["hidden_states"], weights, heads),
+        }
+        case = Case(sizes, inputs, weights)
+        expected["stand_in/output"] = _layer(lambda x, n1, a, n2, f: _skipped(_skipped(x, n1, a), n2, f))(case)[
+            "output"
+        ]
+        cases.append(Case(sizes, inputs, weights, {}, expected))
+    return cases
+
+
+def _skipped(x: Array, norm: Step, sublayer: Step) -> Array:
+    return x + sublayer(norm(x))
+
+
+def _layer(forward: Callable[[Array, Step, Step, Step, Step], Array]) -> Wrong:
+    """The output of a layer that puts norm 1, attention, norm 2 and network (the stand-ins) together in this way."""
+
+    def answers(case: Case) -> Mapping[str, Array]:
+        def step(name: str) -> Step:
+            return lambda x: x @ case.inputs[f"{name}_matrix"].astype(np.float64) + case.inputs[f"{name}_shift"]
+
+        def norm(name: str) -> Step:
+            return lambda x: layer_norm(x, case.weights, name, EPS)
+
+        x = case.inputs["hidden_states"].astype(np.float64)
+        return {"output": forward(x, norm("layer_norm_1"), step("attention"), norm("layer_norm_2"), step("network"))}
+
+    return answers
+
+
+def _wrong(name: str, message: str, hint: str, forward: Callable[[Array, Step, Step, Step, Step], Array]) -> Mistake:
+    return Mistake(name, message, hint, _layer(forward))
+
+
+def _from_norm(x: Array, norm: Step, sublayer: Step) -> Array:
+    return norm(x) + sublayer(norm(x))
+
+
+def _post(x: Array, norm: Step, sublayer: Step) -> Array:
+    return norm(x + sublayer(x))
+
+
+LOOK_SKIP = "Each skip goes around norm and sublayer: what went in is added to what came out."
+LAYER_MISTAKES = [
+    _wrong(
+        "M8-post",
+        "This is post-LN: the norms come after the additions.",
+        "Pre-LN: each norm comes before its sublayer.",
+        lambda x, n1, a, n2, f: _post(_post(x, n1, a), n2, f),
+    ),
+    _wrong(
+        "M7-attention",
+        "The skip around the attention is missing.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: _skipped(a(n1(x)), n2, f),
+    ),
+    _wrong(
+        "M7-network",
+        "The skip around the feed-forward network is missing.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: f(n2(_skipped(x, n1, a))),
+    ),
+    _wrong("M7-none", "Both skips are missing.", LOOK_SKIP, lambda x, n1, a, n2, f: f(n2(a(n1(x))))),
+    _wrong(
+        "M7-normed",
+        "The skips start behind the norms: what is added is the normalised input.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: _from_norm(_from_norm(x, n1, a), n2, f),
+    ),
+    _wrong(
+        "M7-first-normed",
+        "The first skip starts behind its norm: what is added is the normalised input.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: _skipped(_from_norm(x, n1, a), n2, f),
+    ),
+    _wrong(
+        "M7-second-normed",
+        "The second skip starts behind its norm: what is added is the normalised input.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: _from_norm(_skipped(x, n1, a), n2, f),
+    ),
+    _wrong(
+        "M7-place",
+        "The second skip starts at the layer's input: what the attention added is lost.",
+        "It starts from the result of the first addition.",
+        lambda x, n1, a, n2, f: x + f(n2(_skipped(x, n1, a))),
+    ),
+    _wrong(
+        "M7-parallel",
+        "The network works on the layer's input, side by side with the attention.",
+        "It works on the result of the first addition.",
+        lambda x, n1, a, n2, f: x + a(n1(x)) + f(n2(x)),
+    ),
+    _wrong(
+        "M8-none",
+        "Both layer norms are missing.",
+        "One before each sublayer.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, lambda y: y, a), lambda y: y, f),
+    ),
+    _wrong(
+        "M8-first",
+        "layer_norm_1 is missing.",
+        "One before each sublayer.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, lambda y: y, a), n2, f),
+    ),
+    _wrong(
+        "M8-second",
+        "layer_norm_2 is missing.",
+        "One before each sublayer.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, n1, a), lambda y: y, f),
+    ),
+    _wrong(
+        "M8-shared",
+        "layer_norm_1 was used twice.",
+        "Each sublayer has a norm of its own.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, n1, a), n1, f),
+    ),
+    _wrong(
+        "M8-swapped",
+        "The two norms have changed places.",
+        "layer_norm_1 stands before the attention.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, n2, a), n1, f),
+    ),
+    _wrong(
+        "M8-output",
+        "The norms come after the sublayers, before the additions.",
+        "Pre-LN: before the sublayer.",
+        lambda x, n1, a, n2, f: (lambda y: y + n2(f(y)))(x + n1(a(x))),
+    ),
+    _wrong(
+        "order",
+        "The feed-forward network comes before the attention.",
+        "Attention first.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, n1, f), n2, a),
+    ),
+    Mistake(
+        "layer-wide",
+        "The feed-forward network was made with d_model as its inner width.",
+        "intermediate_size is its width in the middle.",
+        lambda case: {"feed_forward_arguments": np.array([[case.config["d_model"]] * 2])},
+    ),
+    Mistake(
+        "layer-swapped",
+        "FeedForward got its arguments in the wrong order.",
+        "d_model first, then intermediate_size.",
+        lambda case: {"feed_forward_arguments": case.expected["feed_forward_arguments"][:, ::-1]},
+    ),
+]
+
+EXERCISES = [Exercise("encoder_lab/encoder_layer", _make_layer, judge_attempts, LAYER_MISTAKES)]

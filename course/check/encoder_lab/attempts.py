@@ -1,0 +1,53 @@
+"""Several ways to ask one class for its answer, and how its parts were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from torch import nn
+
+Answers = dict[str, Any]
+
+
+def attempts(stand_ins: Sequence[Callable[[], Answers]], own: Callable[[], Answers]) -> Answers:
+    """The answers of each attempt that runs, as ``stand_in_0/output``, ``own/output`` and so on.
+
+    Raises what the first attempt raised where none of them runs.
+    """
+    found: Answers = {}
+    problem: Exception | None = None
+    for name, attempt in [*((f"stand_in_{i}", attempt) for i, attempt in enumerate(stand_ins)), ("own", own)]:
+        try:
+            found |= {f"{name}/{key}": answer for key, answer in attempt().items()}
+        except Exception as error:
+            problem = problem or error
+    if problem is not None and not found:
+        raise problem
+    return found
+
+
+def arguments(part: str, names: Sequence[str], made: Sequence[Mapping[str, Any]]) -> Answers:
+    """With which numbers a part was made, one row a call; nothing where it was not made under its name."""
+    rows = [[_number(call.get(name)) for name in names] for call in made]
+    return {f"{part}_arguments": rows} if rows else {}
+
+
+def _number(value: Any) -> float:
+    return value if isinstance(value, int | float) else -1
+
+
+def listed(owner: nn.Module, parts: Any) -> Answers:
+    """How many parts a list holds, how many of them are objects of their own, how many the owner knows of."""
+    found = list(parts) if hasattr(parts, "__iter__") else [parts]
+    known = {id(module) for module in owner.modules()}
+    return {
+        "length": len(found),
+        "distinct": len({id(part) for part in found}),
+        "registered": sum(id(part) in known for part in found),
+    }
+
+
+def values(sizes: Any, names: Sequence[str]) -> list[Any]:
+    """The sizes of these names, in order."""
+    return [getattr(sizes, name) for name in names]

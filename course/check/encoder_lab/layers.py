@@ -1,0 +1,226 @@
+"""Notebook 1, ``FeedForward``, ``Embeddings`` and ``TransformerEncoderLayer``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.check.base import close, fail, finite, passed, running, same_shape
+from course.check.distilbert.small import part, plain_norm, undisturbed
+from course.check.encoder_lab.hand_over import ATTENTION, FEED_FORWARD
+from course.check.encoder_lab.heads import make
+from course.check.encoder_lab.loading import module_of
+from course.check.encoder_lab.stand_ins import StandIn, first, forms, replaced, returns_pair, stand_in_class
+
+#: The exact GELU of 1, -1 and 3: x times the share of the normal distribution below x.
+GELU = {1.0: 0.841345, -1.0: -0.158655, 3.0: 2.99595}
+TANH_GELU = {1.0: 0.841192, -1.0: -0.158808, 3.0: 2.996363}
+
+
+@undisturbed
+def feed_forward(kind: Any) -> None:
+    """Linear, GELU, linear."""
+    name = "feed_forward"
+    network = make(name, kind, 3, 7)
+    for layer, shape in (("linear_1", (7, 3)), ("linear_2", (3, 7))):
+        found = part(name, network, layer)
+        if tuple(getattr(found, "weight", torch.zeros(0)).shape) != shape:
+            fail(
+                name,
+                f"in FeedForward(d_model=3, intermediate_size=7), {layer} makes {shape[0]} numbers out of {shape[1]}.",
+                f"Yours is {found}.",
+                "It goes from narrow to wide and back again.",
+            )
+    for layer in (network.linear_1, network.linear_2):
+        layer.weight.copy_(torch.eye(7)[: layer.weight.shape[0], : layer.weight.shape[1]])
+        if layer.bias is not None:
+            layer.bias.zero_()
+    x = torch.tensor([[[1.0, -1.0, 3.0], [0.0, 0.0, 0.0]]])
+    with running(name, "the network on (1, 2, 3)"):
+        output = first(network(x))
+    same_shape(name, "the output", output, (1, 2, 3), "(batch, tokens, d_model)")
+    _activation(name, output[0, 0], x[0, 0])
+    if not close(first(network(x)), output):
+        fail(
+            name,
+            "in eval mode the same input gives the same output.",
+            "Yours differs from call to call.",
+            "nn.Dropout knows of eval mode; F.dropout has to be told.",
+        )
+    passed(name, "narrow to wide and back", "exact GELU between the layers")
+
+
+def _activation(name: str, came: Tensor, x: Tensor) -> None:
+    if close(came, torch.tensor(list(GELU.values())), 2e-5):
+        return
+    known = {
+        "no activation was applied: two linear layers are one": x,
+        "that is ReLU": x.clamp(min=0),
+        "that is GELU's tanh approximation; nn.GELU without arguments is exact": torch.tensor(list(TANH_GELU.values())),
+        "x was added: the skip belongs to the layer, not here": x + torch.tensor(list(GELU.values())),
+    }
+    words = next(
+        (words for words, values in known.items() if close(came, values, 2e-5)),
+        "is it a GELU, once, between the two layers?",
+    )
+    fail(
+        name,
+        "with both layers set to pass everything on, 1, -1 and 3 must come out as 0.8413, -0.1587 and 2.996.",
+        f"Yours are {', '.join(f'{value:.4g}' for value in came.tolist())}: {words}.",
+    )
+
+
+@undisturbed
+def embeddings(kind: Any) -> None:
+    """Words plus positions, normalised."""
+    name = "embeddings"
+    module = make(name, kind, 11, 8, 6)
+    for table, shape in (("token_embeddings", (11, 6)), ("position_embeddings", (8, 6))):
+        found = part(name, module, table)
+        if tuple(getattr(found, "weight", torch.zeros(0)).shape) != shape:
+            fail(
+                name,
+                f"Embeddings(vocab_size=11, max_position_embeddings=8, d_model=6): {table} has {shape[0]} vectors of {shape[1]}.",
+                f"Yours is {found}.",
+            )
+    plain_norm(part(name, module, "layer_norm"))
+    ids = torch.tensor([[3, 7, 3, 1, 3], [3, 7, 3, 1, 3]])
+    output = _embed(name, module, ids)
+    same_shape(name, "the output", output, (2, 5, 6), "(batch, tokens, d_model)", "One vector for every token.")
+    if not close(output[0], output[1]):
+        fail(
+            name,
+            "two equal sentences must get equal vectors.",
+            "In yours the place in the batch matters.",
+            "The position is the place in the sentence: axis 1.",
+        )
+    if close(output[0, 0], output[0, 2]):
+        fail(
+            name,
+            "the same word at two places must get two different vectors.",
+            "Yours are equal.",
+            "Are the position vectors added, and does every place have its own?",
+        )
+    if not close(output.mean(-1), torch.zeros(2, 5), 1e-3):
+        fail(
+            name,
+            "behind the layer norm each token's numbers have mean 0.",
+            "Yours have not.",
+            "Add first, then normalise.",
+        )
+    _which_row(name, module)
+    too_long = torch.ones(1, 9, dtype=torch.long)
+    try:
+        module(too_long)
+    except Exception:
+        pass
+    else:
+        fail(name, "9 tokens are too many for 8 positions: that must be an error.", "Yours goes on as if nothing were.")
+    module.position_embeddings.weight.zero_()
+    module.token_embeddings.weight.copy_(1e-4 * torch.randn(11, 6))
+    small = _embed(name, module, ids)
+    spread = float(small.var(-1, unbiased=False).mean())
+    note = (
+        [] if spread > 0.99 else [f"but eps is not 1e-12: vectors of size 0.0001 get a variance of {spread:.2g}, not 1"]
+    )
+    passed(name, "words plus positions", "normalised", "too long is refused", *note)
+
+
+def _which_row(name: str, module: Any) -> None:
+    """Position t must take row t of the table."""
+    module.token_embeddings.weight.zero_()
+    table = torch.zeros(8, 6)
+    table[torch.arange(6), torch.arange(6)] = 1.0
+    module.position_embeddings.weight.copy_(table)
+    places = _embed(name, module, torch.tensor([[5, 2, 9, 4]])).argmax(-1)[0].tolist()
+    if places != [0, 1, 2, 3]:
+        fail(
+            name, "the tokens of a sentence stand at positions 0, 1, 2, 3, …", f"Yours use rows {places} of the table."
+        )
+
+
+def _embed(name: str, module: Any, ids: Tensor) -> Tensor:
+    with running(name, f"ids of shape {tuple(ids.shape)}", "Which numbers does the table of positions want?"):
+        output: Tensor = first(module(ids))
+    finite(name, "the output", output)
+    return output
+
+
+@undisturbed
+def encoder_layer(kind: Any) -> None:
+    """Pre-LN: normalise, attend, add; normalise, feed forward, add."""
+    name = "encoder_layer"
+    x = 3 + 2 * torch.randn(2, 4, 6)
+    silent, attention, network, asked = _with_parts(name, kind, 0.0, 0.0)
+    for which, came, want in (("MultiHeadAttention", asked[0], [6, 3]), ("FeedForward", asked[1], [6, 8])):
+        if came and came[0] != want:
+            fail(name, f"TransformerEncoderLayer(6, 3, 8) makes its {which} with {want}.", f"Yours passes {came[0]}.")
+    for norm in ("layer_norm_1", "layer_norm_2"):
+        plain_norm(part(name, silent, norm))
+    output = _layer_output(name, kind, silent, attention, x)
+    same_shape(name, "the output", output, (2, 4, 6), "(batch, tokens, d_model)")
+    for which, heard in (("attention", attention), ("feed_forward", network)):
+        if len(heard.received) != 1:
+            fail(name, f"{which} is called once.", f"In yours it is called {len(heard.received)} times.")
+    if not close(output, x):
+        normed = close(output.mean(-1), torch.zeros(2, 4), 1e-3)
+        came = (
+            "Yours is normalised at the end: that is post-LN."
+            if normed
+            else "Yours is something else: a skip is missing, or goes wrong."
+        )
+        fail(
+            name,
+            "where attention and network give 0, the layer must return its input: nothing but the skips is left.",
+            came,
+            "Each skip goes around the norm as well: from before it to behind the sublayer.",
+        )
+    _sees_normed(name, "attention", attention)
+    loud, attention, network, _ = _with_parts(name, kind, 5.0, 70.0)
+    for norm in ("layer_norm_1", "layer_norm_2"):
+        plain_norm(part(name, loud, norm))
+    output = _layer_output(name, kind, loud, attention, x)
+    _sees_normed(name, "feed_forward", network)
+    difference = float((output - x).mean())
+    if abs(difference - 75) > 1e-2:
+        fail(
+            name,
+            "attention that gives 5 and a network that gives 70 must raise every number by 75.",
+            f"Yours raises it by {difference:.3g}.",
+            "The second skip starts from what the first addition gave.",
+        )
+    passed(name, "both norms before their sublayer", "both skips in place")
+
+
+def _sees_normed(name: str, which: str, heard: StandIn) -> None:
+    received = heard.received[0]
+    if not close(received.mean(-1), torch.zeros(received.shape[:-1]), 1e-3):
+        fail(
+            name,
+            f"{which} must be given normalised vectors (mean 0).",
+            f"Yours have a mean of {float(received.mean()):.2g}.",
+            "Pre-LN: the norm comes before the sublayer.",
+        )
+
+
+def _with_parts(name: str, kind: Any, first_shift: float, second_shift: float) -> Any:
+    attention, network = StandIn(torch.zeros(6, 6), first_shift), StandIn(torch.zeros(6, 6), second_shift)
+    attention_class, attention_calls = stand_in_class(ATTENTION, [attention])
+    network_class, network_calls = stand_in_class(FEED_FORWARD, [network])
+    with replaced(module_of(kind), MultiHeadAttention=attention_class, FeedForward=network_class):
+        layer = make(name, kind, 6, 3, 8)
+    asked = (
+        [[call.get(key) for key in ATTENTION] for call in attention_calls],
+        [[call.get(key) for key in FEED_FORWARD] for call in network_calls],
+    )
+    layer.attention, layer.feed_forward = attention, network
+    return layer, attention, network, asked
+
+
+def _layer_output(name: str, kind: Any, layer: Any, attention: StandIn, x: Tensor) -> Tensor:
+    models = module_of(kind)
+    attention.pair = forms(returns_pair(lambda: models.MultiHeadAttention(6, 3), x))[0]
+    with running(name, "the layer on (2, 4, 6)"):
+        return first(layer(x))

@@ -1,0 +1,108 @@
+"""Parts that stand in for a student's own, so that a class is looked at while the classes it uses may be wrong.
+
+A stand-in answers with a stored linear map and notes what it was given. Where a student's own head returns a pair
+(output, weights), as some solutions do, the stand-in does so too: see ``returns_pair``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class StandIn(nn.Module):
+    """x (…, d) -> x @ matrix + shift (…, e), alone or as the first of a pair."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor | float = 0.0, pair: bool = False) -> None:
+        super().__init__()
+        self.matrix, self.shift, self.pair = matrix, shift, pair
+        self.received: list[Tensor] = []
+
+    def forward(self, x: Tensor, *others: Any, **named: Any) -> Any:
+        self.received.append(x.detach().clone())
+        output = x @ self.matrix + self.shift
+        return (output, None) if self.pair else output
+
+
+class Fixed(nn.Module):
+    """Whatever comes, the same stored tensor leaves: stands for embeddings, or for a whole encoder."""
+
+    def __init__(self, output: Tensor, pair: bool = False) -> None:
+        super().__init__()
+        self.output, self.pair = output, pair
+        self.received: list[Tensor] = []
+
+    def forward(self, x: Tensor, *others: Any, **named: Any) -> Any:
+        self.received.append(x.detach().clone())
+        return (self.output.clone(), None) if self.pair else self.output.clone()
+
+
+class FirstToken(StandIn):
+    """A classification head that picks the first token itself, for models whose own head does so."""
+
+    def forward(self, x: Tensor, *others: Any, **named: Any) -> Any:
+        return super().forward(x[:, 0] if x.dim() == 3 else x)
+
+
+def stand_in_class(names: Sequence[str], parts: Sequence[nn.Module]) -> tuple[type, list[dict[str, Any]]]:
+    """A class to put in place of a student's: its instances are ``parts``, one after the other.
+
+    names: the names of its arguments, in order
+    -> the class, and the list that fills with the arguments of each call
+    """
+    made: list[dict[str, Any]] = []
+
+    class Part:
+        def __new__(cls, *args: Any, **kwargs: Any) -> nn.Module:  # type: ignore[misc]
+            made.append(dict(zip(names, args, strict=False)) | kwargs)
+            return parts[(len(made) - 1) % len(parts)]
+
+    return Part, made
+
+
+@contextmanager
+def replaced(models: ModuleType, **classes: type) -> Iterator[None]:
+    """Within the block, the names in ``models`` mean the given classes."""
+    kept = {name: models.__dict__[name] for name in classes if name in models.__dict__}
+    models.__dict__.update(classes)
+    try:
+        yield
+    finally:
+        for name in classes:
+            models.__dict__.pop(name, None)
+        models.__dict__.update(kept)
+
+
+def first(output: Any) -> Any:
+    """The tensor itself where a part returns (output, something else)."""
+    return output[0] if isinstance(output, tuple | list) and len(output) else output
+
+
+def returns_pair(build: Callable[[], nn.Module], *inputs: Tensor) -> bool | None:
+    """Does the student's own part return a pair? None where it cannot be built or called (yet)."""
+    try:
+        with torch.no_grad():
+            return isinstance(build().eval()(*inputs), tuple | list)
+    except Exception:
+        return None
+
+
+def forms(pair: bool | None) -> list[bool]:
+    """The ways a stand-in has to answer: like the student's own part, or both ways where that part does not run."""
+    return [False, True] if pair is None else [pair]
+
+
+def selects_first_token(head: nn.Module, d_model: int) -> bool:
+    """Does a classification head take whole sentences (B, T, d_model) and pick the first token itself?"""
+    try:
+        with torch.no_grad():
+            return bool(first(head.eval()(torch.zeros(2, 3, d_model))).dim() == 2)
+    except NotImplementedError:
+        raise
+    except Exception:
+        return False

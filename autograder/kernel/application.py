@@ -59,6 +59,12 @@ class BoundedStream(OutStream):
 class ForkedKernelApp(IPKernelApp):
     """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk."""
 
+    def parse_command_line(self, argv: list[str] | None = None) -> None:
+        """There is none: it would be the template's."""
+
+    def load_config_file(self, suppress_errors: bool | None = None) -> None:
+        """There is none in a new folder."""
+
     def init_control(self, context: Any) -> None:
         super().init_control(context)
         # The debugger's own line to the shell socket: connecting is refused in here, and it would try for ever.

@@ -25,9 +25,13 @@ _WARM = (
     "transformers", "transformers.models.distilbert.configuration_distilbert",
     "transformers.models.distilbert.modeling_distilbert", "transformers.models.auto",
     "transformers.modeling_outputs", "transformers.activations", "tokenizers",
-    "transformers.models.distilbert.tokenization_distilbert",
+    "transformers.models.distilbert.tokenization_distilbert", "transformers.models.auto.tokenization_auto",
     "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib_inline.backend_inline",
-    "PIL.PngImagePlugin", "IPython.display", "ipykernel.ipkernel", "ipykernel.zmqshell", "encodings.idna", "tqdm.auto",
+    "PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PpmImagePlugin",
+    "tqdm.auto", "encodings.idna", "tornado.platform.asyncio",
+    "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger", "pdb", "IPython.display", "IPython.core.debugger",
+    "IPython.core.oinspect", "IPython.core.completerlib", "IPython.core.logger", "IPython.extensions.storemagic",
+    "IPython.core.magics.execution", "stack_data", "executing", "pure_eval", "pygments.formatters.terminal256",
     "course", "autograder.probe",
 )  # fmt: skip
 
@@ -56,6 +60,8 @@ def main(descriptor: int) -> None:
 
 def _import_everything() -> list[str]:
     missing = []
+    # Half of a kernel's start would go into a debugger that nobody can attach to.
+    sys.modules["debugpy"] = None  # type: ignore[assignment]
     for name in _WARM:
         try:
             importlib.import_module(name)

@@ -1,0 +1,146 @@
+"""The measurements of the transformer tutorial as pictures. Okabe and Ito's colours, and never colour alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from course.figures.arrays import to_array
+
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#777777"
+WIDTH = 7.5
+
+
+def _figure(height: float, columns: int = 1, **more: Any) -> tuple[Figure, Any]:
+    figure, axes = plt.subplots(1, columns, figsize=(WIDTH, height), layout="constrained", **more)
+    plt.close(figure)  # shown as the value of its cell, and not a second time by pyplot
+    return figure, axes
+
+
+def _plain(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+
+
+def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
+    """One panel per context. contexts: words with spaces between -> the weight of each (words,)"""
+    figure, panels = _figure(2.4, len(contexts), sharey=True, squeeze=False)
+    for axes, (context, weights) in zip(panels.flat, contexts.items(), strict=True):
+        words, values = context.split(), to_array(weights, "the weights", ("words",))
+        bars = axes.bar(range(len(words)), values, color=BLUE, width=0.6)
+        axes.bar_label(bars, fmt="%.3f", fontsize=8, label_type="center", color="white")
+        axes.axhline(1 / len(words), color=ORANGE, linestyle="--", linewidth=1.5, label="all equal")
+        axes.legend(fontsize=8, frameon=False, loc="upper right")
+        axes.set_xticks(range(len(words)), words)
+        axes.set_xlabel("key", fontsize=9)
+        axes.margins(y=0.3)
+        _plain(axes)
+    panels.flat[0].set_ylabel(f"weight for the query “{query}”", fontsize=9)
+    return figure
+
+
+def position_table(pe: Any) -> Figure:
+    """pe: (positions, k). Left the whole table, right a few of its columns as waves."""
+    table = to_array(pe, "pe", ("positions", "k"))
+    figure, (left, right) = _figure(3.0, 2)
+    image = left.imshow(table, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    left.set(xlabel="column of the vector", ylabel="position")
+    figure.colorbar(image, ax=left, shrink=0.8).ax.tick_params(labelsize=8)
+    styles = (("-", BLUE), ("--", ORANGE), ("-.", GREEN), (":", PURPLE))
+    for column, (style, colour) in zip(range(0, table.shape[1], max(2, table.shape[1] // 8 * 2)), styles, strict=False):
+        right.plot(table[:, column], style, color=colour, linewidth=1.5, label=f"column {column}")
+    right.set(xlabel="position", ylabel="value", ylim=(-1.55, 1.15))
+    right.legend(fontsize=8, ncols=2, loc="lower center", frameon=False)
+    for axes in (left, right):
+        axes.xaxis.label.set_size(9)
+        axes.yaxis.label.set_size(9)
+        axes.tick_params(labelsize=8)
+    right.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def who_gets_what(right_way: Any, by_sentence: Any) -> Figure:
+    """What is added to each token, (sentences, tokens, k), in the right way and by counting sentences for positions."""
+    figure, panels = _figure(2.3, 2, sharey=True)
+    for axes, added, title in (
+        (panels[0], right_way, "rows go to tokens: right"),
+        (panels[1], by_sentence, "rows go to sentences: wrong"),
+    ):
+        array = to_array(added, "what is added", ("sentences", "tokens", "k"))
+        sentences, tokens, k = array.shape
+        axes.imshow(
+            array.transpose(0, 2, 1).reshape(sentences * k, tokens), cmap="PuOr", vmin=-1, vmax=1, aspect="auto"
+        )
+        for sentence in range(1, sentences):
+            axes.axhline(sentence * k - 0.5, color="black", linewidth=1.5)
+        axes.set_yticks([sentence * k + (k - 1) / 2 for sentence in range(sentences)],
+                        [f"sentence {sentence}" for sentence in range(sentences)])  # fmt: skip
+        axes.set_xticks(range(tokens), [f"token {token}" for token in range(tokens)])
+        axes.set_title(title, fontsize=9)
+        axes.tick_params(labelsize=8, length=2)
+    panels[0].set_ylabel("numbers added, row by row", fontsize=9)
+    return figure
+
+
+def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
+    """history: ``train_loss``, ``test_loss``, ``train_accuracy``, ``test_accuracy``, one number an epoch."""
+    figure, (loss, accuracy) = _figure(2.8, 2)
+    epochs = range(1, len(history["train_loss"]) + 1)
+    for axes, what in ((loss, "loss"), (accuracy, "accuracy")):
+        axes.plot(epochs, history[f"train_{what}"], "o-", color=BLUE, label="train")
+        axes.plot(epochs, history[f"test_{what}"], "s--", color=ORANGE, label="test")
+        axes.set_xticks(list(epochs))
+        axes.set_xlabel("epoch", fontsize=9)
+        axes.set_ylabel(what, fontsize=9)
+        _plain(axes)
+    accuracy.axhline(chance, color=GREY, linestyle=":", label="chance")
+    accuracy.set_ylim(min(0.4, chance - 0.1), 1.02)
+    loss.set_ylim(bottom=0)
+    for axes in (loss, accuracy):
+        axes.legend(fontsize=8, frameon=False)
+    return figure
+
+
+def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
+    """What accuracies guessing would give on ``n`` sentences, and where the measured one lies."""
+    figure, axes = _figure(2.2)
+    spread = (chance * (1 - chance) / n) ** 0.5
+    x = np.linspace(chance - 6 * spread, max(accuracy + 2 * spread, chance + 6 * spread), 400)
+    density = np.exp(-0.5 * ((x - chance) / spread) ** 2)
+    axes.fill_between(x, density, color=BLUE, alpha=0.35)
+    axes.plot(x, density, color=BLUE)
+    axes.axvline(accuracy, color=ORANGE, linestyle="--")
+    axes.text(chance, 1.05, "guessing", color=BLUE, ha="center", fontsize=9)
+    axes.text(accuracy - spread / 4, 1.05, f"measured: {accuracy:.1%}", color=ORANGE, ha="right", fontsize=9)
+    axes.set(ylim=(0, 1.25), yticks=[])
+    axes.set_xlabel(f"accuracy on {n:,} sentences", fontsize=9)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    _plain(axes)
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+def gaps(pairs: Sequence[tuple[str, str, float, float]], controls: Sequence[tuple[str, str, float, float]]) -> Figure:
+    """Two values for each pair, joined by a line. Each entry: first word, second word, value of each (0 to 1)."""
+    rows = [*pairs, *controls]
+    figure, axes = _figure(0.36 * len(rows) + 1.1)
+    for place, (_, _, one, other) in enumerate(rows):
+        y = len(rows) - place
+        colour = BLUE if place < len(pairs) else GREY
+        axes.plot([one, other], [y, y], color=colour, linewidth=1.5)
+        axes.plot([one], [y], "o", color=colour)
+        axes.plot([other], [y], "s", color=colour, markerfacecolor="white")
+        axes.text(1.03, y, f"{abs(one - other):.3f}", fontsize=8, va="center", color=colour)
+    axes.set_yticks(range(len(rows), 0, -1), [f"● {first}   □ {second}" for first, second, *_ in rows])
+    axes.text(1.03, len(rows) + 0.8, "gap", fontsize=8, va="center")
+    axes.axhline(len(controls) + 0.5, color=GREY, linewidth=0.8, linestyle=":")
+    axes.text(0.005, len(controls) + 0.32, "below: pairs that should not matter", fontsize=8, color=GREY, va="top")
+    axes.set(xlim=(0, 1), ylim=(0.4, len(rows) + 1.0))
+    axes.set_xlabel("P(positive), as the checkpoint sees it", fontsize=9)
+    _plain(axes)
+    return figure

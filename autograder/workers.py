@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import atexit
 import multiprocessing
+import os
+import threading
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -77,13 +79,25 @@ def do(job: Job) -> Done:
         )
 
 
+def _end_with_parent() -> None:
+    """A pool's worker does not notice that a killed parent is gone: see to it that it does."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def local_results(jobs: list[Job], workers: int) -> Iterator[Done]:
     """Grade with processes of our own; a pool broken by a killed worker is replaced and its jobs are done again."""
     waiting, tries = list(jobs), dict.fromkeys((job.student for job in jobs), 0)
     while waiting:
         context = multiprocessing.get_context("spawn")  # a fork would copy the writer's open gradebook
         broken: list[Job] = []
-        with ProcessPoolExecutor(min(workers, len(waiting)), mp_context=context) as pool:
+        with ProcessPoolExecutor(min(workers, len(waiting)), context, initializer=_end_with_parent) as pool:
             for job, outcome in _as_completed(pool, waiting, 2 * workers):
                 if isinstance(outcome, BrokenProcessPool):
                     tries[job.student] += 1

@@ -1,0 +1,129 @@
+"""A small course, how it is graded when nothing goes wrong, and a grader that things can be done to."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from nbgrader.api import Gradebook
+from sqlalchemy import text
+
+from autograder.assignment import Course
+from benchmarks.courses import ASSIGNMENT, environment, make_course
+
+SUBMISSIONS = 10
+MOMENTS = 10
+
+
+@pytest.fixture(scope="session")
+def small_course(tmp_path_factory) -> Course:
+    """Ten submissions of one notebook: solved, and two that are not."""
+    course = make_course(tmp_path_factory.mktemp("faults") / "course", SUBMISSIONS, only="1_embedding")
+    for student in ("student0003", "student0007"):
+        released = course.root / "release" / ASSIGNMENT / "1_embedding.ipynb"
+        shutil.copy(released, course.submitted(student, ASSIGNMENT))
+    return course
+
+
+@pytest.fixture
+def course(small_course, tmp_path) -> Course:
+    return Course(shutil.copytree(small_course.root, tmp_path / "course"))
+
+
+def grader(course: Course, *words: str, **options: object) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "autograder.cli", "grade", ASSIGNMENT, "--workers", "2", *words]
+    log = (course.root / "grader.log").open("ab")
+    settings = {"cwd": course.root, "env": environment(), "stdout": log, "stderr": log, **options}
+    return subprocess.Popen(command, **settings)
+
+
+def finish(course: Course, *words: str) -> int:
+    """Grade to the end, as the teacher would who types the command again."""
+    code = grader(course, *words).wait(timeout=300)
+    assert code in (0, 1), (course.root / "grader.log").read_text()[-3000:]
+    return code
+
+
+@pytest.fixture(scope="session")
+def undisturbed(small_course, tmp_path_factory) -> dict[str, tuple[float, ...]]:
+    course = Course(shutil.copytree(small_course.root, tmp_path_factory.mktemp("calm") / "course"))
+    assert finish(course) == 0
+    return grades(course)
+
+
+def grades(course: Course) -> dict[str, tuple[float, ...]]:
+    """student -> automatic scores, one per row of the gradebook: a row too many would show."""
+    with Gradebook(course.db_url) as gradebook:
+        return {
+            submission.student.id: tuple(grade.auto_score for notebook in submission.notebooks for grade in notebook.grades)
+            for submission in gradebook.assignment_submissions(ASSIGNMENT)
+        }
+
+
+def assert_as_if_nothing_had_happened(course: Course, undisturbed: dict[str, tuple[float, ...]]) -> None:
+    assert grades(course) == undisturbed
+    with Gradebook(course.db_url) as gradebook:
+        assert gradebook.db.execute(text("PRAGMA integrity_check")).scalar() == "ok"
+    for student in undisturbed:
+        assert (course.autograded(student, ASSIGNMENT) / "verdicts.json").is_file()
+    left = [path.name for path in (course.root / "autograded").rglob(".*")]
+    assert not left, f"half-written folders were left behind: {left}"
+
+
+def random_moments(process: subprocess.Popen[bytes], count: int, longest: float) -> Iterator[None]:
+    """Up to ``count`` random moments in the life of a process."""
+    chance = random.Random(2026)
+    for _ in range(count):
+        time.sleep(chance.uniform(0.05, longest))
+        if process.poll() is not None:
+            return
+        yield
+
+
+def below(process: subprocess.Popen[bytes], wanted: Callable[[psutil.Process], bool]) -> list[psutil.Process]:
+    """The descendants of a process that are wanted; none that ends while being looked at."""
+    found = []
+    try:
+        for child in psutil.Process(process.pid).children(recursive=True):
+            try:
+                if wanted(child):
+                    found.append(child)
+            except psutil.Error:
+                continue
+    except psutil.Error:
+        pass
+    return found
+
+
+def is_worker(process: psutil.Process) -> bool:
+    return "spawn_main" in " ".join(process.cmdline())
+
+
+def is_template(process: psutil.Process) -> bool:
+    return "kernel.template" in " ".join(process.cmdline()) and is_worker(process.parent())
+
+
+def is_kernel(process: psutil.Process) -> bool:
+    return "kernel.template" in " ".join(process.cmdline()) and not is_worker(process.parent())
+
+
+@contextmanager
+def holding(database: Path) -> Iterator[None]:
+    """The gradebook locked by somebody else."""
+    import sqlite3
+
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+        connection.close()

@@ -1,0 +1,177 @@
+"""Killed, starved and locked out at random moments: the grades are those of an undisturbed run, nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from tests.faults.conftest import (
+    MOMENTS,
+    assert_as_if_nothing_had_happened,
+    below,
+    finish,
+    grader,
+    grades,
+    holding,
+    is_kernel,
+    is_template,
+    is_worker,
+    random_moments,
+)
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_killed_grader_goes_on_where_it_stopped(course, undisturbed):
+    chance = random.Random(1)
+    for _ in range(MOMENTS):
+        process = grader(course)
+        time.sleep(chance.uniform(1.0, 8.0))
+        process.kill()
+        process.wait()
+    finish(course)
+    assert_as_if_nothing_had_happened(course, undisturbed)
+
+
+def test_nothing_outlives_a_killed_grader(course):
+    process = grader(course)
+    while not (children := below(process, is_kernel)) and process.poll() is None:
+        time.sleep(0.05)
+    everything = [*children, *below(process, is_worker), *below(process, is_template)]
+    process.kill()
+    process.wait()
+    _, alive = psutil.wait_procs(everything, timeout=15)
+    assert not alive
+
+
+@pytest.mark.parametrize("victim", [is_worker, is_template, is_kernel], ids=["worker", "template", "kernel"])
+def test_what_the_grader_starts_may_be_killed_at_any_moment(course, undisturbed, victim):
+    chance = random.Random(2)
+    killed = 0
+    for _ in range(MOMENTS):  # as many runs as it takes: ten kills are promised, and a run may end before
+        process = grader(course, "--force")
+        for _ in random_moments(process, MOMENTS, 3.0):
+            for target in below(process, victim)[:1]:
+                if chance.random() < 0.9:
+                    target.kill()
+                    killed += 1
+        process.wait(timeout=300)
+        if killed >= MOMENTS:
+            break
+    assert killed >= MOMENTS
+    finish(course)
+    assert_as_if_nothing_had_happened(course, undisturbed)
+
+
+def test_a_locked_gradebook_is_waited_for(course, undisturbed):
+    process = grader(course)
+    for _ in random_moments(process, MOMENTS, 1.5):
+        try:
+            with holding(course.root / "gradebook.db"):
+                time.sleep(0.5)
+        except sqlite3.OperationalError:
+            continue  # the grader itself was writing just then
+    assert process.wait(timeout=300) == 0
+    assert_as_if_nothing_had_happened(course, undisturbed)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk takes root")
+def test_a_full_disk_in_the_scratch_folder_is_reported_and_made_good_later(course, undisturbed, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(small)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount a small disk")
+    try:
+        from benchmarks.courses import environment
+
+        process = grader(course, env={**environment(), "TMPDIR": str(small)})
+        for _ in random_moments(process, MOMENTS, 1.5):
+            (small / "filler").write_bytes(b"")
+            try:
+                with (small / "filler").open("wb") as filler:
+                    while filler.write(b"x" * 65536):
+                        filler.flush()
+            except OSError:
+                time.sleep(0.3)
+            (small / "filler").unlink()
+        process.wait(timeout=300)
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+    recorded = grades(course)
+    assert all(score is None or (score,) == undisturbed[student] for student, scores in recorded.items() for score in scores)
+    finish(course)
+    assert_as_if_nothing_had_happened(course, undisturbed)
+
+
+def test_a_lost_dask_workers_submissions_are_done_by_another(course, undisturbed):
+    distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
+    del distributed
+    with dask_cluster(course) as (address, start_worker, workers):
+        chance = random.Random(3)
+        process = grader(course, "--scheduler", address)
+        killed = 0
+        while process.poll() is None and killed < MOMENTS:
+            time.sleep(chance.uniform(2.0, 5.0))
+            victim = workers.pop(0)
+            victim.kill()
+            victim.wait()
+            killed += 1
+            start_worker()
+        assert process.wait(timeout=300) == 0
+    assert_as_if_nothing_had_happened(course, undisturbed)
+
+
+def test_two_dask_workers_give_the_grades_of_the_local_run(course, undisturbed):
+    pytest.importorskip("distributed", reason="Dask is an optional extra")
+    with dask_cluster(course) as (address, _, _):
+        assert finish(course, "--scheduler", address) == 0
+    assert_as_if_nothing_had_happened(course, undisturbed)
+
+
+class dask_cluster:
+    """A scheduler and two workers with one thread each, as processes of their own."""
+
+    def __init__(self, course) -> None:
+        from benchmarks.courses import environment
+
+        self.course, self.environment, self.processes = course, environment(), []
+
+    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+        log = (self.course.root / "dask.log").open("ab")
+        process = subprocess.Popen([sys.executable, "-m", "distributed.cli." + words[0], *words[1:]], cwd=self.course.root,
+                                   env=self.environment, stdout=log, stderr=log)  # fmt: skip
+        self.processes.append(process)
+        return process
+
+    def __enter__(self):
+        contact = self.course.root / "scheduler.json"
+        self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(contact))
+        while not contact.is_file():
+            time.sleep(0.05)
+        time.sleep(0.2)
+        address = json.loads(contact.read_text())["address"]
+        workers: list[subprocess.Popen[bytes]] = []
+
+        def start_worker() -> None:
+            workers.append(self._start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+                                       "--local-directory", str(self.course.root / "dask")))  # fmt: skip
+
+        start_worker()
+        start_worker()
+        return address, start_worker, workers
+
+    def __exit__(self, *error) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+

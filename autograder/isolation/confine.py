@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-import resource
+import sys
 from pathlib import Path
 
 from autograder.isolation import landlock, seccomp, system
 from autograder.isolation.policy import Policy
+
+if sys.platform != "win32":  # where nothing is confined, the module is imported all the same
+    import resource
 
 #: Added to the process id, so that each confined process of a grader that runs as root has a uid of its own.
 _FIRST_UID = 2_000_000_000

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+if sys.platform != "win32":
+    import resource
 
 _PTRACE_ATTACH = 16
 

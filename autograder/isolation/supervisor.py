@@ -24,6 +24,7 @@ from autograder.isolation.confine import confine, separate_pids
 from autograder.isolation.policy import Policy
 
 _LOOK_EVERY = 0.1  # seconds: what a runaway process can take in this time is what the bounds may be overstepped by
+_MEASURE_FOR = 0.03  # seconds of each look, at most, to find out who holds shared memory
 _LOG_BYTES = 4096
 _GIVE_UP_AFTER = 10.0  # seconds of killing
 _FAILED_TO_CONFINE = 113
@@ -62,6 +63,16 @@ def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) 
 
     To be called in a freshly forked process with one thread.
     """
+    try:
+        ending = _watch_over(channel, policy, main)
+    except BaseException as error:  # whatever happens, the caller's frames must never run on in here
+        ending = Ending(_FAILED_TO_CONFINE << 8, log=f"{type(error).__name__}: {error}")
+    with contextlib.suppress(OSError):
+        channel.send(json.dumps(asdict(ending)).encode())
+    os._exit(0)
+
+
+def _watch_over(channel: socket.socket, policy: Policy, main: Callable[[], None]) -> Ending:
     _leave_the_family()
     _close_all_but(channel.fileno())
     separate = separate_pids()
@@ -75,10 +86,8 @@ def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) 
     ending = _Watch(channel, policy, child, log_end).until_the_end()
     if separate and not ending.reason and ending.exit_code == -signal.SIGKILL:
         # The first process of a namespace cannot be killed from within.
-        ending = replace(ending, foreign=True)
-    with contextlib.suppress(OSError):
-        channel.send(json.dumps(asdict(ending)).encode())
-    os._exit(0)
+        return replace(ending, foreign=True)
+    return ending
 
 
 def _leave_the_family() -> None:
@@ -114,7 +123,7 @@ def _run_confined(policy: Policy, main: Callable[[], None], log: int) -> NoRetur
         os.write(2, traceback.format_exc().encode())
     else:
         os._exit(0)
-    finally:  # whatever happens, the caller's frames must never run on in here
+    finally:
         os._exit(1)
 
 
@@ -125,6 +134,7 @@ class _Watch:
         self.channel, self.policy, self.child, self.log = channel, policy, child, log
         self.tail = b""
         self.born_with = usage.memory([child])
+        self.fair_memory = usage.FairMemory()
 
     def until_the_end(self) -> Ending:
         ended = os.pidfd_open(self.child)
@@ -181,7 +191,7 @@ class _Watch:
         if usage.tasks(pids) > policy.processes:
             return f"it had more than {policy.processes} processes and threads"
         bound = self.born_with + policy.memory_bytes
-        if usage.memory(pids) > bound and usage.fair_memory(pids) > bound:
+        if usage.memory(pids) > bound and self.fair_memory.look(pids, _MEASURE_FOR) > bound:
             return f"it used more than {policy.memory_bytes >> 20} MB of memory"
         if usage.disk(policy.write, pids, policy.disk_bytes) > policy.disk_bytes:
             return f"it wrote more than {policy.disk_bytes >> 20} MB to disk"

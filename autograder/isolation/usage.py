@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -59,16 +60,35 @@ def memory(pids: Iterable[int]) -> int:
     return total
 
 
-def fair_memory(pids: Iterable[int]) -> int:
-    """Bytes resident, shared pages divided among those who share them. Costs milliseconds a process."""
-    total = 0
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-                total += sum(int(line.split()[1]) << 10 for line in file if line.startswith((b"Pss:", b"SwapPss:")))
-        except OSError:
-            total += memory([pid])
-    return total
+class FairMemory:
+    """Bytes resident, shared pages divided among those who share them.
+
+    That costs milliseconds a process, so that each look measures only some of them, those first that were not
+    measured for longest.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}  # process id -> bytes, the latest measured last
+
+    def look(self, pids: Iterable[int], seconds: float) -> int:
+        """All that is known of ``pids`` after measuring for ``seconds``, and at least one of them."""
+        present = set(pids)
+        self._known = {pid: size for pid, size in self._known.items() if pid in present}
+        deadline = time.monotonic() + seconds
+        for pid in [*(present - self._known.keys()), *self._known]:
+            self._known.pop(pid, None)
+            self._known[pid] = _share(pid)
+            if time.monotonic() > deadline:
+                break
+        return sum(self._known.values())
+
+
+def _share(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            return sum(int(line.split()[1]) << 10 for line in file if line.startswith((b"Pss:", b"SwapPss:")))
+    except OSError:
+        return memory([pid])
 
 
 def disk(folders: Iterable[str], pids: Iterable[int], most: int) -> int:

@@ -62,7 +62,7 @@ class ForkedKernelApp(IPKernelApp):
     def parse_command_line(self, argv: list[str] | None = None) -> None:
         """There is none: it would be the template's."""
 
-    def load_config_file(self, suppress_errors: bool | None = None) -> None:
+    def load_config_file(self, *_: Any, **__: Any) -> None:
         """There is none in a new folder."""
 
     def init_control(self, context: Any) -> None:

@@ -7,7 +7,6 @@ import itertools
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint
@@ -25,7 +24,7 @@ from autograder.kernel.execution import Execution, Finished, Lifeline
 from autograder.kernel.forkserver import ForkServer
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
-from autograder.kernel.scratch import Scratch, remove_tree
+from autograder.kernel.scratch import Scratch, base_folder, remove_tree
 from autograder.kernel.wire import Wire, context
 
 Isolation = Literal["auto", "none"]
@@ -35,7 +34,6 @@ PROVISIONER = EntryPoint(
 )
 _START_SECONDS = 60.0
 _ASK_AGAIN = 0.05  # seconds
-_LONGEST_BASE = 70  # characters: a unix socket's path ends at about 100
 
 
 class Kernel:
@@ -91,7 +89,7 @@ class Kernels:
         if isolation == "auto":
             available()
             fork_server = ForkServer()
-        base = _base_folder()
+        base, held = base_folder()
         kernels = cls(base, fork_server, readable)
         try:
             if fork_server is not None:
@@ -104,6 +102,7 @@ class Kernels:
                 fork_server.close()
             kernels._context.destroy(linger=0)
             remove_tree(base)
+            held.close()
 
     def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
         """A folder for one kernel; see :class:`Scratch`. Raises InfrastructureError where it cannot be laid out."""
@@ -184,15 +183,6 @@ def _await_ready(kernel: Kernel, wire: Wire) -> None:
                 if socket not in heard and socket.poll(int(left * 1000)):
                     wire.receive(socket)
                     heard.add(socket)
-
-
-def _base_folder() -> Path:
-    folder = tempfile.gettempdir()
-    if len(folder) > _LONGEST_BASE and os.name == "posix":
-        folder = "/tmp"
-    base = Path(tempfile.mkdtemp(prefix="ag-", dir=folder))
-    base.chmod(0o711)  # a kernel under a uid of its own must get through; its folders are closed to others
-    return base
 
 
 def _stage_probe(folder: Path) -> None:

@@ -17,12 +17,49 @@ import secrets
 import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from autograder.isolation import Policy, environment
 
+_PREFIX = "ag-"
+_LONGEST_PARENT = 60  # characters: a unix socket's path ends at about 100
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
+
+
+def base_folder() -> tuple[Path, IO[bytes]]:
+    """A new folder for one grader's scratch folders, and its lock, to be closed when the folder has been removed.
+
+    Folders of graders that were killed, whose lock nobody holds, are removed first.
+    """
+    parent = Path(tempfile.gettempdir())
+    if len(str(parent)) > _LONGEST_PARENT and os.name == "posix":
+        parent = Path("/tmp")
+    for left in parent.glob(f"{_PREFIX}*/lock"):
+        with contextlib.suppress(OSError), open(left, "rb") as lock:
+            if os.stat(left.parent).st_uid == os.getuid() and _locked(lock):
+                remove_tree(left.parent)
+    base = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    base.chmod(0o711)  # a kernel under a uid of its own must get through; its folders are closed to others
+    held = open(base / "unlocked", "wb")  # noqa: SIM115  # it is held for as long as the grader lives
+    if _locked(held):
+        os.rename(base / "unlocked", base / "lock")
+    return base, held
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Take the file's lock if nobody holds it. Without such locks (Windows), nothing is ever found free."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 class Scratch:

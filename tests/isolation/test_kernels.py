@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from autograder.isolation import usage
 from autograder.kernel import InfrastructureError
 from autograder.kernel.kernels import PROVISIONER, Kernel, Kernels
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.scratch import Scratch
+from autograder.kernel.scratch import Scratch, base_folder
 from autograder.run import Limits
 from tests.isolation.conftest import Go, cell, text
 
@@ -188,3 +189,19 @@ def test_the_provisioner_serves_jupyter_as_any_other(monkeypatch: pytest.MonkeyP
         manager.shutdown_kernel()
         assert time.perf_counter() - begin < 2
     assert not manager.is_alive() and not folder.exists()
+
+
+def test_the_folders_of_a_grader_that_was_killed_are_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead, held = base_folder()
+    (dead / "1" / "work").mkdir(parents=True)
+    living, still_held = base_folder()
+    assert dead.exists()
+    held.close()
+    last, _lock = base_folder()
+    assert not dead.exists() and living.exists() and last.exists()
+    for folder, lock in ((living, still_held), (last, _lock)):
+        shutil.rmtree(folder)
+        lock.close()

@@ -265,7 +265,7 @@ def test_a_folder_that_was_made_awkward_is_removed_all_the_same(go: Go, kernels:
     )  # fmt: skip
     ran = go(cell(awkward), cell("1"))
     assert ran.outcomes
-    assert [entry.name for entry in kernels._base.iterdir()] == []
+    assert [entry.name for entry in kernels._base.iterdir()] == ["lock"]
 
 
 def test_a_full_disk_on_the_graders_side_is_no_fault_of_the_submission(

@@ -1,0 +1,57 @@
+"""Turning an attack into a submission, in a course folder where everything worth attacking lies about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from autograder import store
+from tests.attacks.corpus import Attack, Notebook
+
+NOTEBOOK = "1_embedding"
+ANSWER = "embeddings_answer"
+
+
+def submission(attack: Attack, released: bytes, course: Path, port: int) -> bytes:
+    """The released notebook with the attack in it."""
+    notebook: Notebook = json.loads(released)
+    code = f"{attack.code}\n{attack.answer}"
+    for name, value in {"course": course, "references": store.REFERENCES, "port": port}.items():
+        code = code.replace("{" + name + "}", str(value))
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == ANSWER:
+            cell["source"] = code
+    if attack.late:
+        notebook["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None,
+                                  "id": "late", "source": attack.late})  # fmt: skip
+    if attack.damage is not None:
+        attack.damage(notebook)
+    return json.dumps(notebook).encode("utf-8", "surrogatepass")
+
+
+def fingerprint(*folders: Path) -> dict[str, str]:
+    """path -> digest of everything that no submission may change."""
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+            for folder in folders for path in sorted(folder.rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
+
+
+@contextmanager
+def nothing_left_running() -> Iterator[None]:
+    """Fails where a process that was started inside is still there afterwards."""
+    before = set(psutil.pids())
+    yield
+    fresh = [process for process in psutil.process_iter(["cmdline"]) if process.pid not in before]
+    left = [process for process in fresh if "98765" in " ".join(process.info["cmdline"] or [])]
+    assert not left, f"still running: {left}"
+
+
+def expected_numbers(slug: str) -> set[str]:
+    """The expected values as somebody would print them: to six digits, those that are no round numbers."""
+    return {f"{value:.6f}" for case in store.cases(slug) for array in case.expected.values()
+            if array.dtype.kind == "f" for value in array.ravel().tolist() if len(f"{value:.6f}".rstrip("0")) > 6}  # fmt: skip

@@ -1,0 +1,115 @@
+"""No attack earns a point, changes anything outside its scratch folder, harms another submission, or sees an answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import threading
+
+import nbformat
+import pytest
+
+from autograder.assignment import Assignment, Submission
+from autograder.grading import Graded, grade
+from autograder.run import Limits
+from autograder.verdict import to_json
+from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
+from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
+from tests.grading import ROOT, assignment, filled, kernels
+from tests.pipeline.conftest import new_course
+
+SLUG = "distilbert/embeddings"
+LIMITS = Limits(cell_seconds=6, submission_seconds=60, memory_bytes=1 << 30, processes=48, disk_bytes=64 << 20)
+QUICK = {"T01", "T06", "T07", "T09", "T12-disk", "A01", "A11", "A30", "A51"}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A teacher's course with a gradebook, another student's submission and a journal."""
+    made = new_course(tmp_path_factory.mktemp("attacked") / "course")
+    other = made.submitted("other", "distilbert")
+    shutil.copytree(made.root / "release" / "distilbert", other)
+    (made.root / ".autograder").mkdir()
+    (made.root / ".autograder" / "distilbert.jsonl").write_text('{"student": "other", "digest": "x"}\n')
+    return made
+
+
+@pytest.fixture(scope="module")
+def listener():
+    """Somebody who would hear what a submission sends; gives the port and what was heard."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def listen() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                heard.append(b"somebody connected")
+                connection.close()
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield server.getsockname()[1], heard
+
+
+def alone() -> Assignment:
+    """The assignment with nothing but the notebook that is attacked."""
+    whole = assignment("distilbert")
+    return Assignment(whole.name, {NOTEBOOK: whole.source[NOTEBOOK]}, {NOTEBOOK: whole.release[NOTEBOOK]}, {}, frozenset())
+
+
+def graded(data: bytes) -> Graded:
+    return grade(Submission("student", {NOTEBOOK: data}, {}, ()), alone(), kernels(), LIMITS)
+
+
+def released() -> bytes:
+    return nbformat.writes(assignment("distilbert").release[NOTEBOOK]).encode()
+
+
+def marked(attacks: list[Attack]) -> list:
+    return [pytest.param(attack, id=attack.id, marks=() if attack.id in QUICK else pytest.mark.slow) for attack in attacks]
+
+
+def test_the_wrong_answer_deserves_nothing_and_the_right_one_everything():
+    assert graded(filled("distilbert", NOTEBOOK, {"embeddings_answer": WRONG_ANSWER})).verdict.points == 0
+    assert graded(filled("distilbert", NOTEBOOK, {})).verdict.points == 5
+
+
+@pytest.mark.parametrize("attack", marked(ATTACKS))
+def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener):
+    port, heard = listener
+    before = fingerprint(course.root, ROOT / "autograder", ROOT / "course", ROOT / "source")
+    with nothing_left_running():
+        result = graded(submission(attack, released(), course.root, port))
+
+    verdict = result.verdict.notebooks[0]
+    assert verdict.points == 0
+    assert verdict.max_points == 5
+    assert verdict.status != "infrastructure", result.log
+    assert fingerprint(course.root, ROOT / "autograder", ROOT / "course", ROOT / "source") == before
+    assert not heard
+
+    shown = to_json(result.verdict) + "".join(json.dumps(notebook) for notebook in result.notebooks.values())
+    assert not [number for number in expected_numbers(SLUG) if number in shown]
+    assert "SENT OUT" not in shown and "SQLite format" not in shown
+    assert "ENVIRON" not in shown or "PATH=/" not in shown.split("ENVIRON", 1)[1][:400]
+
+    after = graded(filled("distilbert", NOTEBOOK, {})).verdict
+    assert after.points == 5, "the next submission suffered"
+
+
+@pytest.mark.slow
+def test_a_right_answer_followed_by_a_crash_keeps_its_points():
+    data = json.loads(filled("distilbert", NOTEBOOK, {}))
+    data["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "id": "end",
+                          "source": "import os; os._exit(1)"})  # fmt: skip
+    assert graded(json.dumps(data).encode()).verdict.points == 5
+
+
+def test_the_grader_process_itself_holds_no_threads_or_files_of_an_attack():
+    count = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    for _ in range(5):
+        graded(released())
+    assert not count or len(os.listdir("/proc/self/fd")) <= count + 3

@@ -46,8 +46,14 @@ def clean_html(text: str, *, classes: bool = False) -> str:
     classes: keep ``class`` and our own ``id``s; only for HTML that was made here.
     """
     attributes = {**_ATTRIBUTES, "*": _ATTRIBUTES["*"] | {"class", "id"}} if classes else _ATTRIBUTES
-    return nh3.clean(text, tags=set(TAGS), attributes=attributes, attribute_filter=_keep_attribute,
-                     url_schemes={"http", "https", "mailto", "data"}, filter_style_properties={"text-align"})
+    return nh3.clean(
+        text,
+        tags=set(TAGS),
+        attributes=attributes,
+        attribute_filter=_keep_attribute,
+        url_schemes={"http", "https", "mailto", "data"},
+        filter_style_properties={"text-align"},
+    )
 
 
 def _keep_attribute(tag: str, attribute: str, value: str) -> str | None:
@@ -90,8 +96,9 @@ def _output(output: Mapping[str, Any]) -> NotebookNode | None:
     if kind == "error":
         trace = output.get("traceback")
         lines = [_text(line) for line in trace] if isinstance(trace, list) else []
-        return nbformat.v4.new_output("error", ename=_text(output.get("ename")), evalue=_text(output.get("evalue")),
-                                      traceback=lines)
+        return nbformat.v4.new_output(
+            "error", ename=_text(output.get("ename")), evalue=_text(output.get("evalue")), traceback=lines
+        )
     if kind not in ("display_data", "execute_result"):
         return None
     data, metadata = output.get("data"), output.get("metadata")
@@ -99,8 +106,9 @@ def _output(output: Mapping[str, Any]) -> NotebookNode | None:
     sizes = _sizes(metadata if isinstance(metadata, Mapping) else {}, clean)
     if kind == "execute_result":
         count = output.get("execution_count")
-        return nbformat.v4.new_output(kind, data=clean, metadata=sizes,
-                                      execution_count=count if isinstance(count, int) else None)
+        return nbformat.v4.new_output(
+            kind, data=clean, metadata=sizes, execution_count=count if isinstance(count, int) else None
+        )
     return nbformat.v4.new_output(kind, data=clean, metadata=sizes)
 
 
@@ -145,8 +153,11 @@ def _sizes(metadata: Mapping[str, Any], data: Mapping[str, str]) -> dict[str, di
     for kind in _MAGIC.keys() & data.keys():
         given = metadata.get(kind)
         if isinstance(given, Mapping):
-            sizes[kind] = {side: int(given[side]) for side in ("width", "height")
-                           if isinstance(given.get(side), (int, float)) and 0 < given[side] < 10_000}
+            sizes[kind] = {
+                side: int(given[side])
+                for side in ("width", "height")
+                if isinstance(given.get(side), (int, float)) and 0 < given[side] < 10_000
+            }
     return sizes
 
 
@@ -201,8 +212,9 @@ class _Watch(IPythonRenderer):
 
 _TAG = re.compile(r"""</?([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-z-]+(?:="[^"<>`]*"|='[^'<>`]*')?)*)\s*/?>""")
 _ATTRIBUTE = re.compile(r"""([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?""")
-_INERT_ATTRIBUTES = {"class", "id", "title", "alt", "width", "height", "align", "open", "start", "colspan", "rowspan",
-                     "dir", "target", "rel", "border", "name"}
+_INERT_ATTRIBUTES = set(
+    "class id title alt width height align open start colspan rowspan dir target rel border name".split()
+)
 
 
 def _inert(text: str) -> bool:
@@ -211,7 +223,7 @@ def _inert(text: str) -> bool:
     text = re.sub(r"<!--[^<>]*-->", "", text)
     position = 0
     while (position := text.find("<", position)) >= 0:
-        if not re.match(r"[a-zA-Z/!?]", text[position + 1:position + 2]):
+        if not re.match(r"[a-zA-Z/!?]", text[position + 1 : position + 2]):
             position += 1
             continue
         tag = _TAG.match(text, position)

@@ -1,0 +1,68 @@
+"""The same page from ``nbgrader generate_feedback`` and from the formgrader's button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+
+from autograder import cells
+from autograder import verdict as verdicts
+from autograder.feedback.files import marks_of
+from autograder.feedback.page import render_notebook
+from autograder.verdict import CellVerdict, NotebookVerdict, Status
+
+
+class FeedbackExporter(HTMLExporter):
+    """``c.GenerateFeedback.exporter_class``. Takes the verdict from beside the notebook, marks from the gradebook."""
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, ResourcesDict]:
+        made = self._init_resources(resources)
+        names = made["nbgrader"]
+        student, assignment, notebook = names["student"], names["assignment"], names["notebook"]
+        with Gradebook(names["db_url"]) as gradebook:
+            marks = marks_of(gradebook, assignment, student, notebook)
+            verdict = _verdict(Path(made["metadata"]["path"]), notebook) or _without_verdict(nb, gradebook, names)
+        page = render_notebook(nb, verdict, marks.comments, marks.manual, marks.late_penalty)
+        made["output_extension"] = ".html"
+        return page, made
+
+
+def _verdict(folder: Path, notebook: str) -> NotebookVerdict | None:
+    try:
+        submission = verdicts.read(folder / "verdicts.json")
+    except FileNotFoundError:
+        return None
+    return next((verdict for verdict in submission.notebooks if verdict.notebook == notebook), None)
+
+
+def _without_verdict(nb: NotebookNode, gradebook: Gradebook, names: dict[str, str]) -> NotebookVerdict:
+    """What the gradebook alone says, for a submission that was graded before there were verdicts."""
+    stored = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
+    scores = {grade.name: grade for grade in stored.grades}
+    found = []
+    for cell in nb.cells:
+        grade = scores.get(cells.grade_id(cell))
+        if grade is not None:
+            points = grade.auto_score
+            status: Status = "manual" if points is None else "passed" if points == grade.max_score else "failed"
+            found.append(CellVerdict(grade.name, status, points, grade.max_score))
+    return NotebookVerdict(names["student"], names["assignment"], names["notebook"], tuple(found))
+
+
+def pages_only(root: Path | str) -> Callable[..., None]:
+    """``c.GenerateFeedback.post_convert_hook``: stock copies whatever lies beside the notebook; it goes away again."""
+
+    def hook(*, assignment: str, student: str, **_: object) -> None:
+        for path in Path(root).glob(f"feedback/{student}/{assignment}/**/*"):
+            if path.is_symlink() or (path.is_file() and path.suffix != ".html"):
+                path.unlink()
+
+    return hook

@@ -1,0 +1,52 @@
+"""Cutting out of a notebook what students are not meant to read."""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder import cells
+
+_MARK_SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*$[\s\S]*?(^.*END MARK SCHEME.*$|\Z)", re.MULTILINE)
+_SOLUTION = re.compile(r"^.*BEGIN SOLUTION.*$[\s\S]*?(^.*END SOLUTION.*$|\Z)", re.MULTILINE)
+_HIDDEN_LINE = "[a line of the grader's own]"
+#: A hidden line shorter than this says nothing, and may stand in anybody's code.
+_TELLING = 20
+
+
+def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
+    """A copy without hidden tests, mark schemes and model answers.
+
+    A hidden line is blanked in outputs as well: a traceback or a curious print may have quoted it.
+    """
+    copy = nbformat.from_dict(deepcopy(notebook))
+    hidden: set[str] = set()
+    for cell in copy.cells:
+        cell.source = _MARK_SCHEME.sub("", cell.source)
+        if not cells.is_protected(cell):
+            continue
+        parts = cells.split_hidden(cell.source)
+        hidden |= {line.strip() for line in parts.hidden.split("\n") if len(line.strip()) >= _TELLING}
+        cell.source = _SOLUTION.sub("", parts.visible)
+    own = "\n".join(cell.source for cell in copy.cells)
+    telling = {line for line in hidden if line not in own}
+    if telling:
+        pattern = re.compile("|".join(re.escape(line) for line in sorted(telling, key=len, reverse=True)))
+        for cell in copy.cells:
+            for output in cell.get("outputs", []):
+                _blank(output, pattern)
+    return copy
+
+
+def _blank(output: NotebookNode, pattern: re.Pattern[str]) -> None:
+    for field in ("text", "evalue"):
+        if isinstance(output.get(field), str):
+            output[field] = pattern.sub(_HIDDEN_LINE, output[field])
+    if output.get("traceback"):
+        output["traceback"] = [pattern.sub(_HIDDEN_LINE, line) for line in output["traceback"]]
+    for kind, value in output.get("data", {}).items():
+        if isinstance(value, str) and kind.startswith("text/"):
+            output["data"][kind] = pattern.sub(_HIDDEN_LINE, value)

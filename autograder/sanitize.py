@@ -212,9 +212,10 @@ class _Watch(IPythonRenderer):
 
 _TAG = re.compile(r"""</?([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-z-]+(?:="[^"<>`]*"|='[^'<>`]*')?)*)\s*/?>""")
 _ATTRIBUTE = re.compile(r"""([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?""")
-_INERT_ATTRIBUTES = set(
-    "class id title alt width height align open start colspan rowspan dir target rel border name".split()
-)
+_INERT_ATTRIBUTES = {
+    "class", "id", "title", "alt", "width", "height", "align", "open", "start", "colspan", "rowspan", "dir", "target",
+    "rel", "border", "name",
+}  # fmt: skip
 
 
 def _inert(text: str) -> bool:

@@ -180,7 +180,7 @@ import socket
 for kind, family in ((socket.SOCK_STREAM, socket.AF_INET), (socket.SOCK_DGRAM, socket.AF_INET6), (socket.SOCK_DGRAM, socket.AF_INET)):
     try:
         with socket.socket(family, kind) as out:
-            out.settimeout(1); out.connect(('127.0.0.1', {port})); out.send(b'inputs'); print('SENT OUT')
+            out.settimeout(1); out.connect(('127.0.0.1', {port})); out.send(b'inputs'); print('SENT' + ' OUT')
     except OSError: pass"""),
     Attack("T25-memory", "takes memory without end", "hoard = []\nwhile True: hoard.append(bytearray(64 << 20))", dangerous=True),
     Attack("T25-disk", "fills the disk", """

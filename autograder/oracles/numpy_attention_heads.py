@@ -1,0 +1,165 @@
+"""References for ``apply_self_attention`` and ``apply_multihead_attention``.
+
+The stored answers come from ``torch``'s own attention in float64. A single slip that the catalogue knows
+costs two fifths of the points. What an earlier exercise has paid for is not paid again: the submission's
+own ``softmax`` (and single head) is handed over too, and where it has a known fault, an answer that
+follows from it is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from autograder.compare import compare_value, matches
+from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.oracles.numpy_attention_layers import Knobs, multi_head, single_head, softmax
+from autograder.oracles.numpy_attention_slips import HEAD_SLIPS, SLIPS, Slip
+from autograder.verdict import Check
+
+Array = np.ndarray
+Layer = Callable[[Mapping[str, Array], Knobs], Array]
+
+#: The sheet's constants: a solution that uses them in place of ``W_q.shape`` is right there, and here.
+N_HEADS, D_QKV = 8, 32
+#: What a single known slip leaves of the points.
+ONE_SLIP = 0.6
+
+
+def moderate(
+    generator: np.random.Generator, n: int, d_model: int, heads: int | None, size: float = 1.0
+) -> dict[str, Array]:
+    """Inputs whose scores are of order 1 (at ``size`` 1); without ``heads`` for a single one."""
+    stack = () if heads is None else (heads,)
+    drawn = {name: generator.normal(0, 1.2 * d_model**-0.5, (*stack, d_model, D_QKV)) for name in ("W_q", "W_k", "W_v")}
+    rows = D_QKV * (heads or 1)
+    drawn |= {"W_o": generator.normal(0, rows**-0.5, (rows, d_model)), "x": size * generator.normal(0, 1, (n, d_model))}
+    return {name: array.astype(np.float32) for name, array in drawn.items()}
+
+
+def _huge(generator: np.random.Generator, n: int, d_model: int, heads: int | None) -> dict[str, Array]:
+    """Scores of several hundred, each query's best key so far ahead that float32 gives the same."""
+    while True:
+        drawn = moderate(generator, n, d_model, heads, size=40.0)
+        q, k = (drawn["x"].astype(np.float64) @ drawn[name] for name in ("W_q", "W_k"))
+        best = np.sort(q @ k.swapaxes(-1, -2), axis=-1)[..., -2:] * D_QKV**-0.5
+        if np.diff(best).min() > 25:
+            return drawn
+
+
+def oracle(inputs: Mapping[str, Array]) -> Array:
+    """``torch``'s own attention in float64: -> y (n, d_model)"""
+    import torch  # the sheet itself runs without torch, and so does judging it
+    from torch.nn.functional import scaled_dot_product_attention
+
+    x, w_q, w_k, w_v, w_o = (
+        torch.from_numpy(inputs[name].astype(np.float64)) for name in ("x", "W_q", "W_k", "W_v", "W_o")
+    )
+    if w_q.ndim == 2:
+        return (scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v) @ w_o).numpy()
+    heads = [scaled_dot_product_attention(x @ q, x @ k, x @ v) for q, k, v in zip(w_q, w_k, w_v, strict=True)]
+    return (torch.cat(heads, dim=-1) @ w_o).numpy()
+
+
+def _make(heads: int | None) -> Callable[[np.random.Generator], list[Case]]:
+    def make(generator: np.random.Generator) -> list[Case]:
+        # the square one first: mistakes that cannot run elsewhere get their name there
+        drawn = [
+            moderate(generator, D_QKV, 24, heads),
+            moderate(generator, 20, 27, heads),
+            moderate(generator, 7, 12, heads),
+            _huge(generator, 5, 14, heads),
+        ]
+        probe = generator.normal(0, 1.5, (5, 7))
+        probe[2] += 900.0
+        return [Case({}, {**inputs, "scores": probe}, expected={"y": oracle(inputs)}) for inputs in drawn]
+
+    return make
+
+
+def _judge(
+    layer: Layer,
+    slips: Sequence[Slip],
+    allowed: Callable[[Case, Answers, Exercise], Iterator[Knobs]],
+    exercise: Exercise,
+    case: Case,
+    answers: Answers,
+) -> Judgement:
+    check = compare_value("y", answers.arrays.get("y"), case.expected["y"], exercise)
+    if check.passed:
+        return Judgement([Check("y", True)])
+    earlier = list(allowed(case, answers, exercise))
+    if any(matches(answers.arrays, {"y": layer(case.inputs, base)}, exercise) for base in earlier):
+        return Judgement([Check("y", True)])  # the fault lies in an earlier exercise, and has cost its points there
+    for base in (Knobs(), *earlier):
+        for slip in slips:
+            if matches(answers.arrays, {"y": layer(case.inputs, _both(base, slip.knobs))}, exercise):
+                return Judgement([Check(slip.id, False, slip.message, slip.hint, slip.id)], ONE_SLIP)
+    return Judgement([check])
+
+
+def _both(base: Knobs, slip: Knobs) -> Knobs:
+    """The slip's knobs, and the base's where the slip leaves them at rest."""
+    rest = Knobs()
+    turned = {name: value for name, value in vars(slip).items() if value != getattr(rest, name)}
+    return replace(base, **turned)
+
+
+def _own_softmax(case: Case, answers: Answers, exercise: Exercise) -> Iterator[Knobs]:
+    """The known fault of the submission's softmax, if it has one."""
+    for kind in (
+        "queries",
+        "all",
+        "none",
+        "undivided",
+        "shifted_undivided",
+        "shares",
+        "sigmoid",
+        "negative",
+        "logarithm",
+        "twice",
+        "column_shift",
+        "unshifted",
+        "one_shift",
+    ):
+        if matches(answers.arrays, {"own_softmax": softmax(case.inputs["scores"], kind)}, exercise):
+            yield Knobs(softmax=kind)
+            return
+
+
+def _own_head(case: Case, answers: Answers, exercise: Exercise) -> Iterator[Knobs]:
+    """The known fault of the submission's single head, and of its softmax."""
+    faults = list(_own_softmax(case, answers, exercise))
+    yield from faults
+    head = {
+        "x": case.inputs["x"],
+        "W_o": case.inputs["W_o"][:D_QKV],
+        **{n: case.inputs[n][0] for n in ("W_q", "W_k", "W_v")},
+    }
+    for base in (Knobs(), *faults):
+        for slip in SLIPS:
+            knobs = _both(base, slip.knobs)
+            if _possible(case, slip) and matches(answers.arrays, {"own_head": single_head(head, knobs)}, exercise):
+                yield knobs
+
+
+def _possible(case: Case, slip: Slip) -> bool:
+    return not slip.knobs.untransposed or case.inputs["x"].shape[0] == D_QKV
+
+
+def judge_single(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    slips = [slip for slip in SLIPS if _possible(case, slip)]
+    return _judge(single_head, slips, _own_softmax, exercise, case, answers)
+
+
+def judge_multi(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    slips = [slip for slip in (*HEAD_SLIPS, *SLIPS) if _possible(case, slip)]
+    return _judge(multi_head, slips, _own_head, exercise, case, answers)
+
+
+EXERCISES = [
+    Exercise("numpy_attention/self_attention", _make(None), judge_single, framework="numpy"),
+    Exercise("numpy_attention/multihead_attention", _make(N_HEADS), judge_multi, framework="numpy"),
+]

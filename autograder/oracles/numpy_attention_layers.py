@@ -1,0 +1,127 @@
+"""The layers of the NumPy sheet in float64, with a knob for everything that people get wrong.
+
+With every knob at rest it is attention as the sheet defines it; a test holds it against
+``torch``'s ``scaled_dot_product_attention``, from which the stored answers come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What a layer does; the defaults are right."""
+
+    softmax: str = "keys"
+    scale: str = "once"  # once | never | twice | up | model | all_heads | tokens | late
+    swapped: bool = False  # scores of key i with query j
+    untransposed: bool = False  # q @ k as it stands: possible only where n = d_qkv
+    transposed: bool = False  # weights transposed before they meet the values
+    mix: str = "values"  # values | wrong_axis | late_softmax | queries | keys
+    masked: bool = False  # later tokens hidden
+    skip: bool = False  # x added to the result
+    project: bool = True
+    stack: str = "right"  # right | reshaped
+    merge: str = "right"  # right | untransposed | interleaved | reversed | first
+
+
+def softmax(scores: Array, kind: str = "keys") -> Array:
+    """scores (..., queries, keys) -> what somebody takes for their softmax; right is ``keys``."""
+    axes: dict[str, int | tuple[int, ...]] = {"queries": -2, "all": (-2, -1), "heads": 0}
+    axis = axes.get(kind, -1)
+    with np.errstate(all="ignore"):
+        if kind == "none":
+            return scores
+        if kind == "shares":
+            return np.asarray(scores / scores.sum(axis=-1, keepdims=True))
+        if kind == "sigmoid":
+            return np.asarray(1 / (1 + np.exp(-scores)))
+        if kind in ("unshifted", "undivided"):
+            exponentials = np.exp(scores)
+            return exponentials if kind == "undivided" else exponentials / exponentials.sum(axis=-1, keepdims=True)
+        if kind == "one_shift":
+            exponentials = np.exp(scores - scores.max())
+        elif kind == "column_shift":
+            exponentials = np.exp(scores - scores.max(axis=-2, keepdims=True))
+        else:
+            shifted = scores if kind != "negative" else -scores
+            exponentials = np.exp(shifted - shifted.max(axis=axis, keepdims=True))
+        if kind == "shifted_undivided":
+            return np.asarray(exponentials)
+        weights = exponentials / exponentials.sum(axis=axis, keepdims=True)
+        if kind == "logarithm":
+            return np.log(weights)
+        return softmax(weights) if kind == "twice" else np.asarray(weights)
+
+
+def multi_head(inputs: Mapping[str, Array], knobs: Knobs = Knobs()) -> Array:
+    """x (n, d_model), W_q, W_k, W_v (heads, d_model, d_qkv), W_o (heads · d_qkv, d_model) -> (n, d_model)"""
+    x, w_o = inputs["x"].astype(np.float64), inputs["W_o"].astype(np.float64)
+    heads = _heads(x, [inputs[name].astype(np.float64) for name in ("W_q", "W_k", "W_v")], knobs)
+    merged = _merge(heads, knobs.merge)
+    y = merged @ w_o if knobs.project else merged
+    return y + x if knobs.skip and y.shape == x.shape else y
+
+
+def single_head(inputs: Mapping[str, Array], knobs: Knobs = Knobs()) -> Array:
+    """As :func:`multi_head` with W_q, W_k, W_v (d_model, d_qkv) and W_o (d_qkv, d_model)."""
+    stacked = {name: inputs[name][None] for name in ("W_q", "W_k", "W_v")}
+    return multi_head({**stacked, "x": inputs["x"], "W_o": inputs["W_o"]}, knobs)
+
+
+def _heads(x: Array, projections: list[Array], knobs: Knobs) -> Array:
+    """-> (heads, n, d_qkv)"""
+    q, k, v = (_project(x, w, knobs.stack) for w in projections)
+    heads, tokens, width = q.shape
+    factors = {
+        "once": width**-0.5,
+        "never": 1.0,
+        "late": 1.0,
+        "twice": 1 / width,
+        "up": width**0.5,
+        "model": x.shape[1] ** -0.5,
+        "all_heads": (heads * width) ** -0.5,
+        "tokens": tokens**-0.5,
+    }
+    if knobs.swapped:
+        q, k = k, q
+    scores = factors[knobs.scale] * (q @ k if knobs.untransposed else q @ k.swapaxes(1, 2))
+    if knobs.masked:
+        scores = np.where(np.tril(np.ones((tokens, tokens), dtype=bool)), scores, -np.inf)
+    if knobs.mix == "late_softmax":
+        return softmax(scores @ v)
+    weights = softmax(scores, knobs.softmax) * (width**-0.5 if knobs.scale == "late" else 1.0)
+    if knobs.transposed:
+        weights = weights.swapaxes(1, 2)
+    if knobs.mix == "wrong_axis":  # einsum 'ij,jk->jik' summed over the axis of the queries
+        return weights.sum(axis=1)[:, :, None] * v
+    with np.errstate(all="ignore"):
+        return np.asarray(weights @ {"values": v, "queries": q, "keys": k}[knobs.mix])
+
+
+def _project(x: Array, w: Array, stack: str) -> Array:
+    """(n, d_model), (heads, d_model, d_qkv) -> (heads, n, d_qkv)"""
+    heads, model, width = w.shape
+    if stack == "reshaped":  # the stack squeezed into one matrix without moving its axes first
+        return (x @ w.reshape(model, heads * width)).reshape(-1, heads, width).transpose(1, 0, 2)
+    return x @ w
+
+
+def _merge(heads: Array, how: str) -> Array:
+    """(heads, n, d_qkv) -> (n, heads · d_qkv)"""
+    count, tokens, width = heads.shape
+    if how == "untransposed":
+        return heads.reshape(tokens, count * width)
+    if how == "interleaved":
+        return heads.transpose(1, 2, 0).reshape(tokens, count * width)
+    if how == "reversed":
+        heads = heads[::-1]
+    if how == "first":
+        heads = np.repeat(heads[:1], count, axis=0)
+    return heads.transpose(1, 0, 2).reshape(tokens, count * width)

@@ -1,0 +1,34 @@
+"""The bonus "not one loop": a right answer first, then the source of what computed it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.compare import compare_case
+from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.oracles import numpy_attention_heads as heads
+from autograder.verdict import Check
+from course.check.numpy_attention.loops import find_loops
+
+FUNCTION = "apply_multihead_attention"
+
+
+def _make(generator: np.random.Generator) -> list[Case]:
+    inputs = heads.moderate(generator, 6, 10, heads.N_HEADS)
+    return [Case({}, inputs, expected={"y": heads.oracle(inputs)})]
+
+
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    judgement = compare_case(exercise, case, answers)
+    if judgement.earned < 1 or not answers.source:  # without a source (the teacher's own Jupyter) nothing can be read
+        return judgement
+    found = find_loops(answers.source, FUNCTION)
+    if found is None:
+        message = f"There is no function {FUNCTION} at the top level that could be read."
+        return Judgement([Check("no_loops", False, message, "Define it with def, not inside another function.")])
+    message = f"A Python loop is left: {'; '.join(found)}."
+    hint = "Let one einsum, or @ on a stack of matrices, serve all heads at once."
+    return Judgement([Check("no_loops", not found, message, hint, "LOOP" if found else "")])
+
+
+EXERCISES = [Exercise("numpy_attention/no_loops", _make, judge, framework="numpy")]

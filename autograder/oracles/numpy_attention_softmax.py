@@ -1,0 +1,137 @@
+"""References for the sheet's ``softmax``: the definition earns one half, large numbers the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from autograder.compare import compare_value, matches
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.oracles.numpy_attention_layers import softmax
+from autograder.verdict import Check
+
+Array = np.ndarray
+
+
+def _make(generator: np.random.Generator) -> list[Case]:
+    cases = [_case(generator.normal(0, 1.5, shape)) for shape in ((3, 5), (6, 4))]
+    far = np.array([[900.0], [-900.0], [0.0]]) + generator.normal(0, 1.5, (3, 5))
+    return [*cases, _case(far, large=True)]
+
+
+def _case(scores: Array, large: bool = False) -> Case:
+    import torch  # the sheet itself runs without torch, and so does judging it
+
+    scores = scores.astype(np.float32).astype(np.float64)
+    weights = torch.softmax(torch.from_numpy(scores), dim=-1).numpy()
+    return Case({"large": large}, {"scores": scores}, expected={"weights": weights, "scores": scores})
+
+
+def _with(kind: str) -> Callable[[Case], Mapping[str, Array]]:
+    return lambda case: {"weights": softmax(case.inputs["scores"], kind)}
+
+
+MISTAKES = [
+    Mistake(
+        "M1",
+        "The columns sum to 1; it is each row that must.",
+        "A row belongs to one query: along which axis of (n, m) do its numbers stand?",
+        _with("queries"),
+    ),
+    Mistake(
+        "M1-all",
+        "All numbers together sum to 1; it is each row that must.",
+        "Both the maximum and the sum need to be told which axis to run along.",
+        _with("all"),
+    ),
+    Mistake(
+        "M1-none",
+        "The scores came back as they are.",
+        "e to the power of each, divided by the row's sum.",
+        _with("none"),
+    ),
+    Mistake(
+        "M1-undivided",
+        "The rows do not sum to 1: the exponentials were not divided by their sum.",
+        "Sum along the row, keep the axis, divide.",
+        _with("shifted_undivided"),
+    ),
+    Mistake(
+        "M1-undivided-large",
+        "The rows do not sum to 1: the exponentials were not divided by their sum.",
+        "Sum along the row, keep the axis, divide.",
+        _with("undivided"),
+    ),
+    Mistake(
+        "M1-shares",
+        "Each number was divided by its row's sum, without the exponential.",
+        "Without it, negative scores give negative weights.",
+        _with("shares"),
+    ),
+    Mistake(
+        "M1-sigmoid",
+        "This is the sigmoid: each number by itself, and no row sums to 1.",
+        "In a softmax the numbers of a row compete: what one gets, the others lose.",
+        _with("sigmoid"),
+    ),
+    Mistake(
+        "M1-negative",
+        "The smallest score got the largest weight.",
+        "Look at the sign in the exponent.",
+        _with("negative"),
+    ),
+    Mistake(
+        "M1-logarithm", "These are the logarithms of the weights.", "Leave the last logarithm out.", _with("logarithm")
+    ),
+    Mistake("M1-twice", "The softmax was applied twice.", "Once is enough.", _with("twice")),
+    Mistake(
+        "M1-column-shift",
+        "From each number the largest of its column was subtracted, not the largest of its row.",
+        "What is subtracted must be the same number for a whole row; else it does not cancel.",
+        _with("column_shift"),
+    ),
+    Mistake(
+        "M1-overflow",
+        "Large scores give nan: their exponential is more than a float can hold.",
+        "Subtract something from each row first; it cancels in the division.",
+        _with("unshifted"),
+    ),
+    Mistake(
+        "M1-one-shift",
+        "A row whose numbers are far below the rest comes out as nan.",
+        "One maximum for the whole array is not enough: each row needs its own.",
+        _with("one_shift"),
+    ),
+]
+
+
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """Ordinary numbers decide everything; where only the large ones fail, half of the points stay."""
+    share = 0.5 if case.config["large"] else 0.0
+    weights = compare_value("weights", answers.arrays.get("weights"), case.expected["weights"], exercise)
+    if not weights.passed:
+        named = next(
+            (mistake for mistake in exercise.mistakes if matches(answers.arrays, mistake.answers(case), exercise)), None
+        )
+        if named:
+            return Judgement([Check(named.id, False, named.message, named.hint, named.id)], share)
+        return Judgement([weights], share)
+    if not np.array_equal(answers.arrays.get("scores", np.zeros(0)), case.expected["scores"]):
+        return Judgement(
+            [
+                Check("weights", True),
+                Check(
+                    "CHANGED",
+                    False,
+                    "The function changes the array that it is given.",
+                    "-= and /= write into their left side; whoever called you still needs the scores.",
+                    "CHANGED",
+                ),
+            ],
+            0.5,
+        )
+    return Judgement([Check("weights", True)])
+
+
+EXERCISES = [Exercise("numpy_attention/softmax", _make, judge, MISTAKES, framework="numpy")]

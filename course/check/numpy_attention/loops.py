@@ -1,0 +1,112 @@
+"""Finding Python loops in the source of a function and of the functions that it calls."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from course.check.base import fail, passed, running, same_shape
+from course.check.numpy_attention.multi_head import HEADS
+from course.check.numpy_attention.single_head import random_inputs
+
+#: Library calls that are a Python loop under another name.
+DISGUISED = {
+    "map",
+    "vectorize",
+    "apply_along_axis",
+    "apply_over_axes",
+    "frompyfunc",
+    "fromiter",
+    "fromfunction",
+    "nditer",
+    "ndenumerate",
+    "ndindex",
+    "reduce",
+    "starmap",
+    "exec",
+    "eval",
+}
+LOOPS: dict[type, str] = {
+    ast.For: "a for loop",
+    ast.AsyncFor: "a for loop",
+    ast.While: "a while loop",
+    ast.ListComp: "a list comprehension",
+    ast.SetComp: "a set comprehension",
+    ast.DictComp: "a dict comprehension",
+    ast.GeneratorExp: "a generator expression",
+}
+
+
+def no_loops(function: Callable[..., Any]) -> None:
+    """Fails where ``function``, or a function of the notebook that it mentions, loops in Python."""
+    name = function.__name__
+    inputs = random_inputs(20, heads=HEADS)
+    with running(name, f"{name} with 20 tokens"):
+        y = function(*inputs)
+    same_shape(name, "the result", y, inputs[0].shape, "(n, d_model)")
+    scope = function.__globals__
+    own = [value for value in scope.values() if inspect.isfunction(value) and value.__globals__ is scope]
+    with running(name, "reading the function's source", "Define it with def, in a cell of this notebook."):
+        source = "\n".join(inspect.getsource(value) for value in own)
+    found = find_loops(source, name)
+    if found:
+        fail(
+            name,
+            "no Python loop.",
+            f"Yours has {'; '.join(found)}.",
+            "Let one einsum, or @ on a stack of matrices, serve all heads at once.",
+        )
+    passed(name, "not one loop")
+
+
+def find_loops(source: str, name: str) -> list[str] | None:
+    """Each loop in words, in the function ``name`` and in what it mentions; None where there is no such function."""
+    functions = _definitions(source)
+    if name not in functions:
+        return None
+    return [
+        f"{what} in {each}, line {line}"
+        for each in _reachable(functions, name)
+        for what, line in _loops(functions[each])
+    ]
+
+
+def _definitions(source: str) -> dict[str, ast.FunctionDef]:
+    """name -> the last function of that name at the top level; a broken cell elsewhere is no matter."""
+    tree = _parsed(source)
+    blocks = [tree] if tree else [_parsed(block) for block in re.split(r"(?m)^(?=[\w@%!])", source)]
+    statements = [statement for block in blocks if block for statement in block.body]
+    return {statement.name: statement for statement in statements if isinstance(statement, ast.FunctionDef)}
+
+
+def _parsed(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _reachable(functions: dict[str, ast.FunctionDef], name: str) -> list[str]:
+    seen = [name]
+    for each in seen:  # grows while it is walked
+        mentioned = {node.id for node in ast.walk(functions[each]) if isinstance(node, ast.Name)}
+        seen += [other for other in functions if other in mentioned and other not in seen]
+    return seen
+
+
+def _loops(function: ast.FunctionDef) -> list[tuple[str, int]]:
+    """What loops in the body, in words, each with its line counted from the function's first."""
+    found = []
+    for node in ast.walk(function):
+        if type(node) in LOOPS:
+            found.append((LOOPS[type(node)], getattr(node, "lineno", 0) or function.lineno))
+        elif isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in DISGUISED:
+                found.append((f"{called}(…), a loop in disguise", node.lineno))
+            elif called == function.name:
+                found.append(("a call of itself", node.lineno))
+    return found

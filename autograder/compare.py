@@ -74,12 +74,19 @@ def same_text(got: np.ndarray, want: np.ndarray) -> bool:
 
 
 def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | None:
-    """The first mistake of the catalogue whose wrong answer is this very answer."""
+    """The mistake of the catalogue whose wrong answer is this very answer; of several the nearest, then the first."""
+    found: list[tuple[float, Mistake]] = []
     for mistake in exercise.mistakes:
         wrong = mistake.answers(case)
         if wrong and matches(answers.arrays, wrong, exercise):
-            return mistake
-    return None
+            found.append((_distance(answers.arrays, wrong), mistake))
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _distance(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray]) -> float:
+    """The largest difference of two answers that match; where several numbers agree, it tells which agree best."""
+    apart = [np.abs(got[name].astype(np.float64) - want.astype(np.float64)) for name, want in wrong.items()]
+    return max((float(np.nan_to_num(difference).max(initial=0.0)) for difference in apart), default=0.0)
 
 
 def matches(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray], exercise: Exercise) -> bool:

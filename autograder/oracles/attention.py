@@ -7,9 +7,8 @@ against ``transformers``. The catalogue of mistakes turns the knobs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import erf
-from typing import Any
 
 import numpy as np
 
@@ -28,13 +27,14 @@ class Knobs:
     split: str = "right"  # right | untransposed | interleaved
     merge: str = "right"  # right | untransposed
     transposed_weights: bool = False
+    context: str = "values"  # values | columns | keys | late
     activation: str = "gelu"  # gelu | relu | tanh | none
     attention_skip: str = "hidden"  # hidden | none
     ffn_skip: str = "attention"  # attention | none | hidden
-    norm: str = "post"  # post | before_sum | pre
+    norm: str = "post"  # post | before_sum | none | pre
+    norm_at: str = "both"  # both | first | second: which of the two the last knob turns
     eps: float | None = None
     unbiased: bool = False
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def linear(x: Array, weights: Weights, name: str) -> Array:
@@ -81,6 +81,13 @@ def merge_heads(x: Array, how: str = "right") -> Array:
     return x.transpose(0, 2, 1, 3).reshape(batch, tokens, heads * size)
 
 
+def attention_input(hidden_states: Array, weights: Weights, eps: float, knobs: Knobs = Knobs()) -> Array:
+    """What the projections take: the block's own input, normalised where the block is made pre-LN."""
+    if knobs.norm == "pre":
+        return layer_norm(hidden_states, weights, "sa_layer_norm", eps)
+    return hidden_states
+
+
 def attention_scores(hidden_states: Array, weights: Weights, n_heads: int, knobs: Knobs = Knobs()) -> Array:
     """(batch, tokens, dim) -> scores (batch, heads, queries, keys), before the softmax"""
     q = split_heads(linear(hidden_states, weights, "q_lin"), n_heads, knobs.split)
@@ -97,22 +104,38 @@ def attention_tail(
 ) -> Array:
     """Everything behind the softmax: weights (batch, heads, queries, keys) -> output (batch, tokens, dim)"""
     eps = eps if knobs.eps is None else knobs.eps
-    v = split_heads(linear(hidden_states, weights, "v_lin"), n_heads, knobs.split)
+    attended = linear(_context(attention_weights, hidden_states, weights, n_heads, eps, knobs), weights, "out_lin")
+    skip: Array | float = hidden_states if knobs.attention_skip == "hidden" else 0.0
+    inner = _add_norm(attended, skip, weights, "sa_layer_norm", eps, knobs)
+    fed_with = layer_norm(inner, weights, "output_layer_norm", eps) if knobs.norm == "pre" else inner
+    fed = linear(gelu(linear(fed_with, weights, "lin1"), knobs.activation), weights, "lin2")
+    skips: dict[str, Array | float] = {"attention": inner, "hidden": hidden_states, "none": 0.0}
+    return _add_norm(fed, skips[knobs.ffn_skip], weights, "output_layer_norm", eps, knobs)
+
+
+def _context(
+    attention_weights: Array, hidden_states: Array, weights: Weights, n_heads: int, eps: float, knobs: Knobs
+) -> Array:
+    """-> (batch, tokens, dim), the heads merged"""
+    x = attention_input(hidden_states, weights, eps, knobs)
+    v = split_heads(linear(x, weights, "k_lin" if knobs.context == "keys" else "v_lin"), n_heads, knobs.split)
     if knobs.transposed_weights:
         attention_weights = attention_weights.swapaxes(-1, -2)
-    context = merge_heads(attention_weights @ v, knobs.merge)
-    attended = linear(context, weights, "out_lin")
-    skip = hidden_states if knobs.attention_skip == "hidden" else 0.0
-    inner = _add_norm(attended, skip, weights, "sa_layer_norm", eps, knobs)
-    fed = linear(gelu(linear(inner, weights, "lin1"), knobs.activation), weights, "lin2")
-    skip = {"attention": inner, "hidden": hidden_states, "none": 0.0}[knobs.ffn_skip]
-    return _add_norm(fed, skip, weights, "output_layer_norm", eps, knobs)
+    if knobs.context == "columns":
+        context = attention_weights.sum(-2)[..., None] * v
+    elif knobs.context == "late":
+        context = softmax(attention_scores(x, weights, n_heads, knobs) @ v)
+    else:
+        context = attention_weights @ v
+    return merge_heads(context, knobs.merge)
 
 
 def _add_norm(x: Array, skip: Array | float, weights: Weights, name: str, eps: float, knobs: Knobs) -> Array:
-    if knobs.norm == "before_sum":
+    place = "first" if name == "sa_layer_norm" else "second"
+    norm = knobs.norm if knobs.norm_at in ("both", place) else "post"
+    if norm == "before_sum":
         return layer_norm(x, weights, name, eps, knobs.unbiased) + skip
-    if knobs.norm == "none":
+    if norm in ("none", "pre"):
         return x + skip
     return layer_norm(x + skip, weights, name, eps, knobs.unbiased)
 
@@ -121,6 +144,7 @@ def block(
     hidden_states: Array, weights: Weights, n_heads: int, eps: float, knobs: Knobs = Knobs()
 ) -> tuple[Array, Array]:
     """-> (output (batch, tokens, dim), attention weights (batch, heads, queries, keys))"""
-    scores = attention_scores(hidden_states, weights, n_heads, knobs)
+    x = attention_input(hidden_states, weights, eps, knobs)
+    scores = attention_scores(x, weights, n_heads, knobs)
     attention_weights = softmax(scores, knobs.softmax_axis)
     return attention_tail(attention_weights, hidden_states, weights, n_heads, eps, knobs), attention_weights

@@ -10,6 +10,7 @@ from autograder.exercise import Case, Exercise, Mistake
 from autograder.oracles import attention
 from autograder.oracles.attention import softmax
 from autograder.oracles.distilbert_sizes import config
+from autograder.oracles.judgements import steady
 
 Array = np.ndarray
 
@@ -137,4 +138,4 @@ CLASSIFIER_MISTAKES = [
     ),
 ]
 
-EXERCISE = Exercise("distilbert/classifier", _make_classifier, mistakes=CLASSIFIER_MISTAKES)
+EXERCISE = Exercise("distilbert/classifier", _make_classifier, steady("logits", "The logits"), CLASSIFIER_MISTAKES)

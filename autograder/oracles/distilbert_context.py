@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograder.compare import compare_value
@@ -9,9 +11,12 @@ from autograder.exercise import Answers, Case, Exercise, Judgement
 from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import low_variance, ordinary
-from autograder.oracles.judgements import TurnedKnobs, named, right, wrong
+from autograder.oracles.distilbert_scores import made_of, scores_of
+from autograder.oracles.judgements import TurnedKnobs, dropout, named, right, unsteady, wrong
 
 Array = np.ndarray
+
+NORMS = {"both": "In both places the", "first": "The first", "second": "The second"}
 
 CONTEXT_MISTAKES = [
     TurnedKnobs(
@@ -19,6 +24,24 @@ CONTEXT_MISTAKES = [
         "The weights were transposed before they met the values: each key collected from the queries.",
         "Row i of the weights belongs to query i and mixes the values of all keys.",
         Knobs(transposed_weights=True),
+    ),
+    TurnedKnobs(
+        "M4-keys",
+        "The weights met the keys; what they should mix are the values.",
+        "A key says what a token offers, its value is what is collected.",
+        Knobs(context="keys"),
+    ),
+    TurnedKnobs(
+        "M9",
+        "The sum runs over the queries: each token's own value, times what all queries give it.",
+        "A query's context sums over the keys, the last axis of its weights.",
+        Knobs(context="columns"),
+    ),
+    TurnedKnobs(
+        "M9-late",
+        "The scores met the values before the softmax.",
+        "First the weights, then the mixture: the weights meet the values.",
+        Knobs(context="late"),
     ),
     TurnedKnobs(
         "M5-values",
@@ -50,17 +73,29 @@ CONTEXT_MISTAKES = [
         "It is the output of the first LayerNorm that goes around the feed-forward network.",
         Knobs(ffn_skip="hidden"),
     ),
-    TurnedKnobs(
-        "M8",
-        "The LayerNorm comes before the addition.",
-        "Post-LN: add first, then normalise the sum.",
-        Knobs(norm="before_sum"),
+    *(
+        TurnedKnobs(
+            "M8",
+            f"{words} LayerNorm comes before the addition.",
+            "Post-LN: add first, then normalise the sum.",
+            Knobs(norm="before_sum", norm_at=place),
+        )
+        for place, words in NORMS.items()
+    ),
+    *(
+        TurnedKnobs(
+            "M8-none",
+            f"{words} LayerNorm is missing.",
+            "Post-LN: the sum of input and output is normalised.",
+            Knobs(norm="none", norm_at=place),
+        )
+        for place, words in NORMS.items()
     ),
     TurnedKnobs(
-        "M8-none",
-        "The LayerNorm is missing.",
-        "Post-LN: the sum of input and output is normalised.",
-        Knobs(norm="none"),
+        "M8-pre",
+        "The LayerNorms stand before the attention and before the feed-forward network: that is pre-LN.",
+        "DistilBERT is post-LN: each sublayer takes its input as it is, and the sum is normalised.",
+        Knobs(norm="pre"),
     ),
     TurnedKnobs(
         "M12",
@@ -103,17 +138,30 @@ def judge_context(exercise: Exercise, case: Case, answers: Answers) -> Judgement
         return Judgement([first])
     if weights is None or weights.shape != case.expected["weights"].shape:
         weights = case.expected["weights"]  # weights of a wrong shape have cost their points already
-    check = compare_value("output", output, _tail(case, weights, Knobs()), exercise)
+    split = _paid_split(case, weights)
+    check = compare_value("output", output, _tail(case, weights, Knobs(split=split)), exercise)
     if check.passed:
         return right("context")
     for known in CONTEXT_MISTAKES:
-        if np.allclose(output, _tail(case, weights, known.knobs), atol=1e-4, rtol=1e-3):
+        knobs = replace(known.knobs, split=split) if known.knobs.split == "right" else known.knobs
+        if np.allclose(output, _tail(case, weights, knobs), atol=1e-4, rtol=1e-3):
             return named(known.id, known.message, known.hint)
+    if unsteady(answers, "output"):
+        return dropout("The block's outputs")
     return wrong(
         "context",
         "The block's output does not follow from its own attention weights. " + check.message,
         check.hint or "context is the weights times the values, head by head.",
     )
+
+
+def _paid_split(case: Case, weights: Array) -> str:
+    """How the heads were cut out, where the scores were made so too and have paid for it."""
+    given = weights.astype(np.float64)
+    if not np.isfinite(given).all() or made_of(given, scores_of(case)):
+        return "right"
+    ways = ("untransposed", "interleaved")
+    return next((way for way in ways if made_of(given, scores_of(case, Knobs(split=way)))), "right")
 
 
 def _tail(case: Case, weights: Array, knobs: Knobs) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from autograder.exercise import Case, Exercise, Mistake
 from autograder.oracles.attention import layer_norm
 from autograder.oracles.distilbert_sizes import config, hf_config
+from autograder.oracles.judgements import steady
 
 Array = np.ndarray
 
@@ -42,7 +43,8 @@ def _make_embeddings(generator: np.random.Generator) -> list[Case]:
     return [
         _embedding_case(generator, 2, 5, 3, 4),
         _embedding_case(generator, 4, 7, 3, 2),
-        _embedding_case(generator, 3, 6, 4, 2, size=1e-3),
+        _embedding_case(generator, 3, 6, 4, 2, size=1e-3),  # shows an eps that is not the config's
+        _embedding_case(generator, 2, 4, 3, 3, size=1e-6),  # about √eps: LayerNorm no longer hides a factor
     ]
 
 
@@ -74,6 +76,14 @@ def _normed_words(case: Case) -> Mapping[str, Array]:
     return {"embeddings": layer_norm(words, case.weights, "LayerNorm", float(case.config["eps"])) + places}
 
 
+def _laid_behind(case: Case) -> Mapping[str, Array]:
+    ids = case.inputs["input_ids"]
+    words = case.weights["word_embeddings.weight"][ids].astype(np.float64)
+    places = case.weights["position_embeddings.weight"].astype(np.float64)[np.arange(ids.shape[1])]
+    both = np.concatenate([words, np.broadcast_to(places, words.shape)], axis=1)
+    return {"embeddings": layer_norm(both, case.weights, "LayerNorm", float(case.config["eps"]))}
+
+
 def _add(words: Array, places: Array) -> Array:
     return words + places
 
@@ -96,6 +106,12 @@ EMBEDDING_MISTAKES = [
         "Words and positions were multiplied.",
         "They are added, number by number.",
         _embedded(lambda w, p: w * p),
+    ),
+    Mistake(
+        "M11-concat",
+        "The positions were laid behind the words, as if they were further tokens.",
+        "Nothing gets longer: each token's two vectors become one.",
+        _laid_behind,
     ),
     Mistake("M11-difference", "The positions were subtracted.", "They are added.", _embedded(lambda w, p: w - p)),
     Mistake(
@@ -149,4 +165,6 @@ EMBEDDING_MISTAKES = [
     Mistake("M8", "The LayerNorm comes before the positions are added.", "Add first, then normalise.", _normed_words),
 ]
 
-EXERCISE = Exercise("distilbert/embeddings", _make_embeddings, mistakes=EMBEDDING_MISTAKES)
+EXERCISE = Exercise(
+    "distilbert/embeddings", _make_embeddings, steady("embeddings", "The embeddings"), EMBEDDING_MISTAKES
+)

@@ -132,6 +132,13 @@ def _grown(given: Mapping[str, Array]) -> bool:
     return "grown" in given and bool(np.any(given["grown"]))
 
 
+def _backwards(case: Case) -> Mapping[str, Array]:
+    seen = [case.inputs["embedded"].astype(np.float64)]
+    for matrix, shift in zip(case.inputs["matrices"][::-1], case.inputs["shifts"][::-1], strict=True):
+        seen.append(seen[-1] @ matrix + shift)
+    return {"layer_inputs": np.stack(seen[:-1]), "pooled": seen[-1][:, 0]}
+
+
 def _reversed(case: Case) -> Mapping[str, Array]:
     return {"attention": case.inputs["attention"][::-1]}
 
@@ -148,6 +155,12 @@ LOOP_MISTAKES = [
         "What is pooled is the last block's input: one step is missing.",
         "The name output must hold what the last block gave.",
         lambda case: {"pooled": case.expected["layer_inputs"][-1][:, 0]},
+    ),
+    Mistake(
+        "M14-backwards",
+        "The blocks were called from the last to the first.",
+        "The first block of the list takes the embeddings.",
+        _backwards,
     ),
     Mistake("M14-order", "attention_probs counts the layers from the end.", "Layer 0 is the first one.", _reversed),
     Mistake(

@@ -5,8 +5,6 @@ Whatever axis they were normalised over, the scores are seen: one mistake costs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from autograder.compare import compare_value
@@ -19,18 +17,63 @@ from autograder.oracles.judgements import TurnedKnobs, named, right, wrong
 Array = np.ndarray
 
 
+#: In what order axes are tried: the right one first. The last entry is a softmax over each head's whole matrix.
+AXES: tuple[tuple[int, ...], ...] = ((-1,), (-2,), (1,), (0,), (-2, -1))
+
+
 def scores_of(case: Case, knobs: Knobs = Knobs()) -> Array:
-    return attention.attention_scores(
-        case.inputs["hidden_states"].astype(np.float64), case.weights, int(case.config["n_heads"]), knobs
-    )
+    """(batch, heads, queries, keys) in float64, of somebody who turned these knobs"""
+    hidden_states = case.inputs["hidden_states"].astype(np.float64)
+    x = attention.attention_input(hidden_states, case.weights, float(case.config["eps"]), knobs)
+    return attention.attention_scores(x, case.weights, int(case.config["n_heads"]), knobs)
 
 
-def _fits(log_weights: Array, scores: Array, axes: Sequence[int] = (-1, -2, 1, 0)) -> bool:
-    """True where the weights are these scores, exponentiated and normalised over one of the axes."""
-    difference = log_weights - scores
-    spread = min(float(np.ptp(difference, axis=axis).max()) for axis in axes)
-    return spread < 2e-3
+def summed_axes(weights: Array) -> tuple[int, ...] | None:
+    """The axes over which the weights sum to 1; None where there are none."""
+    return next((axes for axes in AXES if np.allclose(weights.sum(axis=axes), 1, atol=1e-4)), None)
 
+
+def made_of(weights: Array, scores: Array) -> bool:
+    """True where these scores stand behind these weights, whatever was done to make weights of them.
+
+    A softmax over a wrong axis, a second softmax, another function, dropout or nothing at all: that is the business
+    of the next part.
+    """
+    axes = summed_axes(weights)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs, rest = np.log(weights), np.log1p(-weights)
+    if axes is None:
+        with np.errstate(invalid="ignore"):
+            return _alike(weights, scores) or _alike(logs - rest, scores) or _one_shift(logs, scores, (-1,))
+    if (weights < 0).any():
+        return _alike(weights * scores.sum(-1, keepdims=True), scores)  # divided by the sum, without an exponential
+    if (weights == 0).any():
+        return False  # zeros in rows that sum to 1: something was masked
+    return _one_shift(logs, scores, axes) or made_twice(weights, scores)
+
+
+def made_twice(weights: Array, scores: Array) -> bool:
+    """True where a softmax was made of the softmax of these scores."""
+    return bool((weights > 0).all()) and _one_shift(np.log(weights), attention.softmax(scores), (-1,))
+
+
+def _alike(first: Array, second: Array) -> bool:
+    return bool(np.allclose(first, second, atol=1e-4, rtol=1e-3))
+
+
+def _one_shift(logs: Array, scores: Array, axes: tuple[int, ...]) -> bool:
+    """True where along the axes both differ by one number, that of the softmax; weights of zero are left out."""
+    seen = np.isfinite(logs)
+    if not seen.any(axis=axes).all():
+        return False
+    difference = np.where(seen, logs, 0) - scores
+    highest = np.where(seen, difference, -np.inf).max(axis=axes)
+    lowest = np.where(seen, difference, np.inf).min(axis=axes)
+    return bool((highest - lowest).max() < 2e-3)
+
+
+#: Scores of normalised tokens: the LayerNorm stands in the wrong place, and that costs the last part's points.
+PRE_LN = Knobs(norm="pre")
 
 SCORE_MISTAKES = [
     TurnedKnobs(
@@ -41,7 +84,7 @@ SCORE_MISTAKES = [
     ),
     TurnedKnobs(
         "M3",
-        "Your scores are divided by √d_k twice.",
+        "Your scores are divided by d_k altogether, not by its square root.",
         "The given line above already divides q; the scores need no further division.",
         Knobs(scale="twice"),
     ),
@@ -78,26 +121,34 @@ def judge_scores(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if weights is None or weights.shape != case.expected["weights"].shape or weights.dtype.kind != "f":
         return wrong("scores", shape.message, shape.hint)
     given = weights.astype(np.float64)
+    if not np.isfinite(given).all():
+        return wrong("scores", shape.message, shape.hint)
+    if made_of(given, scores_of(case)) or made_of(given, scores_of(case, PRE_LN)):
+        return right("scores")
+    if (given == 0).any():
+        return _masked(given)
+    for known in SCORE_MISTAKES:
+        if made_of(given, scores_of(case, known.knobs)):
+            return named(known.id, known.message, known.hint)
+    return _fitted(given, scores_of(case))
+
+
+def _masked(given: Array) -> Judgement:
+    """Which weights are zero: of a mask, that tells the kind."""
+    zero, tokens = given == 0, given.shape[-1]
+    both_ways = "DistilBERT reads in both directions, and each token may look at every token: nothing is masked here."
+    if (zero == np.triu(np.ones((tokens, tokens), bool), 1)).all():
+        return named("M10-causal", "No token sees those behind it: a causal mask was applied.", both_ways)
+    if (zero == np.eye(tokens, dtype=bool)).all():
+        return named("M10-diagonal", "No token sees itself: the diagonal was masked.", both_ways)
+    message = "Some weights are zero; a softmax of these scores never gives such a number."
+    return wrong("scores", message, "Is anything masked, clipped or rounded here?")
+
+
+def _fitted(given: Array, scores: Array) -> Judgement:
+    """What factor explains the scores best, where one explains them at all."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(given)
-    scores = scores_of(case)
-    if np.isfinite(logs).all() and _fits(logs, scores):
-        return right("scores")
-    if np.allclose(given, scores, atol=1e-4, rtol=1e-3):  # no softmax at all: that costs the next step's points
-        return right("scores")
-    if not np.isfinite(logs).all():
-        message = "Some weights are zero, negative or not finite; a softmax never gives such a number."
-        return wrong("scores", message, "Is anything masked, clipped or subtracted here?")
-    for known in SCORE_MISTAKES:
-        if _fits(logs, scores_of(case, known.knobs)):
-            return named(known.id, known.message, known.hint)
-    if _fits(given, attention.softmax(scores)) or _fits(logs, attention.softmax(scores)):
-        return named("M3-softmax", "The softmax was applied twice.", "Once is enough.")
-    return _fitted(logs, scores)
-
-
-def _fitted(logs: Array, scores: Array) -> Judgement:
-    """What factor explains the scores best, where one explains them at all."""
     x = scores - scores.mean(-1, keepdims=True)
     y = logs - logs.mean(-1, keepdims=True)
     factor = float((x * y).sum() / (x * x).sum())

@@ -6,21 +6,29 @@ import numpy as np
 
 from autograder.compare import compare_value
 from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.oracles import attention
+from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import huge, ordinary
-from autograder.oracles.distilbert_scores import scores_of
-from autograder.oracles.judgements import named, right, wrong
+from autograder.oracles.distilbert_scores import SCORE_MISTAKES, made_twice, scores_of, summed_axes
+from autograder.oracles.judgements import dropout, named, right, wrong
 
 Array = np.ndarray
 
 
 #: Axes that a softmax may run over by mistake, in a student's words.
-WRONG_AXES = {-2: "the queries", 1: "the heads", 0: "the batch"}
+WRONG_AXES = {
+    (-2,): "axis 2, the queries",
+    (1,): "axis 1, the heads",
+    (0,): "axis 0, the batch",
+    (-2, -1): "queries and keys together",
+}
+ROWS = "Each query's weights must sum to 1 over the keys (last axis)"
 
 
 def judge_weights(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     weights = answers.arrays.get("weights")
     shape = compare_value("weights", weights, case.expected["weights"].astype(np.float32), exercise)
-    if weights is None or weights.shape != case.expected["weights"].shape or weights.dtype.kind != "f":
+    if weights is None or weights.dtype.kind != "f" or weights.size < 2:
         return wrong("weights", shape.message, shape.hint)
     if not np.isfinite(weights).all():
         return named(
@@ -28,28 +36,49 @@ def judge_weights(exercise: Exercise, case: Case, answers: Answers) -> Judgement
             "The weights hold nan or inf when the scores are large.",
             "Use torch's own softmax: it subtracts the largest score first.",
         )
-    if _sums_to_one(weights, -1) and (weights >= 0).all():
+    same_shape = weights.shape == case.expected["weights"].shape
+    axes = summed_axes(weights)
+    if axes == (-1,) and (weights >= 0).all():
         if len(np.unique(weights.round(6))) == 1:
             message = "Every key gets the same weight, whatever the query."
             return wrong("weights", message, "The weights must come from the scores.")
-        return right("weights")
-    return _wrong_weights(case, weights)
+        if same_shape and _twice(case, weights):
+            return named("M1-twice", "The softmax was applied twice.", "Once is enough.")
+        return right("weights")  # of whatever scores; scores of a wrong shape have cost their points already
+    if not same_shape:
+        return wrong("weights", shape.message, shape.hint)
+    if axes in WRONG_AXES:
+        message = f"{ROWS}; yours sum to 1 over {WRONG_AXES[axes]}."
+        return named("M1", message, "Is the softmax told which axis to use?")
+    return _no_softmax(case, weights.astype(np.float64))
 
 
-def _wrong_weights(case: Case, weights: Array) -> Judgement:
-    rows = "Each query's weights must sum to 1 over the keys (last axis)"
-    for axis, words in WRONG_AXES.items():
-        if _sums_to_one(weights, axis):
-            message = f"{rows}; yours sum to 1 over axis {axis % 4}, {words}."
-            return named("M1", message, "Is the softmax told which axis to use?")
-    if np.allclose(weights, scores_of(case), atol=1e-4, rtol=1e-3):
-        message = "These are the scores themselves: no softmax was applied."
-        return named("M1-none", message, "Weights are what the softmax makes of the scores.")
-    return wrong("weights", f"{rows}.", "A softmax over the last axis makes them so.")
+def _twice(case: Case, weights: Array) -> bool:
+    knobs = [Knobs(), *(known.knobs for known in SCORE_MISTAKES)]
+    return any(made_twice(weights.astype(np.float64), scores_of(case, turned)) for turned in knobs)
 
 
-def _sums_to_one(weights: Array, axis: int) -> bool:
-    return bool(np.allclose(weights.sum(axis=axis), 1, atol=1e-4))
+def _no_softmax(case: Case, weights: Array) -> Judgement:
+    """Rows that do not sum to 1, or hold negative numbers: what was done instead of a softmax?"""
+    scores = scores_of(case)
+    softmax = attention.softmax(scores)
+    what = "Weights are what the softmax makes of the scores."
+    if _alike(weights, scores):
+        return named("M1-none", "These are the scores themselves: no softmax was applied.", what)
+    if (weights < 0).any():
+        return wrong("weights", "Some weights are negative; a softmax never gives such a number.", what)
+    if _alike(weights, 1 / (1 + np.exp(-scores.clip(-500, 500)))):
+        return named("M1-sigmoid", f"{ROWS}; yours come from a sigmoid, each for itself.", what)
+    kept = weights != 0
+    if not kept.all() and kept.any():
+        ratios = weights[kept] / softmax[kept]
+        if ratios.min() > 1.001 and np.ptp(ratios) < 1e-3 * ratios.max():
+            return dropout("The weights")
+    return wrong("weights", f"{ROWS}.", "A softmax over the last axis makes them so.")
+
+
+def _alike(first: Array, second: Array) -> bool:
+    return bool(np.allclose(first, second, atol=1e-4, rtol=1e-3))
 
 
 def _make(generator: np.random.Generator) -> list[Case]:

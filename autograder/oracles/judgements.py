@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograder.exercise import Judgement
+import numpy as np
+
+from autograder.compare import compare_case
+from autograder.exercise import Answers, Case, Exercise, Judgement, Rule
 from autograder.oracles.attention import Knobs
 from autograder.verdict import Check
 
@@ -31,3 +34,29 @@ def wrong(name: str, message: str, hint: str = "") -> Judgement:
 def named(mistake: str, message: str, hint: str) -> Judgement:
     """Wrong in a way that has a name."""
     return Judgement([Check(mistake, False, message, hint, mistake)])
+
+
+def dropout(what: str) -> Judgement:
+    """Wrong because something was dropped in eval mode. ``what``: whose numbers show it, as the sentence's subject."""
+    return named(
+        "M16",
+        f"{what} are drawn anew with every call: dropout is still at work.",
+        "Grading runs in eval mode. A layer nn.Dropout knows the mode; a function must be told of it.",
+    )
+
+
+def unsteady(answers: Answers, name: str) -> bool:
+    """True where a second call with the same input (the answer ``again``) gave something else than the first."""
+    first, again = answers.arrays.get(name), answers.arrays.get("again")
+    if first is None or again is None or first.shape != again.shape or first.dtype.kind != "f":
+        return False
+    return not np.allclose(first, again, atol=1e-5, rtol=1e-4, equal_nan=True)
+
+
+def steady(name: str, what: str) -> Rule:
+    """The default rule for a module's one answer ``name``, where two calls that differ are named first."""
+
+    def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        return dropout(what) if unsteady(answers, name) else compare_case(exercise, case, answers)
+
+    return rule

@@ -21,7 +21,7 @@ _BATCH = 100  # messages taken in between two such looks
 _GRACE = 2.0  # seconds that an interrupted cell has to stop
 _IDLE = 1.0  # seconds that the outputs have to arrive after the reply
 _LAST_WORDS = 0.5  # seconds between a lost connection and the news of the process's end
-_FLOOD = 512 << 20  # bytes by which one request may make the grader grow
+_FLOOD = 256 << 20  # bytes by which one request may make the grader grow
 
 
 @dataclass(frozen=True)

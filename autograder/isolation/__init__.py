@@ -2,6 +2,9 @@
 
 Linux only: Landlock says which files can be opened, a system-call filter what can be asked of the system, limits how
 much can be used, a supervisor sees that nothing is left behind. No root, no daemon, nothing to install.
+
+Tried on the same probes, the package sandlock 0.9 let a process change the mode and times of files outside (Landlock
+knows nothing of these), and the limits and priority of other processes of the same user.
 """
 
 from autograder.isolation.confine import confine

@@ -144,6 +144,12 @@ def lower_the_limits_of_another_process(target: Target) -> str:
     )
 
 
+def lower_the_priority_of_another_process(target: Target) -> str:
+    return _refused(
+        lambda: os.setpriority(os.PRIO_PROCESS, target.victim, 10), "changed another process's share of the processor"
+    )
+
+
 def make_a_namespace(target: Target) -> str:
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -158,7 +164,8 @@ ATTEMPTS: tuple[Callable[[Target], str], ...] = (
     read_a_secret, list_a_folder_outside, write_outside, truncate_a_file_outside, change_the_mode_of_a_file_outside,
     delete_a_file_outside, reach_out_by_a_symlink, reach_out_by_a_hard_link, read_another_scratch_folder,
     connect_to_another_kernels_socket, connect_over_tcp, listen_over_tcp, send_over_udp, signal_a_process_outside,
-    trace_a_process_outside, read_another_process, lower_the_limits_of_another_process, make_a_namespace,
+    trace_a_process_outside, read_another_process, lower_the_limits_of_another_process,
+    lower_the_priority_of_another_process, make_a_namespace,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 
 from autograder import cells
 from autograder import verdict as verdicts
-from autograder.feedback.files import marks_of
+from autograder.feedback.marks import Marks, read_marks
 from autograder.feedback.page import render_notebook
 from autograder.verdict import CellVerdict, NotebookVerdict, Status
 
@@ -27,9 +27,8 @@ class FeedbackExporter(HTMLExporter):
         made = self._init_resources(resources)
         names = made["nbgrader"]
         student, assignment, notebook = names["student"], names["assignment"], names["notebook"]
-        with Gradebook(names["db_url"]) as gradebook:
-            marks = marks_of(gradebook, assignment, student, notebook)
-            verdict = _verdict(Path(made["metadata"]["path"]), notebook) or _without_verdict(nb, gradebook, names)
+        marks = read_marks(names["db_url"], assignment, student).get((student, notebook), Marks())
+        verdict = _verdict(Path(made["metadata"]["path"]), notebook) or _without_verdict(nb, names)
         page = render_notebook(nb, verdict, marks.comments, marks.manual, marks.late_penalty)
         made["output_extension"] = ".html"
         return page, made
@@ -43,17 +42,18 @@ def _verdict(folder: Path, notebook: str) -> NotebookVerdict | None:
     return next((verdict for verdict in submission.notebooks if verdict.notebook == notebook), None)
 
 
-def _without_verdict(nb: NotebookNode, gradebook: Gradebook, names: dict[str, str]) -> NotebookVerdict:
+def _without_verdict(nb: NotebookNode, names: dict[str, str]) -> NotebookVerdict:
     """What the gradebook alone says, for a submission that was graded before there were verdicts."""
-    stored = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
-    scores = {grade.name: grade for grade in stored.grades}
+    with Gradebook(names["db_url"]) as gradebook:
+        stored = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
+        scores = {grade.name: (grade.auto_score, grade.max_score) for grade in stored.grades}
     found = []
     for cell in nb.cells:
-        grade = scores.get(cells.grade_id(cell))
-        if grade is not None:
-            points = grade.auto_score
-            status: Status = "manual" if points is None else "passed" if points == grade.max_score else "failed"
-            found.append(CellVerdict(grade.name, status, points, grade.max_score))
+        name = cells.grade_id(cell)
+        if name is not None and name in scores:
+            points, most = scores[name]
+            status: Status = "manual" if points is None else "passed" if points == most else "failed"
+            found.append(CellVerdict(name, status, points, most))
     return NotebookVerdict(names["student"], names["assignment"], names["notebook"], tuple(found))
 
 

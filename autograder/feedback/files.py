@@ -4,39 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
 
 from autograder import verdict as verdicts
 from autograder.assignment import Course
 from autograder.errors import NothingToGrade
+from autograder.feedback.marks import Marks, read_marks
 from autograder.feedback.page import render_notebook
-
-
-@dataclass(frozen=True)
-class Marks:
-    """What people wrote into the gradebook about one notebook."""
-
-    comments: dict[str, str] = field(default_factory=dict)
-    manual: dict[str, float] = field(default_factory=dict)
-    late_penalty: float = 0.0
-
-
-def marks_of(gradebook: Gradebook, assignment: str, student: str, notebook: str) -> Marks:
-    """Comments (nbgrader's own "No response." among them), points given by hand, late penalty."""
-    try:
-        stored = gradebook.find_submission_notebook(notebook, assignment, student)
-    except MissingEntry:
-        return Marks()
-    manual = {
-        grade.name: grade.score for grade in stored.grades if grade.manual_score is not None or grade.extra_credit
-    }
-    comments = {comment.name: comment.comment for comment in stored.comments if comment.comment}
-    return Marks(comments, manual, stored.late_submission_penalty or 0.0)
 
 
 def write_feedback(course: Course, assignment: str, student: str) -> list[Path]:
@@ -51,14 +28,12 @@ def write_feedback(course: Course, assignment: str, student: str) -> list[Path]:
         raise NothingToGrade(
             f"{student} has no verdict for {assignment!r} yet: run 'autograder grade {assignment}' first"
         ) from None
+    marks = read_marks(course.db_url, assignment, student)
     pages: dict[str, str] = {}
-    with Gradebook(course.db_url) as gradebook:
-        for verdict in submission.notebooks:
-            marks = marks_of(gradebook, assignment, student, verdict.notebook)
-            notebook = _autograded(graded / f"{verdict.notebook}.ipynb")
-            pages[verdict.notebook] = render_notebook(
-                notebook, verdict, marks.comments, marks.manual, marks.late_penalty
-            )
+    for verdict in submission.notebooks:
+        notebook = _autograded(graded / f"{verdict.notebook}.ipynb")
+        own = marks.get((student, verdict.notebook), Marks())
+        pages[verdict.notebook] = render_notebook(notebook, verdict, own.comments, own.manual, own.late_penalty)
     return _replace(course.feedback(student, assignment), pages)
 
 

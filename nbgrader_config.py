@@ -10,6 +10,7 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
 
+from autograder.feedback.exporter import FeedbackExporter, pages_only
 from autograder.plugins import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
 
 c = get_config()  # noqa: F821
@@ -37,3 +38,8 @@ c.Autograde.autograde_preprocessors = [
 c.Autograde.post_convert_hook = sweep
 
 c.GenerateAssignment.preprocessors = [SetRepository, *GenerateAssignment.class_traits()["preprocessors"].default()]
+
+# Feedback is our page, made from verdicts, marks and comments; nothing else lies beside it.
+c.GenerateFeedback.preprocessors = []
+c.GenerateFeedback.exporter_class = FeedbackExporter
+c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)

@@ -44,8 +44,8 @@ def read_marks(db_url: str, assignment: str, student: str | None = None) -> dict
     )
     with api.Gradebook(db_url) as gradebook:
         read = gradebook.db.execute
-        marks = {key: Marks() for key, *_ in read(of)}
         names = {key: (who, notebook) for key, who, notebook in read(of)}
+        marks = {key: Marks() for key in names}
         for key, cell, auto, manual, extra in read(grades):
             # points that are the judge's alone are left out: the verdict says more about them
             if manual is not None or extra:

@@ -1,0 +1,161 @@
+"""What a feedback page says, and what it must not say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.assignment import Course
+from autograder.errors import NothingToGrade
+from autograder.feedback import render_notebook, without_hidden_tests, write_feedback
+from autograder.feedback.body import mathml
+from autograder.verdict import CellVerdict, Check, NotebookVerdict
+from tests.feedback import toy
+
+
+def page_of(course: Course, student: str) -> str:
+    (path,) = write_feedback(course, toy.ASSIGNMENT, student)
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_page_says_points_what_came_and_where_to_look(course: Course) -> None:
+    toy.hand_in(course, "grace")
+    page = page_of(course, "grace")
+    assert "The rows are summed over axis 0." in page
+    assert "Which axis holds the keys?" in page
+    assert "Waits to be read by a person" in page
+    assert re.search(r"<strong>0</strong> of 5 points", page)
+    assert "return" in page and "x.sum" in re.sub(r"<[^>]+>", "", page), "the student's own code is there"
+
+
+def test_no_hidden_test_no_expected_value_no_model_answer(course: Course) -> None:
+    quoting = nbformat.v4.new_output("stream", name="stdout", text=f"In[-1] said: {toy.HIDDEN}\n")
+    toy.hand_in(course, "curious", outputs=(quoting,))
+    text = re.sub(r"<[^>]+>", "", page_of(course, "curious"))
+    for secret in (
+        "secret-of-the-grader",
+        toy.EXPECTED,
+        "HIDDEN TESTS",
+        toy.MODEL_ANSWER,
+        toy.MARK_SCHEME,
+        "the-solution",
+    ):
+        assert secret not in text, secret
+    assert "visible check" in text and "In[-1] said" in text
+
+
+def test_a_short_hidden_line_does_not_blank_the_students_output() -> None:
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(
+            "pass\n### BEGIN HIDDEN TESTS\nx = 1\n### END HIDDEN TESTS",
+            metadata=toy.marks("a", grade=True, solution=False, points=1),
+            outputs=[nbformat.v4.new_output("stream", name="stdout", text="x = 1\n")],
+        )]
+    )  # fmt: skip
+    assert without_hidden_tests(notebook).cells[0].outputs[0].text == "x = 1\n"
+
+
+def test_comments_and_points_by_hand_come_from_the_gradebook(course: Course) -> None:
+    toy.hand_in(course, "noether")
+    with Gradebook(course.db_url) as gradebook:
+        gradebook.find_comment(
+            "row_sums_answer", toy.NOTEBOOK, toy.ASSIGNMENT, "noether"
+        ).manual_comment = "Look <again> at $x$."
+        gradebook.find_grade("why", toy.NOTEBOOK, toy.ASSIGNMENT, "noether").manual_score = 1.5
+        gradebook.find_grade("row_sums", toy.NOTEBOOK, toy.ASSIGNMENT, "noether").extra_credit = 0.25
+        gradebook.db.commit()
+    page = page_of(course, "noether")
+    assert "Look &lt;again&gt; at $x$." in page
+    assert "Graded by hand" in page
+    assert re.search(r"<strong>1.75</strong> of 5 points", page)
+    section = page[page.index('id="exercise-row_sums"') : page.index('id="exercise-why"')]
+    assert "Look &lt;again&gt;" in section, "a comment on the answer stands at the exercise that it belongs to"
+
+
+def test_a_late_penalty_is_said_and_taken_off_but_never_below_zero() -> None:
+    verdict = NotebookVerdict("ada", "toy", "1_sums", (CellVerdict("row_sums", "passed", 3.0, 3.0),))
+    assert re.search(
+        r"<strong>2</strong> of 3 points, 1 of them taken off", render_notebook(None, verdict, late_penalty=1)
+    )
+    assert re.search(r"<strong>0</strong> of 3 points", render_notebook(None, verdict, late_penalty=7))
+
+
+def test_what_was_put_right_is_told_kindly(course: Course) -> None:
+    toy.hand_in(course, "edsger", extra=())
+    page = page_of(course, "edsger")
+    assert "The protected cell &#39;row_sums&#39; was missing; it was put back." in page
+    assert "cost no points by themselves" in page
+
+
+def test_a_notebook_that_was_not_handed_in_still_gets_its_page() -> None:
+    why = Check("1_sums", False, "1_sums.ipynb was not handed in.")
+    verdict = NotebookVerdict("bob", "toy", "1_sums", (CellVerdict("row_sums", "missing", 0.0, 3.0, (why,)),), ())
+    page = render_notebook(None, verdict)
+    assert "1_sums.ipynb was not handed in." in page and "<article>" not in page
+
+
+def test_every_word_from_outside_is_escaped() -> None:
+    evil = "<script>document.title='hacked'</script>"
+    check = Check(evil, False, evil, evil)
+    cell = CellVerdict("row_sums", "failed", 0.0, 3.0, (check, Check(evil, True)))
+    page = render_notebook(None, NotebookVerdict(evil, evil, evil, (cell,), (evil,)), {"row_sums": evil})
+    assert "<script" not in page.lower()
+
+
+def test_the_page_needs_nothing_from_anywhere(course: Course) -> None:
+    toy.hand_in(course, "grace")
+    page = page_of(course, "grace")
+    assert "default-src 'none'" in page
+    assert not re.search(r"(src|href)=[\"'](?!data:image/|#|https?://|mailto:)", page)
+    assert not re.search(r"<(script|link|iframe|object|embed)\b", page) and "url(" not in page and "@import" not in page
+
+
+def test_formulas_are_rendered_without_a_script(course: Course) -> None:
+    toy.hand_in(course, "grace")
+    assert '<math display="inline">' in page_of(course, "grace")
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [r"\href{javascript:alert(1)}{x}", r"\text{<script>alert(1)</script>}", r"\frac{1", "x" * 5, r"\unknownmacro{x}"],
+)
+def test_a_formula_holds_nothing_but_mathml(tex: str) -> None:
+    rendered = mathml(tex, display=False)
+    assert rendered is None or not re.search(r"script|javascript|on\w+=", rendered)
+
+
+def test_nothing_but_pages_stands_in_the_feedback_folder(course: Course, tmp_path: Path) -> None:
+    toy.hand_in(course, "grace")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("root:x")
+    (course.autograded("grace", toy.ASSIGNMENT) / "link.txt").symlink_to(secret)
+    write_feedback(course, toy.ASSIGNMENT, "grace")
+    assert [path.name for path in course.feedback("grace", toy.ASSIGNMENT).rglob("*")] == [f"{toy.NOTEBOOK}.html"]
+
+
+def test_a_student_who_was_not_graded_is_told_so_in_one_line(course: Course) -> None:
+    with pytest.raises(NothingToGrade, match="no verdict for 'toy' yet"):
+        write_feedback(course, toy.ASSIGNMENT, "nobody")
+
+
+def test_nbgrader_generate_feedback_gives_the_same_page_and_no_other_file(course: Course, tmp_path: Path) -> None:
+    toy.hand_in(course, "hopper")
+    ours = page_of(course, "hopper")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("root:x")
+    (course.autograded("hopper", toy.ASSIGNMENT) / "link.txt").symlink_to(secret)
+    command = [sys.executable, "-m", "nbgrader", "generate_feedback", toy.ASSIGNMENT, "--student", "hopper", "--force"]
+    done = subprocess.run(
+        command, cwd=course.root, capture_output=True, text=True, env={**os.environ, "PYTHONWARNINGS": "ignore"}
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    folder = course.feedback("hopper", toy.ASSIGNMENT)
+    assert [path.name for path in folder.rglob("*")] == [f"{toy.NOTEBOOK}.html"]
+    assert (folder / f"{toy.NOTEBOOK}.html").read_text(encoding="utf-8").strip() == ours.strip()

@@ -1,0 +1,105 @@
+"""A course of one small notebook, so that feedback can be tested without running anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.assignment import Assignment, Course
+from autograder.classroom import write_autograded
+from autograder.gradebook import open_gradebook, save
+from autograder.grading import Graded
+from autograder.judge import write_into
+from autograder.rebuild import Sent, rebuild
+from autograder.release import generate
+from autograder.sanitize import harmless
+from autograder.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENT, NOTEBOOK = "toy", "1_sums"
+
+HIDDEN = 'for case in reference("toy/row_sums"):  # secret-of-the-grader'
+EXPECTED = "3.14159265"
+MODEL_ANSWER = "Because the softmax normalises each row, says the model answer."
+MARK_SCHEME = "Two points for naming the axis, says the mark scheme."
+
+
+def marks(grade_id: str, *, grade: bool, solution: bool, points: float | None = None) -> dict[str, object]:
+    found: dict[str, object] = {
+        "grade": grade, "solution": solution, "locked": grade and not solution, "grade_id": grade_id,
+        "schema_version": 3, "task": False,
+    }  # fmt: skip
+    return {"nbgrader": found | ({"points": points} if points is not None else {})}
+
+
+def instructor_notebook() -> NotebookNode:
+    v4 = nbformat.v4
+    solution = "def row_sums(x):\n    ### BEGIN SOLUTION\n    return x.sum(-1)  # the-solution\n    ### END SOLUTION"
+    hidden = f"### BEGIN HIDDEN TESTS\n{HIDDEN}\n    case.compare(out={EXPECTED})\n### END HIDDEN TESTS"
+    graded = f"print('visible check')\n{hidden}"
+    words = f"{MODEL_ANSWER}\n\n=== BEGIN MARK SCHEME ===\n{MARK_SCHEME}\n=== END MARK SCHEME ==="
+    notebook = v4.new_notebook(
+        cells=[
+            v4.new_markdown_cell("# Sums\n\nEach row sums to $\\sum_j w_{ij} = 1$.", id="intro"),
+            v4.new_code_cell(solution, id="a", metadata=marks("row_sums_answer", grade=False, solution=True)),
+            v4.new_code_cell(graded, id="b", metadata=marks("row_sums", grade=True, solution=False, points=3)),
+            v4.new_markdown_cell("Why is that so?", id="c"),
+            v4.new_markdown_cell(words, id="d", metadata=marks("why", grade=True, solution=True, points=2)),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    )
+    notebook.nbformat_minor = 5
+    return notebook
+
+
+def build_course(root: Path) -> Course:
+    """A released course of one assignment, with its gradebook."""
+    folder = root / "source" / ASSIGNMENT
+    folder.mkdir(parents=True)
+    nbformat.write(instructor_notebook(), folder / f"{NOTEBOOK}.ipynb")
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    # a new gradebook is made with alembic, which nbgrader looks for on the path
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    generate(root, ASSIGNMENT)
+    return Course(root)
+
+
+def wrong() -> tuple[CellVerdict, ...]:
+    """One exercise that failed, one that waits for a human."""
+    check = Check("sums", False, "The rows are summed over axis 0.", "Which axis holds the keys?", "axis-0")
+    return (CellVerdict("row_sums", "failed", 0.0, 3.0, (check,)), CellVerdict("why", "manual", None, 2.0))
+
+
+def hand_in(
+    course: Course,
+    student: str,
+    answers: dict[str, str] | None = None,
+    extra: tuple[Sent, ...] = (),
+    outputs: tuple[NotebookNode, ...] = (),
+    cells: tuple[CellVerdict, ...] | None = None,
+    clean: bool = True,
+) -> Graded:
+    """Save one student's graded submission, as the class pipeline would; ``outputs`` come from the student's own cell.
+
+    clean: as the pipeline saves it; False keeps the outputs as the kernel sent them.
+    """
+    opened = Assignment.open(course.root, ASSIGNMENT)
+    texts = {"row_sums_answer": "def row_sums(x):\n    return x.sum(0)", "why": "It is a softmax."} | (answers or {})
+    sent = [Sent(text, "markdown" if name == "why" else "code", name) for name, text in texts.items()]
+    made = rebuild(opened.source[NOTEBOOK], opened.release[NOTEBOOK], [*sent, *extra])
+    for cell in made.notebook.cells:
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade_id") == "row_sums_answer":
+            cell.outputs = list(outputs)
+    verdict = NotebookVerdict(student, ASSIGNMENT, NOTEBOOK, cells or wrong(), made.notes, 1.5)
+    judged = write_into(made.notebook, verdict)
+    saved = {NOTEBOOK: harmless(judged) if clean else judged}
+    graded = Graded(SubmissionVerdict(student, ASSIGNMENT, (verdict,)), saved, ("a line of the log",))
+    write_autograded(course, graded)
+    with open_gradebook(course.db_url, ASSIGNMENT) as gradebook:
+        save(gradebook, graded)
+    return graded

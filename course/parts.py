@@ -18,8 +18,14 @@ from typing import Any
 from torch import Tensor, nn
 
 
-def earlier(notebook: str, name: str, check: Callable[[Any], object], ready: Any,
-            given: Mapping[str, Any] | None = None, also: str = "") -> Any:
+def earlier(
+    notebook: str,
+    name: str,
+    check: Callable[[Any], object],
+    ready: Any,
+    given: Mapping[str, Any] | None = None,
+    also: str = "",
+) -> Any:
     """The class or function ``name`` from another notebook in this folder, else ``ready``; prints which.
 
     notebook: file name, say ``1_embedding.ipynb``
@@ -55,8 +61,15 @@ def _own(path: Path, names: list[str], given: dict[str, Any]) -> tuple[Any, str]
         return None, f"{path} cannot be read as a notebook"
     import torch
 
-    space: dict[str, Any] = {"torch": torch, "nn": nn, "F": nn.functional, "math": math, "Tensor": Tensor,
-                             "__name__": path.stem, **given}
+    space: dict[str, Any] = {
+        "torch": torch,
+        "nn": nn,
+        "F": nn.functional,
+        "math": math,
+        "Tensor": Tensor,
+        "__name__": path.stem,
+        **given,
+    }
     definitions = [statement for source in sources for statement in _definitions(source)]
     for statement in definitions:
         # one that fails may be one that is not needed; the check will tell
@@ -86,9 +99,8 @@ def _definitions(source: str) -> Iterator[ast.stmt]:
     except SyntaxError:
         return  # a cell with a magic line, or one that is half written
     for statement in statements:
-        if isinstance(statement, ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef):
-            yield statement
-        elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+        constant = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+        if constant or isinstance(statement, ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef):
             yield statement
 
 
@@ -96,7 +108,7 @@ def _definitions(source: str) -> Iterator[ast.stmt]:
 
 
 class _Wrapped(nn.Module):
-    """Layers of a module of ``transformers`` under the course's names; the module itself stays out of the state dict."""
+    """Layers of a module of ``transformers`` under the course's names; itself it stays out of the state dict."""
 
     def __init__(self, module: Any) -> None:
         super().__init__()
@@ -164,5 +176,11 @@ def _transformers_config(config: Any) -> Any:
 
     names = ("n_heads", "n_layers", "dim", "hidden_dim", "max_position_embeddings", "vocab_size", "pad_token_id")
     # transformers fixes DistilBERT's eps at 1e-12, whatever its config says
-    return DistilBertConfig(**{name: getattr(config, name) for name in names}, num_labels=config.n_classes, dropout=0.0,
-                            attention_dropout=0.0, seq_classif_dropout=0.0, attn_implementation="eager")
+    return DistilBertConfig(
+        **{name: getattr(config, name) for name in names},
+        num_labels=config.n_classes,
+        dropout=0.0,
+        attention_dropout=0.0,
+        seq_classif_dropout=0.0,
+        attn_implementation="eager",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 
 from rich.console import Console
@@ -40,7 +41,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=120)
     if args.workers < 1:
         raise GradingError(f"--workers must be at least 1, not {args.workers}")
     if args.time_limit is not None and args.time_limit <= 0:
@@ -98,10 +99,10 @@ def print_table(console: Console, rows: list[Row]) -> None:
     """Per student and notebook the points, what failed, what waits for a human, what was put right."""
     notebooks = list(dict.fromkeys(name for row in rows for name in row.points))
     table = Table()
-    table.add_column("student")
+    table.add_column("student", no_wrap=True)
     for name in notebooks:
-        table.add_column(escape(name), justify="right", overflow="fold")
-    table.add_column("points", justify="right")
+        table.add_column(escape(name.partition("_")[0]), justify="right", no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True)
     table.add_column("what failed", overflow="fold")
     for row in rows:
         points = [_points(row, name) for name in notebooks]
@@ -118,13 +119,15 @@ def _points(row: Row, notebook: str) -> str:
 def _remarks(row: Row) -> str:
     if row.failure:
         return "could not be graded"
-    remarks = [", ".join(row.failed)] if row.failed else []
+    remarks = []
+    if row.failed:
+        remarks.append(", ".join(row.failed) if row.total else "everything")
     if row.waiting:
         remarks.append(f"to be read: {', '.join(row.waiting)}")
     if row.kept_manual:
         remarks.append(f"{row.kept_manual} marks by hand kept")
     if row.notes:
-        remarks.append(f"({len(row.notes)} put right)" if len(row.notes) > 1 else f"({row.notes[0]})")
+        remarks.append(f"({len(row.notes)} things put right)" if len(row.notes) > 1 else f"({row.notes[0]})")
     if row.skipped:
         remarks.append("graded before")
     return "; ".join(remarks)

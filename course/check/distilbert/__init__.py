@@ -5,6 +5,25 @@ They test what must be true of any right answer, and say which mistake they see.
 
 from course.check.distilbert.attention import attention_block, attention_context, attention_scores, attention_weights
 from course.check.distilbert.embedding import embeddings
+from course.check.distilbert.masked import padding
+from course.check.distilbert.model import classifier, classifier_model, encoder_list, encoder_loop, prediction
+from course.check.distilbert.picture import figure, head_average, tokens
 from course.check.distilbert.projections import attention_init
 
-__all__ = ["attention_block", "attention_context", "attention_init", "attention_scores", "attention_weights", "embeddings"]
+__all__ = [
+    "attention_block",
+    "attention_context",
+    "attention_init",
+    "attention_scores",
+    "attention_weights",
+    "classifier",
+    "classifier_model",
+    "embeddings",
+    "encoder_list",
+    "encoder_loop",
+    "figure",
+    "head_average",
+    "padding",
+    "prediction",
+    "tokens",
+]

@@ -26,19 +26,31 @@ def embeddings(kind: Any) -> None:
     ids = torch.tensor(IDS)
     _run(layer, ids, config)
     if not torch.equal(ids, torch.tensor(IDS)):
-        fail(NAME, "input_ids must come out as they went in.", "Yours were changed.", "Make new tensors; change none in place.")
+        fail(
+            NAME,
+            "input_ids must come out as they went in.",
+            "Yours were changed.",
+            "Make new tensors; change none in place.",
+        )
     _words_are_there(layer, config)
     _positions_are_there(layer, config)
     _normalised(layer, config)
     _sum_of_both(layer, config)
     _small_numbers(layer, config)
-    passed(NAME, "shape", "words and positions both count", "positions run from 0 along the sentence",
-           "added, then normalised")
+    passed(
+        NAME,
+        "shape",
+        "words and positions both count",
+        "positions run from 0 along the sentence",
+        "added, then normalised",
+    )
 
 
 def _run(layer: nn.Module, ids: Tensor, config: Config) -> Tensor:
     shape = (*ids.shape, config.dim)
-    end_to_end = "Both vectors have dim numbers, and so has the result: they are merged number by number, not laid end to end."
+    end_to_end = (
+        "Both vectors have dim numbers, and so has the result: they are merged number by number, not laid end to end."
+    )
     with running(NAME, f"a batch of {ids.shape[0]} sentences of {ids.shape[1]} tokens", end_to_end):
         output = layer(ids)
     same_shape(NAME, "the embeddings", output, shape, "(batch, tokens, dim)", end_to_end)
@@ -73,11 +85,19 @@ def _positions_are_there(layer: nn.Module, config: Config) -> None:
     ids = torch.tensor(IDS)
     output = _run(layer, ids, config)
     if float(output.abs().max()) == 0:
-        fail(NAME, "the same word at two places must get two different vectors.",
-             "In yours they are the same: a token does not know where it stands.",
-             "position_embeddings says where each token stands: is it part of embeddings?")
+        fail(
+            NAME,
+            "the same word at two places must get two different vectors.",
+            "In yours they are the same: a token does not know where it stands.",
+            "position_embeddings says where each token stands: is it part of embeddings?",
+        )
     if torch.equal(output.argmin(-1), torch.arange(ids.shape[1]).expand_as(ids)):
-        fail(NAME, "the place of a token counts like its word.", "In yours the positions were subtracted.", "Both vectors count alike.")
+        fail(
+            NAME,
+            "the place of a token counts like its word.",
+            "In yours the positions were subtracted.",
+            "Both vectors count alike.",
+        )
     asked, tokens = output.argmax(-1), ids.shape[1]
     right = torch.arange(tokens).expand_as(ids)
     known = {
@@ -85,19 +105,30 @@ def _positions_are_there(layer: nn.Module, config: Config) -> None:
         "counted from the end": (right.flip(1), "The first token stands at position 0."),
         "always 0": (torch.zeros_like(ids), "Token t gets the vector of position t."),
         "the token ids": (ids, "The position table is asked with 0, 1, 2, …, whatever the words are."),
-        "counted along the batch": (torch.arange(len(ids))[:, None].expand_as(ids),
-                                    "The position is the place in the sentence: axis 1 of input_ids."),
+        "counted along the batch": (
+            torch.arange(len(ids))[:, None].expand_as(ids),
+            "The position is the place in the sentence: axis 1 of input_ids.",
+        ),
     }
     if torch.equal(asked, right):
         return
-    came, look = next(((f"Yours are {words}.", hint) for words, (wrong, hint) in known.items() if torch.equal(asked, wrong)),
-                      (f"The first sentence got the vectors of positions {asked[0].tolist()}.",
-                       "The given lines make position_ids: are they as they were?"))
-    fail(NAME, f"the positions of {tokens} tokens must be 0 to {tokens - 1}, in every sentence of the batch.", came, look)
+    came, look = next(
+        ((f"Yours are {words}.", hint) for words, (wrong, hint) in known.items() if torch.equal(asked, wrong)),
+        (
+            f"The first sentence got the vectors of positions {asked[0].tolist()}.",
+            "The given lines make position_ids: are they as they were?",
+        ),
+    )
+    fail(
+        NAME, f"the positions of {tokens} tokens must be 0 to {tokens - 1}, in every sentence of the batch.", came, look
+    )
 
 
 def _random_tables(layer: nn.Module, config: Config) -> tuple[Tensor, Tensor]:
-    words, positions = torch.randn(config.vocab_size, config.dim), torch.randn(config.max_position_embeddings, config.dim)
+    words, positions = (
+        torch.randn(config.vocab_size, config.dim),
+        torch.randn(config.max_position_embeddings, config.dim),
+    )
     _tables(layer, words, positions)
     return words, positions
 
@@ -107,9 +138,12 @@ def _normalised(layer: nn.Module, config: Config) -> None:
     output = _run(layer, torch.tensor(IDS), config)
     mean, variance = output.mean(-1), output.var(-1, unbiased=False)
     if not close(mean, torch.zeros_like(mean), 1e-3) or not close(variance, torch.ones_like(variance), 1e-2):
-        fail(NAME, "LayerNorm gives every token's vector mean 0 and variance 1.",
-             f"The first token of yours has mean {mean[0, 0]:.2f} and variance {variance[0, 0]:.2f}.",
-             "First merge words and positions, and then normalise what came of it.")
+        fail(
+            NAME,
+            "LayerNorm gives every token's vector mean 0 and variance 1.",
+            f"The first token of yours has mean {mean[0, 0]:.2f} and variance {variance[0, 0]:.2f}.",
+            "First merge words and positions, and then normalise what came of it.",
+        )
 
 
 def _sum_of_both(layer: nn.Module, config: Config) -> None:
@@ -128,8 +162,12 @@ def _sum_of_both(layer: nn.Module, config: Config) -> None:
     _tables(layer, words * 2, positions / 2)
     if close(_run(layer, ids, config), before, 1e-3):
         came = "Yours stays the same when the words are doubled and the positions halved: they were multiplied."
-    fail(NAME, "a shift added to every word vector and taken away from every position vector must leave the result as it was.",
-         came, look)
+    fail(
+        NAME,
+        "a shift added to every word vector and taken away from every position vector must leave the result as it was.",
+        came,
+        look,
+    )
 
 
 def _small_numbers(layer: nn.Module, config: Config) -> None:
@@ -145,8 +183,15 @@ def _small_numbers(layer: nn.Module, config: Config) -> None:
     if abs(size - right) < 1e-2:
         return
     if abs(size - averaged) < 1e-2:
-        fail(NAME, "words and positions are merged at full size.", "Yours are averaged: half of each.",
-             "LayerNorm hides a factor on ordinary numbers; on very small ones it shows.")
-    fail(NAME, f"on numbers as small as √eps the largest result is {right:.3f}.", f"Yours is {size:.3g}.",
-         "Is the LayerNorm made with eps=config.eps, and is the sum all that goes through it?")
-
+        fail(
+            NAME,
+            "words and positions are merged at full size.",
+            "Yours are averaged: half of each.",
+            "LayerNorm hides a factor on ordinary numbers; on very small ones it shows.",
+        )
+    fail(
+        NAME,
+        f"on numbers as small as √eps the largest result is {right:.3f}.",
+        f"Yours is {size:.3g}.",
+        "Is the LayerNorm made with eps=config.eps, and is the sum all that goes through it?",
+    )

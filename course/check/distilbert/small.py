@@ -21,8 +21,14 @@ HEADS, HEAD_SIZE = 3, 5
 
 def small_config(**changes: Any) -> Config:
     """3 heads of size 5, so dim 15; no two sizes are equal, so that no axis can stand in for another."""
-    sizes: dict[str, Any] = {"n_heads": HEADS, "n_layers": 4, "dim": HEADS * HEAD_SIZE, "hidden_dim": 22,
-                             "max_position_embeddings": 9, "vocab_size": 13}
+    sizes: dict[str, Any] = {
+        "n_heads": HEADS,
+        "n_layers": 4,
+        "dim": HEADS * HEAD_SIZE,
+        "hidden_dim": 22,
+        "max_position_embeddings": 9,
+        "vocab_size": 13,
+    }
     return Config(**(sizes | changes))
 
 
@@ -46,8 +52,12 @@ def build(name: str, kind: Any, config: Config) -> nn.Module:
     with running(name, f"{class_name}(config)", "Look at __init__: every size comes from the config."):
         module = kind(config)
     if not isinstance(module, nn.Module):
-        fail(name, f"{class_name} must be an nn.Module.", f"It is a {type(module).__name__}.",
-             "class …(nn.Module), and super().__init__() as the first line of __init__.")
+        fail(
+            name,
+            f"{class_name} must be an nn.Module.",
+            f"It is a {type(module).__name__}.",
+            "class …(nn.Module), and super().__init__() as the first line of __init__.",
+        )
     return module.eval()
 
 
@@ -55,8 +65,12 @@ def part(name: str, module: nn.Module, attribute: str) -> Any:
     """``module.attribute``; a missing one is a failed check."""
     found = getattr(module, attribute, None)
     if found is None:
-        fail(name, f"a layer called {attribute} is expected.", f"{type(module).__name__} has none of that name.",
-             f"Names count: self.{attribute} = …")
+        fail(
+            name,
+            f"a layer called {attribute} is expected.",
+            f"{type(module).__name__} has none of that name.",
+            f"Names count: self.{attribute} = …",
+        )
     return found
 
 

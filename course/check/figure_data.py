@@ -1,0 +1,79 @@
+"""What a matplotlib figure shows, as data: the arrays behind its panels, and the words around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+
+
+@dataclass(frozen=True)
+class FigureData:
+    """The panels of a figure, in the order in which they were added; colour bars are none.
+
+    panels: (panels, rows, columns); None where there is no panel or their shapes differ
+    titles, xlabels, ylabels: one a panel; the labels of the whole figure stand at the end, where there are any
+    xticks, yticks: the labels of each panel's ticks, in the order of their positions
+    """
+
+    panels: np.ndarray | None
+    titles: list[str]
+    xlabels: list[str]
+    ylabels: list[str]
+    xticks: list[list[str]]
+    yticks: list[list[str]]
+
+
+def read_figure(figure: Any) -> FigureData:
+    """The data behind a figure; pyplot forgets it afterwards, so that it is not shown a second time.
+
+    figure: a Figure, or what plt.subplots and its like give (axes, an array of axes, a pair of figure and axes)
+    Raises TypeError where it is none of these.
+    """
+    found = _figure(figure)
+    plt.close(found)
+    panels = [(axes, values) for axes in found.axes if (values := _values(axes)) is not None]
+    shapes = {values.shape for _, values in panels}
+    whole_x, whole_y = found.get_supxlabel(), found.get_supylabel()
+    return FigureData(
+        np.stack([values for _, values in panels]) if len(shapes) == 1 else None,
+        [" ".join(axes.get_title(place) for place in ("left", "center", "right")).strip() for axes, _ in panels],
+        [axes.get_xlabel() for axes, _ in panels] + [whole_x] * bool(whole_x),
+        [axes.get_ylabel() for axes, _ in panels] + [whole_y] * bool(whole_y),
+        [_ticks(axes.xaxis) for axes, _ in panels],
+        [_ticks(axes.yaxis) for axes, _ in panels],
+    )
+
+
+def _figure(value: Any) -> Figure:
+    if isinstance(value, Figure):
+        return value
+    if isinstance(value, Axes) and isinstance(value.figure, Figure):
+        return value.figure
+    if isinstance(value, tuple | list | np.ndarray) and len(value):
+        return _figure(np.ravel(np.asarray(value, dtype=object))[0])
+    raise TypeError(f"expected a matplotlib Figure, but it is {type(value).__name__}; does the function return it?")
+
+
+def _values(axes: Axes) -> np.ndarray | None:
+    """The numbers of an axes' picture: (rows, columns); None where it holds none, or is a colour bar."""
+    if axes.get_label() == "<colorbar>" or not axes.get_visible():
+        return None
+    for artist in axes.get_children():
+        if isinstance(artist, AxesImage | QuadMesh) and artist.get_array() is not None:
+            values = np.ma.filled(np.ma.asarray(artist.get_array(), dtype=float), np.nan)
+            if values.ndim == 2:
+                return values
+    return None
+
+
+def _ticks(axis: Axis) -> list[str]:
+    labels = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
+    return [label.get_text() for _, label in sorted(labels, key=lambda pair: float(pair[0]))]

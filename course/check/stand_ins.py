@@ -1,0 +1,175 @@
+"""Small modules that stand in a model for its parts, so that one part of it can be looked at alone."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from course.check.half_written import left_behind
+
+
+class StandInEmbeddings(nn.Module):
+    """Gives one stored tensor (batch, tokens, dim), whatever the ids."""
+
+    def __init__(self, embedded: Tensor) -> None:
+        super().__init__()
+        self.embedded = embedded
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        return self.embedded.clone()
+
+
+class StandInLayer(nn.Module):
+    """Gives ``x @ matrix + shift`` and the stored attention, and records what it was fed in ``seen``."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor, attention: Tensor, seen: list[Tensor]) -> None:
+        super().__init__()
+        self.matrix, self.shift, self.attention, self.seen = matrix, shift, attention, seen
+
+    def forward(self, hidden_states: Tensor) -> tuple[Tensor, Tensor]:
+        if not isinstance(hidden_states, Tensor):
+            came = (
+                "both things that the last block gave"
+                if isinstance(hidden_states, tuple)
+                else type(hidden_states).__name__
+            )
+            raise TypeError(f"a block takes a tensor (batch, tokens, dim); it was fed {came}")
+        self.seen.append(hidden_states.detach().clone())
+        return hidden_states @ self.matrix + self.shift, self.attention.clone()
+
+
+class StandInOutput(nn.Module):
+    """A block that gives one stored tensor and even weights, whatever it is fed."""
+
+    def __init__(self, final: Tensor, heads: int) -> None:
+        super().__init__()
+        batch, tokens, _ = final.shape
+        self.final = final
+        self.attention = torch.full((batch, heads, tokens, tokens), 1 / tokens)
+
+    def forward(self, hidden_states: Tensor) -> tuple[Tensor, Tensor]:
+        return self.final.clone(), self.attention.clone()
+
+
+@dataclass(frozen=True)
+class LoopRecord:
+    """What the loop over the layers did.
+
+    layer_inputs: (layers called, batch, tokens, dim), in the order of the calls of the first forward pass
+    pooled: (batch, dim), what went on to the classifier; None where nothing did
+    attention, attention_again: (layers, batch, heads, tokens, tokens), kept after the first and after the second
+        pass; None where there is not one tensor for each layer
+    grown: did the second pass keep more than the first?
+    """
+
+    layer_inputs: Tensor
+    pooled: Tensor | None
+    attention: Tensor | None
+    attention_again: Tensor | None
+    grown: bool
+
+
+def build(kind: Callable[[Any], nn.Module], config: Any) -> nn.Module:
+    """``kind(config)`` in eval mode. A gap left in ``__init__`` leaves the lines before it standing."""
+    if not isinstance(kind, type):
+        return kind(config).eval()
+    model: nn.Module = kind.__new__(kind)
+    with contextlib.suppress(NotImplementedError):
+        model.__init__(config)  # type: ignore[misc]
+    return model.eval()
+
+
+def put_in(model: nn.Module, embeddings: nn.Module, layers: Iterable[nn.Module]) -> nn.Module:
+    """Replace the embeddings and the encoder's list, whatever the student's list was and however it was called."""
+    encoder = nn.ModuleList(layers)
+    others = [
+        name
+        for name, child in model.named_children()
+        if isinstance(child, nn.ModuleList | nn.Sequential) and len(child) and all(hasattr(b, "q_lin") for b in child)
+    ]
+    for name in {"attention_layers", *others}:
+        setattr(model, name, encoder)
+    model.embeddings = embeddings
+    return model
+
+
+def run_loop(
+    model: nn.Module, input_ids: Tensor, embedded: Tensor, matrices: Tensor, shifts: Tensor, attention: Tensor
+) -> LoopRecord:
+    """Two forward passes through stand-ins: layer i gives ``x @ matrices[i] + shifts[i]`` and ``attention[i]``.
+
+    embedded: (batch, tokens, dim); matrices: (layers, dim, dim); shifts: (layers, dim);
+    attention: (layers, batch, heads, tokens, tokens)
+
+    A classifier that is not there yet, or fails, does no harm: only the loop is looked at.
+    """
+    seen: list[Tensor] = []
+    layers = [StandInLayer(*given, seen) for given in zip(matrices, shifts, attention, strict=True)]
+    put_in(model, StandInEmbeddings(embedded), layers)
+    pooled = _forward(model, input_ids)
+    inputs = list(seen)
+    first, size = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None))
+    _forward(model, input_ids)
+    again, grown = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None)) > size
+    layer_inputs = torch.stack(inputs) if inputs else torch.zeros(0, *embedded.shape)
+    return LoopRecord(layer_inputs, pooled, first, again, grown)
+
+
+def run_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: int, heads: int) -> Any:
+    """The logits of a model whose every part before the classifier gives ``final`` (batch, tokens, dim)."""
+    put_in(model, StandInEmbeddings(final), [StandInOutput(final, heads) for _ in range(layers)])
+    return model(input_ids)
+
+
+def _forward(model: nn.Module, input_ids: Tensor) -> Tensor | None:
+    """What is pooled in one forward pass. Raises what the model raised where it did not get that far."""
+    pooled: list[Tensor] = []
+    classifier = getattr(model, "pre_classifier", None)
+    hook = None
+    if isinstance(classifier, nn.Module):
+        hook = classifier.register_forward_pre_hook(lambda _, inputs: pooled.append(inputs[0].detach().clone()))
+    try:
+        model(input_ids)
+    except Exception as error:
+        if not pooled:
+            left = left_behind(error, model, ("pooled_output",))
+            if left is None:
+                raise
+            pooled.append(left)
+    finally:
+        if hook is not None:
+            hook.remove()
+    return pooled[0] if pooled else None
+
+
+def _kept(model: nn.Module, layers: int) -> Tensor | None:
+    """``attention_probs`` as one tensor, layers first; None unless there is one tensor of one shape for each layer."""
+    kept = getattr(model, "attention_probs", None)
+    if isinstance(kept, Mapping):
+        entries = [kept.get(layer) for layer in range(layers)]
+    elif isinstance(kept, Sequence | Tensor):
+        entries = list(kept)
+    else:
+        return None
+    tensors = [entry[0] if isinstance(entry, list | tuple) and len(entry) == 1 else entry for entry in entries]
+    if len(tensors) != layers or not all(isinstance(tensor, Tensor) for tensor in tensors):
+        return None
+    if len({tensor.shape for tensor in tensors}) != 1:
+        return None
+    return torch.stack([tensor.detach().clone() for tensor in tensors])
+
+
+def _size(kept: Any) -> int:
+    """How many numbers are kept, in whatever nesting."""
+    if isinstance(kept, Tensor):
+        return kept.numel()
+    if isinstance(kept, Mapping):
+        return sum(_size(entry) for entry in kept.values())
+    if isinstance(kept, list | tuple):
+        return sum(_size(entry) for entry in kept)
+    return 0

@@ -1,0 +1,160 @@
+"""Scripts from a submission do nothing: in the feedback page, and in the formgrader's view of what is saved."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbconvert.exporters import HTMLExporter
+from nbgrader.server_extensions.formgrader import handlers
+from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.by import By
+from traitlets.config import Config
+
+from autograder.assignment import Course
+from autograder.feedback import write_feedback
+from autograder.sanitize import SHOWN_AS_TEXT, clean_html, harmless, harmless_markdown, is_harmless_markdown
+from tests.feedback import toy
+from tests.feedback.browser import needs_browser
+from tests.feedback.injections import HACK, OUTPUTS, TEXTS, extra
+
+CSP = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
+
+
+def formgrader_page(notebook: Path) -> str:
+    """What nbgrader's SubmissionHandler sends to the teacher's browser."""
+    config = Config()
+    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    names = ("assignment_id", "notebook_id", "submission_id", "student", "last_name", "first_name", "notebook_path")
+    resources: dict[str, object] = dict.fromkeys(names, "x") | {"index": 0, "total": 1, "base_url": ""}
+    page, _ = HTMLExporter(config=config).from_filename(str(notebook), resources=resources)
+    return str(page)
+
+
+def was_hacked(driver: WebDriver, page: str, path: Path) -> bool:
+    """Open the page, push every button and follow every suspicious link on it."""
+    path.write_text(page, encoding="utf-8")
+    driver.get(path.as_uri())
+    for bait in driver.find_elements(By.CSS_SELECTOR, "#bait, a[href^='javascript' i], [onclick]"):
+        driver.execute_script("arguments[0].click()", bait)
+    driver.execute_async_script("setTimeout(arguments[0], 60)")
+    return "hacked" in driver.title or driver.find_elements(By.TAG_NAME, "iframe") != []
+
+
+@needs_browser
+def test_the_attempts_succeed_where_nothing_stops_them(browser: WebDriver, tmp_path: Path) -> None:
+    raw = [output.data["text/html"] for output in OUTPUTS.values() if "text/html" in output.get("data", {})]
+    found = [was_hacked(browser, f"<html><body>{text}</body></html>", tmp_path / "raw.html") for text in raw]
+    assert sum(found) >= 8, found
+
+
+@needs_browser
+def test_they_succeed_in_the_stock_formgrader(browser: WebDriver, course: Course, tmp_path: Path) -> None:
+    tries = [{"outputs": (OUTPUTS[name],)} for name in ("a script", "an onerror", "a javascript link")]
+    tries += [{"answers": {"why": TEXTS[name]}} for name in ("an onerror", "a javascript link", "a diagram")]
+    for tried in tries:
+        toy.hand_in(course, "stock", **tried, clean=False)  # type: ignore[arg-type]
+        saved = course.autograded("stock", toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb"
+        assert was_hacked(browser, formgrader_page(saved), tmp_path / "stock.html"), tried
+
+
+@needs_browser
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_does_nothing(browser: WebDriver, course: Course, tmp_path: Path, name: str) -> None:
+    toy.hand_in(course, "mallory", outputs=(OUTPUTS[name],))
+    _look(browser, course, tmp_path)
+
+
+@needs_browser
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_does_nothing(browser: WebDriver, course: Course, tmp_path: Path, name: str) -> None:
+    toy.hand_in(course, "mallory", answers={"why": TEXTS[name]}, extra=(extra(TEXTS[name] + "\n\nand more"),))
+    _look(browser, course, tmp_path)
+
+
+def _look(browser: WebDriver, course: Course, tmp_path: Path) -> None:
+    (path,) = write_feedback(course, toy.ASSIGNMENT, "mallory")
+    page = path.read_text(encoding="utf-8")
+    assert not was_hacked(browser, page, tmp_path / "page.html")
+    bare = CSP.sub("", page)
+    assert bare != page
+    assert not was_hacked(browser, bare, tmp_path / "bare.html"), "inert even where the browser knows no policy"
+    saved = course.autograded("mallory", toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb"
+    assert not was_hacked(browser, formgrader_page(saved), tmp_path / "formgrader.html")
+
+
+@needs_browser
+def test_the_policy_alone_stops_a_script(browser: WebDriver, course: Course, tmp_path: Path) -> None:
+    toy.hand_in(course, "mallory")
+    (path,) = write_feedback(course, toy.ASSIGNMENT, "mallory")
+    page = path.read_text(encoding="utf-8").replace("<article>", f"<article><script>{HACK}</script>")
+    assert not was_hacked(browser, page, tmp_path / "page.html")
+
+
+def test_the_formgrader_uses_the_template_that_is_tested_here() -> None:
+    assert (Path(handlers.template_path) / "formgrade" / "index.html.j2").is_file()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_dangerous_text_stays_readable(name: str) -> None:
+    saved = harmless_markdown(TEXTS[name])
+    assert is_harmless_markdown(saved)
+    if saved != TEXTS[name]:
+        assert saved.startswith(SHOWN_AS_TEXT) and TEXTS[name] in saved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Plain *text* with `<script>` in code, $a < b$ and 3 < 4.",
+        "```html\n<script>alert(1)</script>\n```",
+        "<details><summary>Hint 2</summary>\n\nThe scores are `(batch, heads)`.\n\n</details>",
+        "[a page](https://example.org/a?b=c#d) and [a file](../data/x.csv) and <https://example.org>",
+        "[![badge](https://example.org/badge.svg)](https://example.org)",
+        "<!-- a note --> text",
+        '<div class="box" style="border: 1px solid #ccc">text</div>',
+        "List[int] and a<b>c</b>",
+    ],
+)
+def test_an_ordinary_text_is_left_alone(text: str) -> None:
+    assert harmless_markdown(text) == text
+
+
+def test_marks_in_nbgraders_terms_survive() -> None:
+    outputs = [
+        nbformat.v4.new_output("error", ename="failed", evalue="no", traceback=["why"]),
+        nbformat.v4.new_output("execute_result", data={"text/plain": "1.5"}, execution_count=3),
+    ]
+    cell = nbformat.v4.new_code_cell(
+        "x", outputs=outputs, metadata=toy.marks("a", grade=True, solution=False, points=2)
+    )
+    kept = harmless(nbformat.v4.new_notebook(cells=[cell])).cells[0].outputs
+    assert kept == outputs
+
+
+def test_outputs_of_every_wrong_kind_end_as_something_valid() -> None:
+    strange = [
+        {"output_type": "display_data", "data": {"text/html": {"a": 1}, "image/png": 7}, "metadata": None},
+        {"output_type": "display_data", "data": None},
+        {"output_type": "stream", "name": "x", "text": ["a", "b", 3]},
+        {"output_type": "error", "ename": 1, "evalue": None, "traceback": "x"},
+        {"output_type": "execute_result", "data": {"text/plain": ["1", "2"]}, "execution_count": "x"},
+        {"output_type": "update_display_data", "data": {}},
+        {},
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", id="x")])
+    notebook.cells[0]["outputs"] = [nbformat.from_dict(output) for output in strange]
+    clean = harmless(notebook)
+    nbformat.validate(clean)
+    assert len(clean.cells[0].outputs) == 5
+
+
+def test_a_table_and_a_picture_survive() -> None:
+    table = "<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>"
+    assert clean_html(table) == table
+    picture = '<img src="data:image/png;base64,iVBORw0KGgo=" alt="x">'
+    assert clean_html(picture) == picture
+    assert clean_html('<img src="https://example.org/pixel.png">') == "<img>"

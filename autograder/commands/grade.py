@@ -127,7 +127,7 @@ def _remarks(row: Row) -> str:
     if row.kept_manual:
         remarks.append(f"{row.kept_manual} marks by hand kept")
     if row.notes:
-        remarks.append(f"({len(row.notes)} things put right)" if len(row.notes) > 1 else f"({row.notes[0]})")
+        remarks.append(f"({len(row.notes)} notes)" if len(row.notes) > 1 else f"({row.notes[0]})")
     if row.skipped:
         remarks.append("graded before")
     return "; ".join(remarks)

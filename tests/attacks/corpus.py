@@ -297,11 +297,11 @@ for folder in [*site.getsitepackages(), os.path.expanduser('~/.ipython/profile_d
         try:
             os.makedirs(folder, exist_ok=True)
             open(os.path.join(folder, name), 'w').write("import torch; torch.add = None")
-        except OSError: pass"""),
+        except OSError: pass""", dangerous=True),
     Attack("A34", "changes the course library for everybody", """
 import course, os
 try: open(os.path.join(os.path.dirname(course.__file__), 'config.py'), 'a').write('raise SystemExit')
-except OSError: pass"""),
+except OSError: pass""", dangerous=True),
     Attack("A35", "traces its parent", """
 import ctypes, os
 libc = ctypes.CDLL(None)

@@ -60,19 +60,19 @@ OUTPUTS: dict[str, NotebookNode] = {
 #: name -> Markdown that the student writes into an answer or a cell of their own.
 TEXTS: dict[str, str] = {
     "a script": f"My answer.\n\n<script>{HACK}</script>",
-    "an onerror": f"Look: <img src=x onerror={HACK}>",
+    "an onerror": f'Look: <img src=x onerror="{HACK}">',
     "an SVG": f'<svg/onload={HACK}>\n\n<svg onload="{HACK}"></svg>',
     "a javascript link": f"[open](javascript:void%28{HACK.replace(chr(39), '%27')}%29)",
     "a reference link": f"[open]\n\n[open]: javascript:void({HACK})",
     "an automatic link": f"<javascript:void({HACK})>",
     "a diagram": f"```mermaid\n</pre><script>{HACK}</script>\n```",
     "a comment that ends early": f"<!-- --!><script>{HACK}</script> -->",
-    "a formula": f"$$<script>{HACK}</script>$$\n\n\\begin{{a<b}}<img src=x onerror={HACK}>\\end{{a<b}}",
-    "a table": f"| a |\n|---|\n| <img src=x onerror={HACK}> |",
+    "a formula": f'$$<script>{HACK}</script>$$\n\n\\begin{{a<b}}<img src=x onerror="{HACK}">\\end{{a<b}}',
+    "a table": f'| a |\n|---|\n| <img src=x onerror="{HACK}"> |',
     "a fence in a fence": f"````\n```\n<script>{HACK}</script>\n```\n````\n\n<script>{HACK}</script>",
-    "a missing attachment": f"![x](attachment:y.png) <img src=x onerror={HACK}>",
+    "a missing attachment": f'![x](attachment:y.png) <img src=x onerror="{HACK}">',
     "a style": f"<style>body{{display:none}}</style><div style='position:fixed' onclick=\"{HACK}\">x</div>",
-    "a heading": f"# <img src=x onerror={HACK}>",
+    "a heading": f'# <img src=x onerror="{HACK}">',
 }
 
 

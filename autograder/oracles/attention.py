@@ -32,7 +32,7 @@ class Knobs:
     attention_skip: str = "hidden"  # hidden | none
     ffn_skip: str = "attention"  # attention | none | hidden
     norm: str = "post"  # post | before_sum | none | pre
-    norm_at: str = "both"  # both | first | second: which of the two the last knob turns
+    norm_at: str = "both"  # both | first | second: which LayerNorm norm and unbiased are about
     eps: float | None = None
     unbiased: bool = False
 
@@ -132,10 +132,11 @@ def _context(
 
 def _add_norm(x: Array, skip: Array | float, weights: Weights, name: str, eps: float, knobs: Knobs) -> Array:
     place = "first" if name == "sa_layer_norm" else "second"
-    norm = knobs.norm if knobs.norm_at in ("both", place) else "post"
-    if norm == "before_sum":
+    if knobs.norm_at not in ("both", place):
+        return layer_norm(x + skip, weights, name, eps)
+    if knobs.norm == "before_sum":
         return layer_norm(x, weights, name, eps, knobs.unbiased) + skip
-    if norm in ("none", "pre"):
+    if knobs.norm in ("none", "pre"):
         return x + skip
     return layer_norm(x + skip, weights, name, eps, knobs.unbiased)
 

@@ -121,11 +121,14 @@ CONTEXT_MISTAKES = [
         "nn.LayerNorm takes eps=config.eps; its default is larger.",
         Knobs(eps=1e-5),
     ),
-    TurnedKnobs(
-        "M13-unbiased",
-        "The variance is the unbiased one (divided by n - 1).",
-        "LayerNorm divides by n.",
-        Knobs(unbiased=True),
+    *(
+        TurnedKnobs(
+            "M13-unbiased",
+            f"{words} LayerNorm's variance is the unbiased one (divided by n - 1).",
+            "LayerNorm divides by n.",
+            Knobs(unbiased=True, norm_at=place),
+        )
+        for place, words in NORMS.items()
     ),
 ]
 

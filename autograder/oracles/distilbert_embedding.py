@@ -17,7 +17,8 @@ Array = np.ndarray
 def _embedding_case(
     generator: np.random.Generator, batch: int, tokens: int, n_heads: int, head_size: int, size: float = 1.0
 ) -> Case:
-    sizes = config(n_heads, head_size, 17)
+    # more positions than words, so that looking up ids in the table of positions is no crash but a wrong answer
+    sizes = config(n_heads, head_size, 17, max_position_embeddings=29)
     dim, vocabulary, positions = sizes["dim"], sizes["vocab_size"], sizes["max_position_embeddings"]
     weights = {
         "word_embeddings.weight": (size * generator.normal(0, 1, (vocabulary, dim))).astype(np.float32),

@@ -32,6 +32,12 @@ INIT_MISTAKES = [
         lambda case: {"q_lin": np.array([case.config["hidden_dim"], case.config["dim"]])},
     ),
     Mistake(
+        "INIT-literal",
+        "The sizes of the projections are written as numbers: they are 768, whatever the config says.",
+        "Ask the config for every size; then the same code fits the small model too.",
+        lambda case: {"q_lin": np.array([768, 768])},
+    ),
+    Mistake(
         "INIT-bias",
         "The projections have no bias.",
         "The pretrained weights carry a bias for each of them; nn.Linear has one unless told otherwise.",

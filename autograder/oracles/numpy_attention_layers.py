@@ -54,18 +54,21 @@ def softmax(scores: Array, kind: str = "keys") -> Array:
             exponentials = np.exp(shifted - shifted.max(axis=axis, keepdims=True))
         if kind == "shifted_undivided":
             return np.asarray(exponentials)
-        weights = exponentials / exponentials.sum(axis=axis, keepdims=True)
         if kind == "logarithm":
-            return np.log(weights)
+            return np.asarray(
+                shifted - scores.max(axis=-1, keepdims=True) - np.log(exponentials.sum(axis=-1, keepdims=True))
+            )
+        weights = exponentials / exponentials.sum(axis=axis, keepdims=True)
         return softmax(weights) if kind == "twice" else np.asarray(weights)
 
 
 def multi_head(inputs: Mapping[str, Array], knobs: Knobs = Knobs()) -> Array:
     """x (n, d_model), W_q, W_k, W_v (heads, d_model, d_qkv), W_o (heads · d_qkv, d_model) -> (n, d_model)"""
     x, w_o = inputs["x"].astype(np.float64), inputs["W_o"].astype(np.float64)
-    heads = _heads(x, [inputs[name].astype(np.float64) for name in ("W_q", "W_k", "W_v")], knobs)
-    merged = _merge(heads, knobs.merge)
-    y = merged @ w_o if knobs.project else merged
+    with np.errstate(all="ignore"):  # what somebody's softmax makes of large scores need not be finite
+        heads = _heads(x, [inputs[name].astype(np.float64) for name in ("W_q", "W_k", "W_v")], knobs)
+        merged = _merge(heads, knobs.merge)
+        y = merged @ w_o if knobs.project else merged
     return y + x if knobs.skip and y.shape == x.shape else y
 
 
@@ -101,8 +104,7 @@ def _heads(x: Array, projections: list[Array], knobs: Knobs) -> Array:
         weights = weights.swapaxes(1, 2)
     if knobs.mix == "wrong_axis":  # einsum 'ij,jk->jik' summed over the axis of the queries
         return weights.sum(axis=1)[:, :, None] * v
-    with np.errstate(all="ignore"):
-        return np.asarray(weights @ {"values": v, "queries": q, "keys": k}[knobs.mix])
+    return np.asarray(weights @ {"values": v, "queries": q, "keys": k}[knobs.mix])
 
 
 def _project(x: Array, w: Array, stack: str) -> Array:

@@ -27,6 +27,8 @@ TABLE = np.array(
     ]
 )
 N = len(TABLE)
+#: Where the weights show in the result; the columns before, where keys and queries have their numbers, stay 0.
+SHOWN = slice(N, 2 * N)
 ARGUMENTS = "x, W_q, W_k, W_v, W_o"
 
 
@@ -36,10 +38,9 @@ def glass(width: int, size: float = 1.0) -> tuple[Array, Array, Array, Array, Ar
     table, marks = slice(width, width + N), slice(width + N, model)
     x = np.zeros((N, model))
     x[:, table], x[:, marks] = size * width**0.5 * TABLE, np.eye(N)
-    pick_table, pick_marks = np.zeros((model, width)), np.zeros((model, width))
-    pick_table[table, :N] = np.eye(N)
-    pick_marks[marks, :N] = np.eye(N)
-    return x, pick_table, pick_marks, pick_marks.copy(), np.eye(width, model)
+    w_q, w_k, w_v = np.zeros((3, model, width))
+    w_q[table, :N] = w_k[marks, :N] = w_v[marks, SHOWN] = np.eye(N)
+    return x, w_q, w_k, w_v, np.eye(width, model)
 
 
 def random_inputs(tokens: int, model: int = 48, width: int = 32, heads: int | None = None) -> tuple[Array, ...]:
@@ -63,7 +64,7 @@ def self_attention(function: Layer) -> None:
         y = np.asarray(function(x, w_q, w_k, w_v, w_o))
     same_shape(name, "the result", y, x.shape, "(n, d_model)", "W_o brings each token back to the width of the model.")
     judge_mix(name, y[:, :width], y[:, width:], x[:, width:])
-    judge_weights(name, y[:, :N], TABLE, factors(width, x.shape[1]))
+    judge_weights(name, y[:, SHOWN], TABLE, factors(width, x.shape[1]))
     large(name, function, glass(width, size=2000.0))
     passed(
         name, "20 tokens in, 20 out", "each query's weights sum to 1", "scores divided by √d_qkv", "large scores too"
@@ -118,8 +119,8 @@ def judge_mix(name: str, out: Array, rest: Array, skip: Array, where: str = "") 
             came,
             "Nothing is added behind W_o in this exercise.",
         )
-    if out[:, N:].any():
-        late = close(out.sum(axis=1), np.ones(len(out)))
+    if np.delete(out, SHOWN, axis=1).any():
+        late = bool((out > 0).all()) and close(out.sum(axis=1), np.ones(len(out)))
         came = "Yours does not, and each row of it sums to 1." if late else "Yours does not."
         fail(
             name,
@@ -151,12 +152,12 @@ def large(name: str, function: Layer, inputs: tuple[Array, ...]) -> None:
 
 
 def _note_constant(function: Layer) -> None:
-    x, w_q, w_k, w_v, w_o = glass(8)
+    x, w_q, w_k, w_v, w_o = glass(16)
     try:
         y = np.asarray(function(x, w_q, w_k, w_v, w_o))
-        judge_weights("", y[:, :N], TABLE, {})
+        judge_weights("", y[:, SHOWN], TABLE, {})
     except Exception:
         print(
-            "  A thought: with W_q of another width (8, say) it gives something else. It uses the constant d_qkv; "
+            "  A thought: with W_q of another width (16, say) it gives something else. It uses the constant d_qkv; "
             "W_q.shape knows the width too."
         )

@@ -154,6 +154,9 @@ def _judge_factor(
             "Yours do not: no factor makes them fit.",
             "Which axis of q must meet which axis of k? Write both shapes down.",
         )
+    if abs(factor) < 1e-3:
+        came = "Yours are the same for every key."
+        fail(name, f"the weights must come from the dot products of queries and keys{heads}.", came)
     if abs(factor - 1) > 1e-3:
         reason = next((words for words, value in factors.items() if abs(factor / value - 1) < 1e-3), "")
         fail(

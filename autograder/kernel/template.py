@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import io
 import json
 import os
 import signal
@@ -43,6 +44,7 @@ def main(descriptor: int) -> None:
     """Serve requests on the inherited socket until its other end closes."""
     parent = os.getppid()
     missing = _import_everything()
+    _draw_once()
     channel = socket.socket(fileno=descriptor)
     threads = len(os.listdir("/proc/self/task"))
     channel.send(json.dumps({"missing": missing, "threads": threads}).encode())
@@ -56,6 +58,22 @@ def main(descriptor: int) -> None:
             if not request:
                 return
             _fork(request, descriptors[0])
+
+
+def _draw_once() -> None:
+    """One picture with every kind of text, thrown away: fonts are looked up here, and not in every kernel again."""
+    with contextlib.suppress(ImportError):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(layout="constrained")
+        panel = figure.subplots()
+        image = panel.imshow([[0.0, 1.0], [1.0, 0.0]])
+        panel.set_title("layer 0")
+        panel.set_xticks([0, 1], ["[CLS]", "##s"], rotation=90)
+        panel.text(0, 0, r"$\alpha$ bold", weight="bold", style="italic", family="monospace")
+        figure.colorbar(image)
+        FigureCanvasAgg(figure).print_png(io.BytesIO())
 
 
 def _import_everything() -> list[str]:

@@ -110,6 +110,8 @@ def _definitions(source: str) -> Iterator[ast.stmt]:
 class _Wrapped(nn.Module):
     """Layers of a module of ``transformers`` under the course's names; itself it stays out of the state dict."""
 
+    wrapped: Any
+
     def __init__(self, module: Any) -> None:
         super().__init__()
         self.__dict__["wrapped"] = module  # past nn.Module's own bookkeeping, which would register it a second time
@@ -175,8 +177,9 @@ def _transformers_config(config: Any) -> Any:
     from transformers import DistilBertConfig  # takes a second to import; only who needs a ready-made part waits for it
 
     names = ("n_heads", "n_layers", "dim", "hidden_dim", "max_position_embeddings", "vocab_size", "pad_token_id")
+    make: Any = DistilBertConfig  # its fields are declared in a way that hides them from type checkers
     # transformers fixes DistilBERT's eps at 1e-12, whatever its config says
-    return DistilBertConfig(
+    return make(
         **{name: getattr(config, name) for name in names},
         num_labels=config.n_classes,
         dropout=0.0,

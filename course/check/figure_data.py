@@ -68,7 +68,7 @@ def _values(axes: Axes) -> np.ndarray | None:
         return None
     for artist in axes.get_children():
         if isinstance(artist, AxesImage | QuadMesh) and artist.get_array() is not None:
-            values = np.ma.filled(np.ma.asarray(artist.get_array(), dtype=float), np.nan)
+            values: np.ndarray = np.ma.filled(np.ma.asarray(artist.get_array(), dtype=float), np.nan)
             if values.ndim == 2:
                 return values
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,14 +74,13 @@ class LoopRecord:
     grown: bool
 
 
-def build(kind: Callable[[Any], nn.Module], config: Any) -> nn.Module:
+def build(kind: Any, config: Any) -> nn.Module:
     """``kind(config)`` in eval mode. A gap left in ``__init__`` leaves the lines before it standing."""
-    if not isinstance(kind, type):
-        return kind(config).eval()
-    model: nn.Module = kind.__new__(kind)
+    model = kind.__new__(kind)
     with contextlib.suppress(NotImplementedError):
-        model.__init__(config)  # type: ignore[misc]
-    return model.eval()
+        model.__init__(config)
+    module: nn.Module = model.eval()
+    return module
 
 
 def put_in(model: nn.Module, embeddings: nn.Module, layers: Iterable[nn.Module]) -> nn.Module:
@@ -150,13 +149,16 @@ def _forward(model: nn.Module, input_ids: Tensor) -> Tensor | None:
 def _kept(model: nn.Module, layers: int) -> Tensor | None:
     """``attention_probs`` as one tensor, layers first; None unless there is one tensor of one shape for each layer."""
     kept = getattr(model, "attention_probs", None)
+    entries: list[Any]
     if isinstance(kept, Mapping):
         entries = [kept.get(layer) for layer in range(layers)]
     elif isinstance(kept, Sequence | Tensor):
         entries = list(kept)
     else:
         return None
-    tensors = [entry[0] if isinstance(entry, list | tuple) and len(entry) == 1 else entry for entry in entries]
+    tensors: list[Any] = [
+        entry[0] if isinstance(entry, list | tuple) and len(entry) == 1 else entry for entry in entries
+    ]
     if len(tensors) != layers or not all(isinstance(tensor, Tensor) for tensor in tensors):
         return None
     if len({tensor.shape for tensor in tensors}) != 1:

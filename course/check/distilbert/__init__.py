@@ -3,10 +3,12 @@
 They test what must be true of any right answer, and say which mistake they see. None holds the answer.
 """
 
-from course.check.distilbert.attention import attention_block, attention_context, attention_scores, attention_weights
+from course.check.distilbert.attention import attention_scores, attention_weights
+from course.check.distilbert.context import attention_block, attention_context
 from course.check.distilbert.embedding import embeddings
+from course.check.distilbert.encoder import encoder_list, encoder_loop
+from course.check.distilbert.head import classifier, classifier_model, prediction
 from course.check.distilbert.masked import padding
-from course.check.distilbert.model import classifier, classifier_model, encoder_list, encoder_loop, prediction
 from course.check.distilbert.picture import figure, head_average, tokens
 from course.check.distilbert.projections import attention_init
 

@@ -8,6 +8,7 @@ instructor's own Jupyter) it asks the judge on the spot and raises ``AssertionEr
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Iterator
@@ -57,12 +58,15 @@ class Case:
     def load(self, module: Any) -> Any:
         """The student's module in eval mode, the stored weights injected by name.
 
-        A layer that is missing or of the wrong size is replaced: what ``__init__`` got wrong costs its own
-        points, not those of ``forward``. A bias that the reference does not have becomes zero.
+        A layer that is missing, of the wrong size or shared with another is replaced: what ``__init__`` got
+        wrong costs its own points, not those of ``forward``. A bias that the reference does not have becomes zero.
         """
-        for name, weight in self._weights.items():
+        layers = {name.rpartition(".")[0] for name in self._weights}
+        _separate(module, sorted(layers - {""}))
+        # weights first: they decide whether a layer stays, and a bias goes into the layer that does
+        for name, weight in sorted(self._weights.items(), key=lambda pair: not pair[0].endswith("weight")):
             _inject(module, name, weight)
-        for name in {name.rpartition(".")[0] for name in self._weights}:
+        for name in layers:
             bias = getattr(_walk(module, name.split(".")), "bias", None) if name else None
             if bias is not None and f"{name}.bias" not in self._weights:
                 bias.data.zero_()
@@ -136,6 +140,17 @@ def _walk(module: Any, path: list[str]) -> Any:
         if module is None:
             return None
     return module
+
+
+def _separate(module: Any, layers: list[str]) -> None:
+    """A layer of its own under each name, where one and the same object stood under several."""
+    seen: set[int] = set()
+    for name in layers:
+        *path, last = name.split(".")
+        part = _walk(module, [*path, last])
+        if part is not None and id(part) in seen:
+            setattr(_walk(module, path), last, copy.deepcopy(part))
+        seen.add(id(part))
 
 
 def _inject(module: Any, name: str, weight: Any) -> None:

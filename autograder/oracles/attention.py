@@ -53,6 +53,10 @@ def softmax(x: Array, axis: int = -1) -> Array:
     return e / e.sum(axis=axis, keepdims=True)
 
 
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x.clip(-500, 500)))
+
+
 def gelu(x: Array, kind: str = "gelu") -> Array:
     if kind == "relu":
         return np.maximum(x, 0)

@@ -141,30 +141,30 @@ def judge_context(exercise: Exercise, case: Case, answers: Answers) -> Judgement
         return Judgement([first])
     if weights is None or weights.shape != case.expected["weights"].shape:
         weights = case.expected["weights"]  # weights of a wrong shape have cost their points already
-    split = _paid_split(case, weights)
-    check = compare_value("output", output, _tail(case, weights, Knobs(split=split)), exercise)
-    if check.passed:
+    splits = _paid_splits(case, weights)
+    checks = [compare_value("output", output, _tail(case, weights, Knobs(split=split)), exercise) for split in splits]
+    if any(check.passed for check in checks):
         return right("context")
     for known in CONTEXT_MISTAKES:
-        knobs = replace(known.knobs, split=split) if known.knobs.split == "right" else known.knobs
-        if np.allclose(output, _tail(case, weights, knobs), atol=1e-4, rtol=1e-3):
-            return named(known.id, known.message, known.hint)
+        ways = splits if known.knobs.split == "right" else [known.knobs.split]
+        for knobs in (replace(known.knobs, split=way) for way in ways):
+            if np.allclose(output, _tail(case, weights, knobs), atol=1e-4, rtol=1e-3):
+                return named(known.id, known.message, known.hint)
     if unsteady(answers, "output"):
         return dropout("The block's outputs")
     return wrong(
         "context",
-        "The block's output does not follow from its own attention weights. " + check.message,
-        check.hint or "context is the weights times the values, head by head.",
+        "The block's output does not follow from its own attention weights. " + checks[0].message,
+        checks[0].hint or "context is the weights times the values, head by head.",
     )
 
 
-def _paid_split(case: Case, weights: Array) -> str:
-    """How the heads were cut out, where the scores were made so too and have paid for it."""
-    given = weights.astype(np.float64)
-    if not np.isfinite(given).all() or made_of(given, scores_of(case)):
-        return "right"
-    ways = ("untransposed", "interleaved")
-    return next((way for way in ways if made_of(given, scores_of(case, Knobs(split=way)))), "right")
+def _paid_splits(case: Case, weights: Array) -> list[str]:
+    """The right way to cut out the heads, and any other that the scores show, and so have paid for already."""
+    given, others = weights.astype(np.float64), ("untransposed", "interleaved")
+    if not np.isfinite(given).all():
+        return ["right"]
+    return ["right", *(way for way in others if made_of(given, scores_of(case, Knobs(split=way))))]
 
 
 def _tail(case: Case, weights: Array, knobs: Knobs) -> Array:

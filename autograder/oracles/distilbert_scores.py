@@ -41,10 +41,9 @@ def made_of(weights: Array, scores: Array) -> bool:
     """
     axes = summed_axes(weights)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs, rest = np.log(weights), np.log1p(-weights)
+        logs = np.log(weights)
     if axes is None:
-        with np.errstate(invalid="ignore"):
-            return _alike(weights, scores) or _alike(logs - rest, scores) or _one_shift(logs, scores, (-1,))
+        return _alike(weights, scores) or _alike(weights, attention.sigmoid(scores)) or _one_shift(logs, scores, (-1,))
     if (weights < 0).any():
         return _alike(weights * scores.sum(-1, keepdims=True), scores)  # divided by the sum, without an exponential
     if (weights == 0).any():
@@ -152,7 +151,7 @@ def _fitted(given: Array, scores: Array) -> Judgement:
     x = scores - scores.mean(-1, keepdims=True)
     y = logs - logs.mean(-1, keepdims=True)
     factor = float((x * y).sum() / (x * x).sum())
-    if np.abs(y - factor * x).max() < 2e-3 * max(1.0, abs(factor)):
+    if abs(factor) > 1e-2 and np.abs(y - factor * x).max() < 2e-3 * max(1.0, abs(factor)):
         return named(
             "M3-factor",
             f"Your scores are {factor:.3g} times what they should be.",

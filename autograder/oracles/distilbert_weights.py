@@ -67,7 +67,7 @@ def _no_softmax(case: Case, weights: Array) -> Judgement:
         return named("M1-none", "These are the scores themselves: no softmax was applied.", what)
     if (weights < 0).any():
         return wrong("weights", "Some weights are negative; a softmax never gives such a number.", what)
-    if _alike(weights, 1 / (1 + np.exp(-scores.clip(-500, 500)))):
+    if _alike(weights, attention.sigmoid(scores)):
         return named("M1-sigmoid", f"{ROWS}; yours come from a sigmoid, each for itself.", what)
     kept = weights != 0
     if not kept.all() and kept.any():

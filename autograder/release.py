@@ -17,9 +17,11 @@ import nbformat
 from autograder import cells
 from autograder.assignment import Assignment, Submission
 from autograder.errors import GradingError
-from autograder.grading import Graded, grade, inputs_of, prepare
+from autograder.grading import inputs_of, prepare
+from autograder.judge import judge
 from autograder.leaks import leaks
 from autograder.run import Kernels, Limits, Ran, run
+from autograder.verdict import NotebookVerdict
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
 INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
@@ -121,21 +123,22 @@ def untouched(assignment: Assignment) -> Submission:
     return Submission("untouched", notebooks, {}, ())
 
 
-def run_all(submission: Submission, assignment: Assignment, kernels: Kernels) -> Iterator[tuple[str, Ran]]:
+def run_all(
+    submission: Submission, assignment: Assignment, kernels: Kernels
+) -> Iterator[tuple[str, Ran, NotebookVerdict]]:
+    """Every notebook of a submission, run and judged."""
     prepared = prepare(submission, assignment)
     for name, made in prepared.rebuilt.items():
         with tempfile.TemporaryDirectory() as answers:
-            yield (
-                name,
-                run(
-                    made.notebook,
-                    files=prepared.files,
-                    inputs=inputs_of(made.notebook),
-                    answers=Path(answers),
-                    kernels=kernels,
-                    limits=Limits(),
-                ),
+            ran = run(
+                made.notebook,
+                files=prepared.files,
+                inputs=inputs_of(made.notebook),
+                answers=Path(answers),
+                kernels=kernels,
+                limits=Limits(),
             )
+            yield name, ran, judge(ran, student=submission.student, assignment=assignment.name, notebook=name)
 
 
 def _errors(ran: Ran) -> Iterator[tuple[str, str]]:
@@ -148,27 +151,21 @@ def _errors(ran: Ran) -> Iterator[tuple[str, str]]:
 
 
 def _solved(assignment: Assignment, kernels: Kernels) -> Iterator[str]:
-    for name, ran in run_all(solved(assignment), assignment, kernels):
+    for name, ran, verdict in run_all(solved(assignment), assignment, kernels):
         yield from (f"{name}: {what}" for _, what in _errors(ran))
-    yield from _unexpected(grade(solved(assignment), assignment, kernels, Limits()), ("passed", "manual"))
+        yield from _unexpected(verdict, ("passed", "manual"))
 
 
 def _untouched(assignment: Assignment, kernels: Kernels) -> Iterator[str]:
-    for name, ran in run_all(untouched(assignment), assignment, kernels):
+    for name, ran, verdict in run_all(untouched(assignment), assignment, kernels):
         yield from (f"{name}: {what}" for error, what in _errors(ran) if error not in INTENDED)
-    graded = grade(untouched(assignment), assignment, kernels, Limits())
-    yield from (
-        f"{cell.cell} has {cell.points:g} points"
-        for notebook in graded.verdict.notebooks
-        for cell in notebook.cells
-        if cell.points
-    )
-    yield from _unexpected(graded, ("failed", "missing"))
+        yield from (f"{name}: {cell.cell} has {cell.points:g} points" for cell in verdict.cells if cell.points)
+        yield from _unexpected(verdict, ("failed", "missing"))
 
 
-def _unexpected(graded: Graded, statuses: tuple[str, ...]) -> Iterator[str]:
-    for notebook in graded.verdict.notebooks:
-        for cell in notebook.cells:
-            if cell.status not in statuses and cell.max_points:
-                said = next((check.message for check in cell.checks if not check.passed), "")
-                yield f"{notebook.notebook}: {cell.cell} {cell.status} with {cell.points} of {cell.max_points:g} points. {said}"
+def _unexpected(verdict: NotebookVerdict, statuses: tuple[str, ...]) -> Iterator[str]:
+    for cell in verdict.cells:
+        if cell.status not in statuses and cell.max_points:
+            said = next((check.message for check in cell.checks if not check.passed), "")
+            of = f"{cell.points} of {cell.max_points:g} points"
+            yield f"{verdict.notebook}: {cell.cell} {cell.status} with {of}. {said}"

@@ -50,7 +50,10 @@ class WordVectors:
         cosines = (table @ vector) / (table.norm(dim=1) * vector.norm())
         best = cosines.topk(count)
         words = list(self.ids)
-        return [(words[place], float(cosine)) for cosine, place in zip(best.values, best.indices.tolist(), strict=True)]
+        return [
+            (words[place], round(float(cosine), 3))
+            for cosine, place in zip(best.values, best.indices.tolist(), strict=True)
+        ]
 
     def random(self, count: int = 10, seed: int | None = None) -> list[str]:
         """Some words of the vocabulary."""

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from course.figures.arrays import to_array
 
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#777777"
+INK = "#222222"
 WIDTH = 7.5
 
 
@@ -125,22 +126,25 @@ def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
     return figure
 
 
-def gaps(pairs: Sequence[tuple[str, str, float, float]], controls: Sequence[tuple[str, str, float, float]]) -> Figure:
-    """Two values for each pair, joined by a line. Each entry: first word, second word, value of each (0 to 1)."""
+def gaps(pairs: Sequence[tuple[str, float, float]], controls: Sequence[tuple[str, float, float]]) -> Figure:
+    """Two values for each pair, joined by a line. Each entry: sentence with ``one/other``, value of each (0 to 1)."""
     rows = [*pairs, *controls]
     figure, axes = _figure(0.36 * len(rows) + 1.1)
-    for place, (_, _, one, other) in enumerate(rows):
+    for place, (_, one, other) in enumerate(rows):
         y = len(rows) - place
         colour = BLUE if place < len(pairs) else GREY
         axes.plot([one, other], [y, y], color=colour, linewidth=1.5)
-        axes.plot([one], [y], "o", color=colour)
-        axes.plot([other], [y], "s", color=colour, markerfacecolor="white")
-        axes.text(1.03, y, f"{abs(one - other):.3f}", fontsize=8, va="center", color=colour)
-    axes.set_yticks(range(len(rows), 0, -1), [f"● {first}   □ {second}" for first, second, *_ in rows])
-    axes.text(1.03, len(rows) + 0.8, "gap", fontsize=8, va="center")
+        axes.plot([one], [y], "o", color=colour, clip_on=False, zorder=3)
+        axes.plot([other], [y], "s", color=colour, markerfacecolor="white", clip_on=False, zorder=3)
+        axes.text(1.05, y, f"{abs(one - other):.3f}", fontsize=8, va="center", color=colour)
+    axes.set_yticks(range(len(rows), 0, -1), [sentence for sentence, *_ in rows])
+    axes.text(1.05, len(rows) + 0.8, "gap", fontsize=8, va="center")
     axes.axhline(len(controls) + 0.5, color=GREY, linewidth=0.8, linestyle=":")
-    axes.text(0.005, len(controls) + 0.32, "below: pairs that should not matter", fontsize=8, color=GREY, va="top")
-    axes.set(xlim=(0, 1), ylim=(0.4, len(rows) + 1.0))
+    axes.text(0.5, len(controls) + 0.45, "controls", fontsize=8, color=GREY, va="top", ha="center")
+    axes.plot([], [], "o", color=INK, label="first word")
+    axes.plot([], [], "s", color=INK, markerfacecolor="white", label="second word")
+    axes.legend(fontsize=8, frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axes.set(xlim=(0, 1), ylim=(0.4, len(rows) + 0.6))
     axes.set_xlabel("P(positive), as the checkpoint sees it", fontsize=9)
     _plain(axes)
     return figure

@@ -43,6 +43,13 @@ class StandInLayer(nn.Module):
         return hidden_states @ self.matrix + self.shift, self.attention.clone()
 
 
+class Both(tuple[Tensor, Tensor]):
+    """What a block returns; who forgets to take the two apart can still index the first one by ``[:, 0]``."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(0)[key] if isinstance(key, tuple) else super().__getitem__(key)
+
+
 class StandInOutput(nn.Module):
     """A block that gives one stored tensor and even weights, whatever it is fed."""
 
@@ -52,8 +59,19 @@ class StandInOutput(nn.Module):
         self.final = final
         self.attention = torch.full((batch, heads, tokens, tokens), 1 / tokens)
 
-    def forward(self, hidden_states: Tensor) -> tuple[Tensor, Tensor]:
-        return self.final.clone(), self.attention.clone()
+    def forward(self, hidden_states: Any) -> Both:
+        return Both((self.final.clone(), self.attention.clone()))
+
+
+class Reached(Exception):
+    """The classifier was called: the loop is over."""
+
+
+class StandInClassifier(nn.Module):
+    """Ends the forward pass; without weights, it cannot be used in any other way either."""
+
+    def forward(self, pooled_output: Tensor) -> Tensor:
+        raise Reached
 
 
 @dataclass(frozen=True)
@@ -61,7 +79,7 @@ class LoopRecord:
     """What the loop over the layers did.
 
     layer_inputs: (layers called, batch, tokens, dim), in the order of the calls of the first forward pass
-    pooled: (batch, dim), what went on to the classifier; None where nothing did
+    pooled: (batch, dim), the first token of the loop's output; None where there is none
     attention, attention_again: (layers, batch, heads, tokens, tokens), kept after the first and after the second
         pass; None where there is not one tensor for each layer
     grown: did the second pass keep more than the first?
@@ -110,6 +128,7 @@ def run_loop(
     seen: list[Tensor] = []
     layers = [StandInLayer(*given, seen) for given in zip(matrices, shifts, attention, strict=True)]
     put_in(model, StandInEmbeddings(embedded), layers)
+    _end_at_classifier(model)
     pooled = _forward(model, input_ids)
     inputs = list(seen)
     first, size = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None))
@@ -125,25 +144,35 @@ def run_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: i
     return model(input_ids)
 
 
+def _end_at_classifier(model: nn.Module) -> None:
+    """From now on a forward pass ends where the classifier begins, however that is written."""
+    layers = [getattr(model, name, None) for name in ("pre_classifier", "classifier")]
+    for module in model.modules():
+        # a container that the student made of the two, say a Sequential, ends the pass too
+        if module is not model and any(layer in list(module.modules()) for layer in layers):
+            module.register_forward_pre_hook(_reached)
+    model.pre_classifier, model.classifier = StandInClassifier(), StandInClassifier()
+
+
+def _reached(module: nn.Module, inputs: Any) -> None:
+    raise Reached
+
+
 def _forward(model: nn.Module, input_ids: Tensor) -> Tensor | None:
-    """What is pooled in one forward pass. Raises what the model raised where it did not get that far."""
-    pooled: list[Tensor] = []
-    classifier = getattr(model, "pre_classifier", None)
-    hook = None
-    if isinstance(classifier, nn.Module):
-        hook = classifier.register_forward_pre_hook(lambda _, inputs: pooled.append(inputs[0].detach().clone()))
+    """One forward pass up to the classifier: -> the first token of ``output``, (batch, dim).
+
+    Raises what the model raised where it did not get through the loop.
+    """
     try:
         model(input_ids)
     except Exception as error:
-        if not pooled:
-            left = left_behind(error, model, ("pooled_output",))
-            if left is None:
-                raise
-            pooled.append(left)
-    finally:
-        if hook is not None:
-            hook.remove()
-    return pooled[0] if pooled else None
+        pooled = left_behind(error, model, ("pooled_output",))
+        if pooled is None and not isinstance(error, Reached):
+            raise
+        output = left_behind(error, model, ("output",))
+        # the pooling is a given line: its points are the classifier's
+        return output[:, 0] if output is not None and output.ndim == 3 else pooled
+    return None
 
 
 def _kept(model: nn.Module, layers: int) -> Tensor | None:

@@ -39,7 +39,7 @@ LIST_MISTAKES = [
         "M14-list",
         "The blocks stand in a plain Python list: their parameters are invisible to the model.",
         "nn.ModuleList is a list that registers what it holds; without it nothing is loaded, moved or trained.",
-        lambda case: {"length": np.array(_layers(case)), "registered": np.array(0)},
+        lambda case: {"length": np.array(_layers(case)), "registered": np.array(0), "blocks": np.array(True)},
     ),
     Mistake(
         "M14-same",
@@ -140,7 +140,7 @@ def _backwards(case: Case) -> Mapping[str, Array]:
 
 
 def _reversed(case: Case) -> Mapping[str, Array]:
-    return {"attention": case.inputs["attention"][::-1]}
+    return {"attention": case.inputs["attention"][::-1], "layer_inputs": case.expected["layer_inputs"]}
 
 
 LOOP_MISTAKES = [

@@ -21,7 +21,8 @@ from autograder.oracles.distilbert_scores import SCORE_MISTAKES
 from tests.grading import ROOT
 
 Arrays = Mapping[str, np.ndarray]
-STEPS = {"distilbert/attention_scores": SCORE_MISTAKES, "distilbert/attention_context": CONTEXT_MISTAKES}
+CONTEXT = "distilbert/attention_context"
+STEPS = {"distilbert/attention_scores": SCORE_MISTAKES, CONTEXT: CONTEXT_MISTAKES}
 
 
 def wrong_answers(slug: str) -> Iterator[tuple[str, Case, Arrays]]:
@@ -30,7 +31,16 @@ def wrong_answers(slug: str) -> Iterator[tuple[str, Case, Arrays]]:
         for mistake in store.exercise(slug).mistakes:
             yield mistake.id, case, {**case.expected, **mistake.answers(case)}
         for turned in STEPS.get(slug, ()):
-            yield turned.id, case, block_answers(case, turned.knobs)
+            knobs = turned.knobs
+            weights = block_answers(case, Knobs(norm=knobs.norm) if slug == CONTEXT else knobs)["weights"]
+            yield turned.id, case, {"weights": weights, "output": tail(case, weights, knobs)}
+
+
+def tail(case: Case, weights: np.ndarray, knobs: Knobs) -> np.ndarray:
+    """The output of somebody who makes a mistake behind the softmax, and none before it."""
+    hidden_states = case.inputs["hidden_states"].astype(np.float64)
+    heads, eps = int(case.config["n_heads"]), float(case.config["eps"])
+    return attention.attention_tail(weights, hidden_states, case.weights, heads, eps, knobs)
 
 
 def block_answers(case: Case, knobs: Knobs) -> Arrays:
@@ -76,12 +86,12 @@ def test_every_known_mistake_is_called_by_its_own_name_and_by_no_other(slug: str
     assert seen == {mistake for mistake, _, _ in wrong_answers(slug)}
 
 
-@pytest.mark.parametrize("slug", [slug for slug in store.exercises("distilbert")])
+@pytest.mark.parametrize("slug", list(store.exercises("distilbert")))
 def test_the_stored_answer_itself_is_right(slug: str) -> None:
     exercise = store.exercise(slug)
     for case in store.cases(slug):
         answers = dict(case.expected)
-        if slug in ("distilbert/attention_scores", "distilbert/attention_weights", "distilbert/attention_context"):
+        if slug.startswith("distilbert/attention_") and slug != "distilbert/attention_init":
             answers = {name: array.astype(np.float32) for name, array in answers.items()}
         if slug == "distilbert/figure":
             continue  # its words stand in the case, not among the expected answers
@@ -90,7 +100,7 @@ def test_the_stored_answer_itself_is_right(slug: str) -> None:
 
 @pytest.mark.parametrize("number", range(3))
 def test_the_block_with_every_knob_at_rest_is_transformers_block(number: int) -> None:
-    case = store.cases("distilbert/attention_context")[number]
+    case = store.cases(CONTEXT)[number]
     output, weights = oracle(case.inputs["hidden_states"], case.weights, case.config)
     ours = block_answers(case, Knobs())
     np.testing.assert_allclose(ours["output"], output, atol=1e-10, rtol=1e-10)
@@ -100,7 +110,7 @@ def test_the_block_with_every_knob_at_rest_is_transformers_block(number: int) ->
 def test_the_pre_ln_knob_is_the_pre_ln_layer_of_torch() -> None:
     import torch
 
-    case = store.cases("distilbert/attention_context")[0]
+    case = store.cases(CONTEXT)[0]
     dim, heads = int(case.config["dim"]), int(case.config["n_heads"])
     layer = torch.nn.TransformerEncoderLayer(
         dim, heads, int(case.config["hidden_dim"]), 0.0, "gelu", 1e-12, batch_first=True, norm_first=True

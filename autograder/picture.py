@@ -51,7 +51,7 @@ def class_picture(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
     grid, totals, spread = room(1, 1), room(2, 1), room(1, 3, span=2)
     _grid(grid, shares, waiting, ordered, columns)
     _totals(totals, ordered)
-    _distribution(spread, ordered)
+    plot_distribution(spread, ordered)
     width, height = figure.get_size_inches()
     _legend(figure, grid, 1 - (sum(heights[:3]) - 0.12) / height, bool(waiting.any()))
     figure.text(
@@ -163,7 +163,7 @@ def _totals(axes: Axes, ordered: Sequence[SubmissionVerdict]) -> None:
     axes.axvline(0, color=SOFT, linewidth=0.8)
 
 
-def _distribution(axes: Axes, ordered: Sequence[SubmissionVerdict]) -> None:
+def plot_distribution(axes: Axes, ordered: Sequence[SubmissionVerdict]) -> None:
     points = np.array([verdict.points for verdict in ordered])
     top = max(verdict.max_points for verdict in ordered) or 1.0
     axes.hist(np.clip(points, 0, top), bins=min(20, max(5, int(top))), range=(0, top), color=ACCENT, rwidth=0.92)

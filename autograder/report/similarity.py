@@ -1,0 +1,132 @@
+"""Pairs of submissions that have unusual code in common, after names and comments are made equal.
+
+Nothing here proves anything: short exercises have few good answers. What two answers share counts by how rare it is
+in the class, so the way everybody solves an exercise makes nobody suspicious.
+"""
+
+from __future__ import annotations
+
+import builtins
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from rapidfuzz.distance import Indel
+
+from autograder.report.code import Answer, Token, tokens
+
+#: Fewer tokens than this, and equal answers are chance.
+ENOUGH_TOKENS = 40
+#: More than this are not compared: no exercise needs so many.
+MOST_TOKENS = 5000
+#: So many tokens in a row are compared at a time: about two lines.
+RUN = 10
+#: Share of rare code in common from which on a pair is named. Among 200 simulated answers, put together from three or
+#: four ways for each step, no honest pair reaches it.
+ALIKE = 0.7
+#: Whoever is alike with more than this many others (and this share of the class) solved it the usual way.
+USUAL, USUAL_SHARE = 3, 0.03
+_LAYOUT = (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students' answers to one exercise.
+
+    in_common: share of their rare runs of tokens that both have, 0 to 1. similarity: share of all tokens.
+    """
+
+    place: str
+    first: str
+    second: str
+    in_common: float
+    similarity: float
+    tokens: int
+    sources: tuple[str, str]
+
+
+def similar_pairs(answers: Sequence[Answer]) -> list[Pair]:
+    """Unusually similar pairs over all places, the most telling first."""
+    places: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
+    for answer in answers:
+        places[answer.place][answer.student].append(answer)
+    pairs: list[Pair] = []
+    for place, by_student in places.items():
+        pairs.extend(_pairs_of(place, {student: _joined(own) for student, own in by_student.items()}))
+    return sorted(pairs, key=lambda pair: (-pair.in_common * min(pair.tokens, 400), pair.first, pair.second))
+
+
+def _joined(answers: Sequence[Answer]) -> Answer:
+    source, stub = ("\n".join(getattr(one, field) for one in answers) for field in ("source", "stub"))
+    return Answer(answers[0].student, answers[0].place, source, stub)
+
+
+def _pairs_of(place: str, answers: dict[str, Answer]) -> list[Pair]:
+    streams = {student: normalised(answer)[:MOST_TOKENS] for student, answer in answers.items()}
+    long_enough = [student for student, stream in streams.items() if len(stream) >= ENOUGH_TOKENS]
+    if len(long_enough) < 2:
+        return []
+    common = rare_in_common([streams[student] for student in long_enough])
+    alike = (common >= ALIKE) & ~np.eye(len(common), dtype=bool)
+    usual = alike.sum(1) > max(USUAL, USUAL_SHARE * len(common))
+    found = []
+    for row, column in np.argwhere(np.triu(alike)):
+        if usual[row] and usual[column]:
+            continue
+        first, second = long_enough[row], long_enough[column]
+        mine, theirs = streams[first], streams[second]
+        similarity = Indel.normalized_similarity(mine, theirs)
+        sources = (answers[first].source, answers[second].source)
+        length = min(len(mine), len(theirs))
+        found.append(Pair(place, first, second, float(common[row, column]), similarity, length, sources))
+    return found
+
+
+def rare_in_common(streams: Sequence[Sequence[str]]) -> np.ndarray:
+    """(answers, answers): the share of two answers' runs of tokens that both have, each weighted by how rare it is."""
+    runs = [{tuple(stream[at : at + RUN]) for at in range(len(stream) - RUN + 1)} for stream in streams]
+    spread = Counter(run for own in runs for run in own)
+    place = {run: index for index, run in enumerate(spread)}
+    has = np.zeros((len(streams), len(place)), dtype=np.float32)  # (answers, runs)
+    for line, own in enumerate(runs):
+        has[line, [place[run] for run in own]] = 1
+    weights = np.log((len(streams) + 1) / np.fromiter(spread.values(), dtype=np.float32))
+    both = (has * weights) @ has.T
+    either = both.diagonal()[:, None] + both.diagonal()[None] - both
+    return np.asarray(both / np.maximum(either, 1e-9))
+
+
+def normalised(answer: Answer) -> list[str]:
+    """The student's own tokens. Names that the student chose are all equal; comments, docstrings, layout are gone."""
+    given = _given(answer.stub)
+    symbols: list[str] = []
+    before, previous = "", Token(tokenize.NEWLINE, "\n")
+    for token in tokens(answer.source, answer.stub):
+        if token.kind == tokenize.STRING:
+            if previous.kind not in _LAYOUT:  # else a docstring
+                symbols.append("a string")
+        elif token.is_name:
+            # an attribute of a library keeps its name; one of the student's own object does not
+            of_library = previous.text == "." and before != "self"
+            symbols.append(token.text if of_library or token.text in given else "a name")
+        elif token.kind not in _LAYOUT:
+            symbols.append(token.text)
+        before, previous = previous.text, token
+    return symbols
+
+
+@lru_cache(maxsize=256)
+def _given(stub: str) -> frozenset[str]:
+    return frozenset(token.text for token in tokens(stub) if token.is_name) | frozenset(dir(builtins))
+
+
+def same_answers(answers: Sequence[Answer]) -> list[tuple[str, int, int]]:
+    """(place, students, tokens) where four or more answers are the same, token for token; usual for short ones."""
+    streams: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
+    for answer in answers:
+        streams[answer.place, tuple(normalised(answer))].add(answer.student)
+    found = [(place, len(who), len(stream)) for (place, stream), who in streams.items() if len(who) > 3 and stream]
+    return sorted(found, key=lambda one: (-one[1], one[0]))

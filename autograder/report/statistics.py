@@ -1,0 +1,174 @@
+"""Numbers about a class: difficulty, discrimination, mistakes, time, damage, what waits for a human."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograder.picture import exercises, shares_of
+from autograder.verdict import SubmissionVerdict
+
+#: Below so many students a correlation says nothing.
+FEW = 10
+
+
+@dataclass(frozen=True)
+class ExerciseStatistics:
+    """One graded cell over the class.
+
+    difficulty: mean share of the points, 1 for an exercise that everybody solved; None where nothing is decided.
+    discrimination: point-biserial correlation of the share with the points of all other exercises; None where it
+    has no meaning (few students, or all of them alike).
+    """
+
+    notebook: str
+    cell: str
+    max_points: float
+    students: int
+    full: int
+    none: int
+    waiting: int
+    difficulty: float | None
+    discrimination: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MistakeCount:
+    """One mistake in one exercise. ``mistake`` is empty where the catalogue has no name for it."""
+
+    cell: str
+    mistake: str
+    message: str
+    students: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of grading: per submission, and the slowest of them."""
+
+    total: float
+    median: float
+    longest: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Something that a person must do. ``why`` is ``written`` or ``infrastructure``."""
+
+    why: str
+    notebook: str
+    cell: str
+    students: tuple[str, ...]
+
+
+def exercise_statistics(verdicts: Sequence[SubmissionVerdict]) -> list[ExerciseStatistics]:
+    columns = exercises(verdicts)
+    shares, waiting = shares_of(verdicts, columns)
+    most, seconds = _largest_and_slowest(verdicts)
+    points = np.nan_to_num(shares) * np.array([most[column] for column in columns])  # (students, exercises)
+    found = []
+    for index, (notebook, cell) in enumerate(columns):
+        share, others = shares[:, index], points.sum(1) - points[:, index]
+        decided = ~np.isnan(share)
+        found.append(
+            ExerciseStatistics(
+                notebook,
+                cell,
+                most[notebook, cell],
+                int(decided.sum()),
+                int((share[decided] >= 1).sum()),
+                int((share[decided] <= 0).sum()),
+                int(waiting[:, index].sum()),
+                float(share[decided].mean()) if decided.any() else None,
+                correlation(share[decided], others[decided]),
+                float(np.median(seconds[notebook, cell])),
+            )
+        )
+    return found
+
+
+def _largest_and_slowest(
+    verdicts: Sequence[SubmissionVerdict],
+) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], list[float]]]:
+    most: dict[tuple[str, str], float] = defaultdict(float)
+    seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for verdict in verdicts:
+        for notebook in verdict.notebooks:
+            for cell in notebook.cells:
+                place = (notebook.notebook, cell.cell)
+                most[place] = max(most[place], cell.max_points)
+                seconds[place].append(cell.seconds)
+    return most, seconds
+
+
+def correlation(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Pearson's r, which is the point-biserial one where ``first`` is 0 or 1."""
+    if len(first) < FEW or np.ptp(first) < 1e-9 or np.ptp(second) < 1e-9:
+        return None
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def mistake_counts(verdicts: Iterable[SubmissionVerdict]) -> list[MistakeCount]:
+    """Every failed check, named mistakes by their id, others by their words; the most frequent first."""
+    students: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    messages: dict[tuple[str, str, str], str] = {}
+    for verdict in verdicts:
+        for notebook in verdict.notebooks:
+            for cell in notebook.cells:
+                for check in cell.checks:
+                    if check.passed or cell.status in ("manual", "infrastructure"):
+                        continue
+                    message = check.message or check.name
+                    key = (cell.cell, check.mistake, "" if check.mistake else _kind(message))
+                    messages.setdefault(key, message)
+                    if verdict.student not in students[key][-1:]:
+                        students[key].append(verdict.student)
+    found = [MistakeCount(key[0], key[1], messages[key], tuple(names)) for key, names in students.items()]
+    return sorted(found, key=lambda one: (-len(one.students), one.cell, one.mistake, one.message))
+
+
+def _kind(text: str) -> str:
+    """The text without what differs from student to student: numbers and what stands in quotes."""
+    return re.sub(r"\d+", "#", re.sub(r"'[^']*'", "'…'", text))
+
+
+def times(verdicts: Sequence[SubmissionVerdict], show: int = 5) -> Times:
+    spent = {verdict.student: sum(notebook.seconds for notebook in verdict.notebooks) for verdict in verdicts}
+    longest = sorted(spent.items(), key=lambda item: -item[1])[:show]
+    return Times(sum(spent.values()), float(np.median(list(spent.values()))), tuple(longest))
+
+
+def repairs(verdicts: Iterable[SubmissionVerdict]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """(student, notebook, notes) of every notebook in which something was put right."""
+    return [
+        (verdict.student, notebook.notebook, notebook.notes)
+        for verdict in verdicts
+        for notebook in verdict.notebooks
+        if notebook.notes
+    ]
+
+
+def repair_kinds(verdicts: Iterable[SubmissionVerdict]) -> list[tuple[str, int]]:
+    """(what was put right, in how many notebooks), the most frequent first."""
+    counts: dict[str, int] = defaultdict(int)
+    for _, _, notes in repairs(verdicts):
+        for kind in {_kind(note) for note in notes}:
+            counts[kind] += 1
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def waiting_for_people(verdicts: Iterable[SubmissionVerdict]) -> list[Waiting]:
+    """Written answers that nobody has read, and exercises on which the grader itself failed (those first)."""
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for verdict in verdicts:
+        for notebook in verdict.notebooks:
+            for cell in notebook.cells:
+                if cell.points is None:
+                    why = "infrastructure" if cell.status == "infrastructure" else "written"
+                    found[why, notebook.notebook, cell.cell].append(verdict.student)
+    return [Waiting(*key, tuple(students)) for key, students in sorted(found.items())]

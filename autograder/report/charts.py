@@ -16,12 +16,14 @@ from autograder.verdict import SubmissionVerdict
 
 #: An exercise that separates less than this separates hardly at all.
 WEAK = 0.2
+#: Of every picture, in inches: narrow enough that its words can be read on a telephone.
+WIDTH = 5.6
 
 
 def distribution(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
     """How the totals lie."""
-    figure = _figure(8.0, 2.6)
-    plot_distribution(figure.add_axes((0.07, 0.2, 0.91, 0.74)), verdicts)
+    figure = _figure(2.6)
+    plot_distribution(figure.add_axes((0.1, 0.2, 0.88, 0.68)), verdicts)
     figure.savefig(path)
     return path
 
@@ -29,14 +31,14 @@ def distribution(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
 def exercise_chart(statistics: Sequence[ExerciseStatistics], path: Path) -> Path:
     """Per exercise the mean share of the points, and how well it tells students apart."""
     names = [one.cell.replace("_", " ") for one in statistics]
-    left = 0.09 * max(len(name) for name in names) + 0.3
-    height = 0.3 * len(names) + 0.9
-    figure = _figure(8.0, height)
-    bottom, top = 0.6 / height, 1 - 0.3 / height
-    shares = figure.add_axes((left / 8.0, bottom, (7.5 - left) / 16, top - bottom))
-    apart = figure.add_axes((0.04 + (left + (7.5 - left) / 2) / 8.0, bottom, (7.5 - left) / 16, top - bottom))
+    left = 0.085 * max(len(name) for name in names) + 0.2
+    height, width = 0.3 * len(names) + 0.9, (WIDTH - left) / 2 - 0.15
+    figure = _figure(height)
+    bottom, tall = 0.6 / height, 1 - 0.9 / height
+    shares = figure.add_axes((left / WIDTH, bottom, width / WIDTH, tall))
+    apart = figure.add_axes(((left + width + 0.2) / WIDTH, bottom, width / WIDTH, tall))
     _bars(shares, [one.difficulty for one in statistics], (0, 1), "mean share of the points")
-    _bars(apart, [one.discrimination for one in statistics], (-0.4, 1), "discrimination (point-biserial)")
+    _bars(apart, [one.discrimination for one in statistics], (-0.3, 1), "discrimination")
     shares.set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names], fontsize=9, color=INK)
     apart.axvline(WEAK, color="#b07a00", linewidth=1, linestyle=":")
     figure.savefig(path)
@@ -62,7 +64,7 @@ def _bars(axes: Axes, values: Sequence[float | None], limits: tuple[float, float
     axes.axvline(0, color=SOFT, linewidth=0.8)
 
 
-def _figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), dpi=110, facecolor="white")
+def _figure(height: float) -> Figure:
+    figure = Figure(figsize=(WIDTH, height), dpi=160, facecolor="white")
     FigureCanvasAgg(figure)
     return figure

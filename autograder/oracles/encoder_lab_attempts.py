@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.compare import compare_case
+from autograder.compare import compare_case, find_mistake
 from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -32,7 +33,14 @@ def _judge(exercise: Exercise, case: Case, answers: Answers, attempt: str) -> Ju
     given = _of(answers.arrays, attempt)
     expected = _of(case.expected, "own" if attempt == "own" else "stand_in")
     asked = {name: want for name, want in expected.items() if not name.endswith("_arguments") or name in given}
-    return compare_case(exercise, replace(case, expected=asked), replace(answers, arrays=given))
+    unnamed = replace(exercise, mistakes=())
+    own_answers = replace(answers, arrays=given)
+    judgement = compare_case(unnamed, replace(case, expected=asked), own_answers)
+    mistake = None if judgement.earned == 1 else find_mistake(exercise, case, own_answers)
+    if mistake is None:
+        return judgement
+    named = Check(mistake.id, False, mistake.message, mistake.hint, mistake.id)
+    return Judgement([named, *(check for check in judgement.checks if check.passed)])
 
 
 def _of(arrays: Mapping[str, Array], attempt: str) -> dict[str, Array]:

@@ -206,7 +206,7 @@ EMBEDDING_MISTAKES = [
         "long",
         "A sentence that is too long is taken without a word.",
         "There is no vector for a position beyond the table.",
-        lambda case: {"refuses_long": np.array(False)},
+        lambda case: {"output": case.expected["output"], "refuses_long": np.array(False)},
     ),
 ]
 

@@ -52,7 +52,7 @@ def torch_encoder(ids: Array, weights: Mapping[str, Array], sizes: Mapping[str, 
 
 def _make_encoder(generator: np.random.Generator) -> list[Case]:
     cases = []
-    for batch, tokens, sizes in ((2, 5, encoder_sizes(23, 9, 12, 3, 17, 4)), (4, 3, encoder_sizes(19, 7, 8, 4, 11, 3))):
+    for batch, tokens, sizes in ((2, 5, encoder_sizes(23, 9, 12, 3, 17, 5)), (4, 3, encoder_sizes(19, 7, 8, 4, 11, 6))):
         d_model, layers = sizes["d_model"], sizes["num_hidden_layers"]
         weights = encoder_weights(generator, sizes)
         inputs = {

@@ -79,13 +79,13 @@ HEAD_MISTAKES = [
         "head-same",
         "Queries and keys are both made by wq.",
         "Three layers, each with its own work.",
-        lambda case: {"k": case.expected["stand_in/q"]},
+        lambda case: {"q": case.expected["stand_in/q"], "k": case.expected["stand_in/q"]},
     ),
     Mistake(
         "head-same-k",
         "Queries and keys are both made by wk.",
         "Three layers, each with its own work.",
-        lambda case: {"q": case.expected["stand_in/k"]},
+        lambda case: {"q": case.expected["stand_in/k"], "k": case.expected["stand_in/k"]},
     ),
     Mistake(
         "head-weights",

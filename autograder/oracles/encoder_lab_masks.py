@@ -158,18 +158,8 @@ ATTENTION_MISTAKES = [
         "Where mask is given, the hidden scores must go.",
         _with_mask(lambda s, mask: softmax(s)),
     ),
-    Mistake("M10-zero", "Hidden scores were set to 0, and still get weight.", LOOK_FILL, _with_mask(_filled(0.0))),
     Mistake(
-        "M10-product",
-        "The scores were multiplied by the mask: a score of 0 still gets weight.",
-        LOOK_FILL,
-        _with_mask(lambda s, mask: softmax(s * mask)),
-    ),
-    Mistake(
-        "M10-small",
-        "Hidden scores were set to a small number that is not small enough.",
-        LOOK_FILL,
-        _with_mask(_filled(1e-9)),
+        "M10-zero", "Hidden scores became 0 or nearly 0, and still get weight.", LOOK_FILL, _with_mask(_filled(0.0))
     ),
     Mistake(
         "M10-minus-one", "Hidden scores were set to -1, and still get weight.", LOOK_FILL, _with_mask(_filled(-1.0))

@@ -18,7 +18,7 @@ WORDS = ["the", "old", "bank", "river", "sees", "a", "man", "dog", "walk"]
 
 def _make_start(generator: np.random.Generator) -> list[Case]:
     cases = []
-    for first, second in ((7, 6), (4, 9), (11, 3)):
+    for first, second in ((7, 9), (4, 10), (11, 3)):
         types = np.array([[0] * first + [1] * second])
         cases.append(
             Case({"first": first, "second": second}, {"token_type_ids": types}, expected={"start": np.array(first)})

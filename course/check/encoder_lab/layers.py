@@ -82,7 +82,7 @@ def embeddings(kind: Any) -> None:
         if tuple(getattr(found, "weight", torch.zeros(0)).shape) != shape:
             fail(
                 name,
-                f"Embeddings(vocab_size=11, max_position_embeddings=8, d_model=6): {table} has {shape[0]} rows of {shape[1]}.",
+                f"Embeddings(11, 8, d_model=6): {table} has {shape[0]} rows of {shape[1]}.",
                 f"Yours is {found}.",
             )
     plain_norm(part(name, module, "layer_norm"))

@@ -18,7 +18,8 @@ PROSE_WIDTH = 40
 _REGIONS = {"SOLUTION": "solution", "HIDDEN TESTS": "hidden test", "MARK SCHEME": "mark scheme"}
 #: Says nothing about an answer, whoever writes it.
 _TRIVIAL = re.compile(
-    r"import \w|from [\w.]+ import|super\(\)\.__init__\(|raise NotImplementedError|@\w+$|(pass|else:|try:|return|[)\]}\s,]*)$"
+    r"import \w|from [\w.]+ import|super\(\)\.__init__\(|raise NotImplementedError|@\w+$"
+    r"|(pass|else:|try:|return|[)\]}\s,]*)$"
 )
 
 

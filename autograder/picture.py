@@ -64,9 +64,9 @@ def class_picture(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
 
 
 def exercises(verdicts: Sequence[SubmissionVerdict]) -> list[tuple[str, str]]:
-    """(notebook, cell) of every graded cell, in the order in which students meet them."""
+    """(notebook, cell) of every cell that is worth points, in the order in which students meet them."""
     found = {(notebook.notebook, cell.cell): None for one in verdicts for notebook in one.notebooks
-             for cell in notebook.cells}  # fmt: skip
+             for cell in notebook.cells if cell.max_points}  # fmt: skip
     return list(found)
 
 

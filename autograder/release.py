@@ -104,7 +104,9 @@ def solved(assignment: Assignment) -> Submission:
     notebooks = {}
     for name, released in assignment.release.items():
         student = nbformat.from_dict(released)
-        solutions = {cells.grade_id(cell): cell.source for cell in assignment.source[name].cells if cells.is_solution(cell)}
+        solutions = {
+            cells.grade_id(cell): cell.source for cell in assignment.source[name].cells if cells.is_solution(cell)
+        }
         for cell in student.cells:
             if cells.is_solution(cell):
                 cell.source = without_markers(solutions[cells.grade_id(cell)])

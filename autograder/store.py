@@ -60,7 +60,7 @@ def _folder(slug: str) -> Path:
 
 @lru_cache(maxsize=256)
 def cases(slug: str) -> tuple[Case, ...]:
-    """The stored cases with their expected answers. Raises GradingError where a file is not the one that was written."""
+    """The stored cases with expected answers. Raises GradingError where a file is not the one that was written."""
     folder = _folder(slug)
     _verify(slug, folder)
     about = json.loads((folder / "inputs" / "inputs.json").read_text(encoding="utf-8"))

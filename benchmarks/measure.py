@@ -38,7 +38,9 @@ def watched(course: Path, *words: str) -> Measured:
         time.sleep(0.25)
     seconds = time.perf_counter() - started
     if process.returncode:
-        raise SystemExit(f"{' '.join(words)} ended with {process.returncode}:\n{process.stderr.read().decode()[-2000:]}")
+        raise SystemExit(
+            f"{' '.join(words)} ended with {process.returncode}:\n{process.stderr.read().decode()[-2000:]}"
+        )
     return Measured(seconds, parent_peak / 1e6, worker_peak / 1e6)
 
 

@@ -11,7 +11,9 @@ from autograder.errors import NothingToGrade
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = words.add_parser("feedback", help="write the students' feedback pages", description=__doc__)
     parser.add_argument("assignment")
-    parser.add_argument("--student", action="append", default=[], metavar="ID", help="this student only; may be repeated")
+    parser.add_argument(
+        "--student", action="append", default=[], metavar="ID", help="this student only; may be repeated"
+    )
     parser.set_defaults(func=run)
 
 
@@ -19,10 +21,14 @@ def run(args: argparse.Namespace) -> int:
     from autograder.feedback import write_feedback
 
     course = Course(args.course)
-    graded = sorted(path.parent.parent.name for path in course.root.glob(f"autograded/*/{args.assignment}/verdicts.json"))
+    graded = sorted(
+        path.parent.parent.name for path in course.root.glob(f"autograded/*/{args.assignment}/verdicts.json")
+    )
     wanted = [student for student in graded if not args.student or student in args.student]
     if not wanted:
-        raise NothingToGrade(f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first")
+        raise NothingToGrade(
+            f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first"
+        )
     pages = [page for student in wanted for page in write_feedback(course, args.assignment, student)]
     print(f"{len(pages)} pages for {len(wanted)} students in {course.root / 'feedback'}")
     return 0

@@ -21,6 +21,8 @@ def run(args: argparse.Namespace) -> int:
 
     course = Course(args.course)
     if not any(course.root.glob(f"autograded/*/{args.assignment}/verdicts.json")):
-        raise NothingToGrade(f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first")
+        raise NothingToGrade(
+            f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first"
+        )
     print(write_report(course, args.assignment, args.out or course.root / "reports" / args.assignment))
     return 0

@@ -41,7 +41,11 @@ def build_sample_class(root: Path) -> list[str]:
 
 
 def _solutions(notebook: NotebookNode) -> dict[str, str]:
-    return {cells.nbgrader(cell)["grade_id"]: without_markers(cell.source) for cell in notebook.cells if cells.is_solution(cell)}
+    return {
+        cells.nbgrader(cell)["grade_id"]: without_markers(cell.source)
+        for cell in notebook.cells
+        if cells.is_solution(cell)
+    }
 
 
 def _write(
@@ -58,7 +62,7 @@ def _write(
         notebook = nbformat.from_dict(assignment.release[name])
         for cell in notebook.cells:
             grade_id = cells.grade_id(cell)
-            if grade_id in answers.get(name, {}):
+            if grade_id and grade_id in answers.get(name, {}):
                 cell.source = answers[name][grade_id]
         damaged = damage(name, notebook)
         (folder / f"{name}.ipynb").write_text(nbformat.writes(damaged), encoding="utf-8")

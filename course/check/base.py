@@ -66,7 +66,7 @@ def running(name: str, doing: str, look: str = "") -> Iterator[None]:
 
 
 def same_shape(name: str, what: str, got: Any, want: tuple[int, ...], axes: str, look: str = "") -> None:
-    """Fails unless ``got`` is an array or tensor of shape ``want``; ``axes`` names them, say ``(batch, tokens, dim)``."""
+    """Fails unless ``got`` has the shape ``want``; ``axes`` names them, say ``(batch, tokens, dim)``."""
     if not hasattr(got, "shape"):
         fail(
             name,

@@ -53,5 +53,6 @@ def nothing_left_running() -> Iterator[None]:
 
 def expected_numbers(slug: str) -> set[str]:
     """The expected values as somebody would print them: to six digits, those that are no round numbers."""
-    return {f"{value:.6f}" for case in store.cases(slug) for array in case.expected.values()
-            if array.dtype.kind == "f" for value in array.ravel().tolist() if len(f"{value:.6f}".rstrip("0")) > 6}  # fmt: skip
+    arrays = [array for case in store.cases(slug) for array in case.expected.values() if array.dtype.kind == "f"]
+    printed = {f"{value:.6f}" for array in arrays for value in array.ravel().tolist()}
+    return {number for number in printed if len(number.rstrip("0")) > 6}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 Notebook = dict
 
-WRONG_ANSWER = '''
+WRONG_ANSWER = """
 class Embeddings(nn.Module):
     def __init__(self, config):
         super().__init__()
@@ -22,7 +22,7 @@ class Embeddings(nn.Module):
 
     def forward(self, input_ids):
         return self.LayerNorm(self.word_embeddings(input_ids))
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ def test_without_assertions(notebook: Notebook) -> None:
 
 def outputs_sent_along(notebook: Notebook) -> None:
     for cell in graded(notebook):
-        cell["outputs"] = [{"output_type": "execute_result", "data": {"text/plain": "5.0"}, "metadata": {}, "execution_count": 1}]
+        cell["outputs"] = [
+            {"output_type": "execute_result", "data": {"text/plain": "5.0"}, "metadata": {}, "execution_count": 1}
+        ]
 
 
 def first_of_all(notebook: Notebook) -> None:

@@ -41,6 +41,7 @@ def listener():
     """Somebody who would hear what a submission sends; gives the port and what was heard."""
     heard: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
+
         def listen() -> None:
             while True:
                 try:
@@ -57,7 +58,9 @@ def listener():
 def alone() -> Assignment:
     """The assignment with nothing but the notebook that is attacked."""
     whole = assignment("distilbert")
-    return Assignment(whole.name, {NOTEBOOK: whole.source[NOTEBOOK]}, {NOTEBOOK: whole.release[NOTEBOOK]}, {}, frozenset())
+    return Assignment(
+        whole.name, {NOTEBOOK: whole.source[NOTEBOOK]}, {NOTEBOOK: whole.release[NOTEBOOK]}, {}, frozenset()
+    )
 
 
 def graded(data: bytes) -> Graded:
@@ -69,7 +72,9 @@ def released() -> bytes:
 
 
 def marked(attacks: list[Attack]) -> list:
-    return [pytest.param(attack, id=attack.id, marks=() if attack.id in QUICK else pytest.mark.slow) for attack in attacks]
+    return [
+        pytest.param(attack, id=attack.id, marks=() if attack.id in QUICK else pytest.mark.slow) for attack in attacks
+    ]
 
 
 def test_the_wrong_answer_deserves_nothing_and_the_right_one_everything():

@@ -1,4 +1,4 @@
-"""Damage without intent, as THREATS.md lists it: each ends in the grade that the undamaged work deserves, with a note."""
+"""Damage without intent: each ends in the grade that the undamaged work deserves, with a note."""
 
 from __future__ import annotations
 
@@ -59,7 +59,13 @@ def split(notebook):
     first = notebook["cells"][at]
     lines = "".join(first["source"]) + "\nprint('a second half')"
     first["source"] = lines.split("\n")[0]
-    half = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": "print('a second half')"}
+    half = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": "print('a second half')",
+    }
     notebook["cells"].insert(at + 1, half)
 
 

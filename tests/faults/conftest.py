@@ -63,7 +63,9 @@ def grades(course: Course) -> dict[str, tuple[float, ...]]:
     """student -> automatic scores, one per row of the gradebook: a row too many would show."""
     with Gradebook(course.db_url) as gradebook:
         return {
-            submission.student.id: tuple(grade.auto_score for notebook in submission.notebooks for grade in notebook.grades)
+            submission.student.id: tuple(
+                grade.auto_score for notebook in submission.notebooks for grade in notebook.grades
+            )
             for submission in gradebook.assignment_submissions(ASSIGNMENT)
         }
 

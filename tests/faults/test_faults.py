@@ -1,4 +1,4 @@
-"""Killed, starved and locked out at random moments: the grades are those of an undisturbed run, nothing lost, nothing twice."""
+"""Killed, starved and locked out at random moments: grades as of an undisturbed run, nothing lost, nothing twice."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def test_a_locked_gradebook_is_waited_for(course, undisturbed):
     assert_as_if_nothing_had_happened(course, undisturbed)
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk takes root")
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk takes root"
+)
 def test_a_full_disk_in_the_scratch_folder_is_reported_and_made_good_later(course, undisturbed, tmp_path):
     small = tmp_path / "small"
     small.mkdir()
@@ -108,7 +110,9 @@ def test_a_full_disk_in_the_scratch_folder_is_reported_and_made_good_later(cours
     finally:
         subprocess.run(["umount", "-l", str(small)], check=True)
     recorded = grades(course)
-    assert all(score is None or (score,) == undisturbed[student] for student, scores in recorded.items() for score in scores)
+    assert all(
+        score is None or (score,) == undisturbed[student] for student, scores in recorded.items() for score in scores
+    )
     finish(course)
     assert_as_if_nothing_had_happened(course, undisturbed)
 
@@ -148,14 +152,16 @@ class dask_cluster:
 
     def _start(self, *words: str) -> subprocess.Popen[bytes]:
         log = (self.course.root / "dask.log").open("ab")
-        process = subprocess.Popen([sys.executable, "-m", "distributed.cli." + words[0], *words[1:]], cwd=self.course.root,
-                                   env=self.environment, stdout=log, stderr=log)  # fmt: skip
+        command = [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]]
+        process = subprocess.Popen(command, cwd=self.course.root, env=self.environment, stdout=log, stderr=log)
         self.processes.append(process)
         return process
 
     def __enter__(self):
         contact = self.course.root / "scheduler.json"
-        self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(contact))
+        self._start(
+            "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(contact)
+        )
         while not contact.is_file():
             time.sleep(0.05)
         time.sleep(0.2)
@@ -174,4 +180,3 @@ class dask_cluster:
         for process in self.processes:
             process.kill()
             process.wait()
-

@@ -63,7 +63,9 @@ def test_a_mark_given_by_hand_survives_grading_again_and_is_reported(graded):
 def test_the_verdicts_name_the_mistakes(graded):
     course, _, _ = graded
     verdicts = json.loads((course.autograded("grace", "distilbert") / "verdicts.json").read_text())
-    named = {check["mistake"] for notebook in verdicts["notebooks"] for cell in notebook["cells"] for check in cell["checks"]}
+    named = {
+        check["mistake"] for notebook in verdicts["notebooks"] for cell in notebook["cells"] for check in cell["checks"]
+    }
     assert {"M11-product", "M1", "M14-list", "M15-softmax", "M17-sum"} <= named
 
 
@@ -86,7 +88,9 @@ def run(course: Course, capsys, *words: str) -> tuple[int, str, str]:
         (("release", "distilbort"), "unknown assignment"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line_with_exit_code_2_and_nothing_is_written(course, capsys, words, message):
+def test_what_cannot_be_done_is_said_in_one_line_with_exit_code_2_and_nothing_is_written(
+    course, capsys, words, message
+):
     before = sorted(path for path in course.root.rglob("*") if path.is_file())
     code, out, error = run(course, capsys, *words)
     assert code == 2

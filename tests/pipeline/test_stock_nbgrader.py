@@ -72,5 +72,8 @@ def test_what_a_submission_brings_along_is_not_copied_into_autograded(sample):
     done = nbgrader(sample.root, "autograde", "distilbert", "--student", "ada")
     assert done.returncode == 0, done.stderr[-3000:]
     left = {path.name for path in sample.autograded("ada", "distilbert").iterdir()}
-    assert left == {*(f"{path.name}" for path in (sample.root / "release" / "distilbert").glob("*.ipynb")), "verdicts.json"}
+    assert left == {
+        *(f"{path.name}" for path in (sample.root / "release" / "distilbert").glob("*.ipynb")),
+        "verdicts.json",
+    }
     assert scores(sample)["ada"]["embeddings"] == (5.0, False)

@@ -34,7 +34,10 @@ def test_the_conda_environment_names_what_the_course_depends_on():
     listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     parsed = [Requirement(entry) for entry in listed]
     conda = {canonicalize_name(CONDA_NAMES.get(one.name, one.name)): str(one.specifier) for one in parsed}
-    course = {canonicalize_name(one.name): str(one.specifier) for one in map(Requirement, _project("pyproject.toml")["dependencies"])}
+    course = {
+        canonicalize_name(one.name): str(one.specifier)
+        for one in map(Requirement, _project("pyproject.toml")["dependencies"])
+    }
     assert {name: spec for name, spec in conda.items() if name not in ENVIRONMENT_ONLY} == course
 
 
@@ -52,7 +55,9 @@ def test_every_dependency_is_pinned_within_its_range(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_every_notebook_has_the_same_setup_cell(path):
     expected = (ROOT / "source" / "setup_cell.py").read_text().strip()
-    cells = [cell for cell in nbformat.read(path, 4).cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "setup"]
+    cells = [
+        cell for cell in nbformat.read(path, 4).cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "setup"
+    ]
     assert [cell.source.strip() for cell in cells] == [expected]
 
 
@@ -60,4 +65,6 @@ def test_the_setup_cell_installs_the_package_that_pyproject_builds():
     setup = (ROOT / "source" / "setup_cell.py").read_text()
     assert re.search(r'find_spec\("course"\)', setup)
     assert "git+https://github.com/{REPOSITORY}" in setup
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]["include"] == ["course*"]
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"][
+        "include"
+    ] == ["course*"]

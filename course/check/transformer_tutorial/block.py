@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import torch
@@ -135,7 +136,7 @@ def attention_cost(function: Any) -> None:
     def counts(n: int, m: int, p: int) -> tuple[Any, ...]:
         with running(name, f"n = {n}, m = {m}, p = {p}", "Return four numbers."):
             four = tuple(function(n, m, p))
-        if len(four) != len(parts) or not all(isinstance(count, int | float) and count > 0 for count in four):
+        if len(four) != len(parts) or not all(isinstance(count, Real) and float(count) > 0 for count in four):
             fail(name, "the function returns four positive numbers.", f"Yours returns {four!r:.60}.")
         return four
 

@@ -41,7 +41,7 @@ def earlier(
         except Exception as error:
             part, why = None, f"yours does not pass its check yet ({_first_line(error)})"
     if part is None:
-        print(f"{name}: the ready-made part of transformers, for {why}.")
+        print(f"{name}: the ready-made part of transformers, because {why}.")
         return ready
     print(f"{name}: your own, from {notebook}.")
     return part

@@ -234,6 +234,17 @@ def test_heads_that_are_cut_wrongly_are_seen_in_the_scores(split: str) -> None:
     assert "each head on its own" in said(check.attention_scores, block)
 
 
+@pytest.mark.parametrize(
+    ("run", "steps"),
+    [
+        (check.attention_weights, "weights = F.dropout((q @ k.mT).softmax(-1)); context = weights @ v"),
+        (check.attention_context, STEPS + "; context = F.dropout(context)"),
+    ],
+)
+def test_dropout_that_goes_on_in_eval_mode_is_named(run: Any, steps: str) -> None:
+    assert "dropout" in said(run, cells.attention_block(STEPS=steps))
+
+
 def test_a_block_that_changes_its_input_is_rejected() -> None:
     block = cells.attention_block(STEPS=STEPS + "; hidden_states.mul_(2)")
     assert "changed" in said(check.attention_scores, block)

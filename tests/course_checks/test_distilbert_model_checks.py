@@ -115,6 +115,7 @@ WRONG_HEADS = {
     "self.classifier(self.pre_classifier(output).relu())": "(batch, n_classes)",
     "self.classifier(self.pre_classifier(output.mean(1)).relu())": "something else",
     "self.pre_classifier(self.classifier(pooled_output).relu())": "stopped with",
+    "self.classifier(F.dropout(self.pre_classifier(pooled_output).relu()))": "dropout",
 }
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import fail, finite, running, same_shape
-from course.check.distilbert.small import HEAD_SIZE, HEADS, build, part, put_linear, small_config
+from course.check.distilbert.small import HEAD_SIZE, HEADS, build, part, put_linear, repeatable, small_config
 from course.check.half_written import run_block
 
 AXES = ("batch", "heads", "queries", "keys")
@@ -42,6 +42,7 @@ def weights_of(name: str, block: nn.Module, hidden_states: Tensor) -> Tensor:
     look = "Which axis of k must meet the last axis of q? Write both shapes down."
     with running(name, f"a batch of {batch} sentences of {tokens} tokens", look):
         _, weights = run_block(block, hidden_states)
+        _, again = run_block(block, hidden_states)
     if not torch.equal(hidden_states, before):
         fail(
             name,
@@ -49,6 +50,7 @@ def weights_of(name: str, block: nn.Module, hidden_states: Tensor) -> Tensor:
             "Yours were changed.",
             "Make new tensors; change none in place.",
         )
+    repeatable(name, weights, again)
     return _checked_weights(name, weights, batch, tokens, look)
 
 
@@ -56,8 +58,10 @@ def output_of(name: str, block: nn.Module, hidden_states: Tensor) -> tuple[Tenso
     look = "context has one vector of a head's size for every query: (batch, heads, queries, size)."
     with running(name, "a batch of 2 sentences", look):
         output, weights = block(hidden_states)
+        again, _ = block(hidden_states)
     same_shape(name, "the block's output", output, tuple(hidden_states.shape), "(batch, tokens, dim)", look)
     finite(name, "the block's output", output)
+    repeatable(name, output, again)
     return output.float(), _checked_weights(name, weights, hidden_states.shape[0], hidden_states.shape[1], look)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from course.check import stand_ins
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.distilbert.encoder import encoder_list, encoder_loop
-from course.check.distilbert.small import build_model, part, put_linear, small_config, undisturbed
+from course.check.distilbert.small import build_model, part, put_linear, repeatable, small_config, undisturbed
 
 BATCH, TOKENS = 2, 3
 IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
@@ -40,6 +40,8 @@ def classifier(kind: Any) -> None:
     put_linear(model, "classifier", torch.eye(config.dim)[: config.n_classes], torch.tensor([0.0, -1.0, 0.0, 0.0]))
     with running(name, "a batch of 2 sentences", "pooled_output is (batch, dim): it goes through both layers."):
         logits = stand_ins.run_classifier(model, IDS, final, config.n_layers, config.n_heads)
+        again = stand_ins.run_classifier(model, IDS, final, config.n_layers, config.n_heads)
+    repeatable(name, logits, again)
     same_shape(
         name,
         "the logits",

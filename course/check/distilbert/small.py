@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check import stand_ins
-from course.check.base import fail, running
+from course.check.base import close, fail, running
 from course.config import Config
 
 Arguments = ParamSpec("Arguments")
@@ -66,6 +66,17 @@ def build_model(name: str, kind: Any, config: Config) -> nn.Module:
     """As ``build``, for a model whose ``__init__`` may have a gap: stand-ins take the place of what is missing."""
     with running(name, "making the model", "Look at __init__."):
         return stand_ins.build(kind, config)
+
+
+def repeatable(name: str, first: Any, second: Any) -> None:
+    """Fails where two calls with the same input gave two results."""
+    if isinstance(first, Tensor) and isinstance(second, Tensor) and not close(first.nan_to_num(), second.nan_to_num()):
+        fail(
+            name,
+            "the same input must give the same result twice.",
+            "Yours gives two different ones.",
+            "Is there dropout that goes on in eval mode, or a random number?",
+        )
 
 
 def part(name: str, module: nn.Module, attribute: str) -> Any:

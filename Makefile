@@ -4,6 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PATH := $(abspath $(BIN)):$(PATH)
 
 .PHONY: help setup demo test test-fast release check bench clean
 

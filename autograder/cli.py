@@ -34,6 +34,8 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run one command. What the teacher can mend is said in one line, without a traceback, with exit code 2."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread per kernel: many kernels, few cores
+    # nbgrader calls alembic by name, also where nobody activated the environment
+    os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
     args = parser().parse_args(argv)
     args.course = args.course.resolve()
     try:

@@ -176,7 +176,7 @@ def attention_heads(kind: Any) -> None:
 
 
 def _explain_heads(name: str, attention: Any, queries: Tensor, keys: Tensor, values: Tensor, head: int) -> None:
-    _, t, h, k = queries.shape
+    _, _, h, k = queries.shape
     before = attend(name, attention, queries, keys, values)
     changed = values.clone()
     changed[0, :, head] += 1  # head `head` of sentence 0, and nothing else

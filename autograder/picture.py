@@ -64,10 +64,10 @@ def class_picture(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
 
 
 def exercises(verdicts: Sequence[SubmissionVerdict]) -> list[tuple[str, str]]:
-    """(notebook, cell) of every cell that is worth points, in the order in which students meet them."""
-    found = {(notebook.notebook, cell.cell): None for one in verdicts for notebook in one.notebooks
-             for cell in notebook.cells if cell.max_points}  # fmt: skip
-    return list(found)
+    """(notebook, cell) of every graded cell, in order; those without points only where none has any."""
+    cells = {(notebook.notebook, cell.cell): cell.max_points for one in verdicts for notebook in one.notebooks
+             for cell in notebook.cells}  # fmt: skip
+    return [place for place, most in cells.items() if most] or list(cells)
 
 
 def shares_of(
@@ -88,10 +88,10 @@ def shares_of(
 
 
 def share(cell: CellVerdict) -> float:
-    """The share of a cell's points, nan where nobody has decided yet."""
+    """The share of a cell's points; for one without points whether it is right. nan where nobody has decided yet."""
     if cell.points is None:
         return float("nan")
-    return cell.points / cell.max_points if cell.max_points else 1.0
+    return cell.points / cell.max_points if cell.max_points else float(cell.status == "passed")
 
 
 def _short(name: str) -> str:

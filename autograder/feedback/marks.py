@@ -36,7 +36,8 @@ def read_marks(db_url: str, assignment: str, student: str | None = None) -> dict
     grades = select(
         api.Grade.notebook_id, api.BaseCell.name, api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit
     ).where(api.Grade.cell_id == api.BaseCell.id, api.Grade.notebook_id.in_(ids))
-    comments = select(api.Comment.notebook_id, api.BaseCell.name, api.Comment.comment).where(
+    # nbgrader's own "No response." is left out too: it is nobody's comment
+    comments = select(api.Comment.notebook_id, api.BaseCell.name, api.Comment.manual_comment).where(
         api.Comment.cell_id == api.BaseCell.id, api.Comment.notebook_id.in_(ids)
     )
     penalties = select(api.SubmittedNotebook.id, api.SubmittedNotebook.late_submission_penalty).where(

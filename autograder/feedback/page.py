@@ -48,7 +48,9 @@ class Exercise:
     @property
     def share(self) -> float:
         """Between 0 and 1, for the bar."""
-        return min(1.0, max(0.0, (self.points or 0.0) / self.max_points)) if self.max_points else 1.0
+        if not self.max_points:
+            return float(self.status == "passed")
+        return min(1.0, max(0.0, (self.points or 0.0) / self.max_points))
 
 
 def render_notebook(

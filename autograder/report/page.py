@@ -18,7 +18,7 @@ from autograder.report import charts, statistics
 from autograder.report.code import Answer, read_answers
 from autograder.report.readymade import ready_made
 from autograder.report.results import Results, read_results
-from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, same_answers, similar_pairs
+from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, by_students, same_answers, similar_pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: So many similar pairs are shown with their code; the others are counted.
@@ -65,7 +65,7 @@ def render(
     pictures: dict[str, Path],
 ) -> str:
     """The page. ``pictures``: name -> PNG file, put into the page as data."""
-    pairs = similar_pairs(answers)
+    alike = by_students(similar_pairs(answers))
     return (
         _environment()
         .get_template("report.html.j2")
@@ -81,8 +81,8 @@ def render(
             repairs=statistics.repairs(results.verdicts),
             repair_kinds=statistics.repair_kinds(results.verdicts),
             waiting=statistics.waiting_for_people(results.verdicts),
-            pairs=pairs[:SHOWN_PAIRS],
-            more_pairs=max(0, len(pairs) - SHOWN_PAIRS),
+            pairs=alike[:SHOWN_PAIRS],
+            more_pairs=max(0, len(alike) - SHOWN_PAIRS),
             same=same_answers(answers),
             alike=ALIKE,
             enough=ENOUGH_TOKENS,
@@ -116,6 +116,11 @@ def _inline(path: Path) -> str:
     return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
+def exercise(name: str) -> str:
+    """``attention_block_answer`` -> ``Attention block``; a file keeps its name."""
+    return name if "." in name else readable(name.removesuffix("_answer"))
+
+
 def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.1f} s"
@@ -131,7 +136,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"points": points, "readable": readable, "duration": duration}
+    environment.filters |= {"points": points, "readable": readable, "exercise": exercise, "duration": duration}
     return environment
 
 

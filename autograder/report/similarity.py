@@ -59,6 +59,15 @@ def similar_pairs(answers: Sequence[Answer]) -> list[Pair]:
     return sorted(pairs, key=lambda pair: (-pair.in_common * min(pair.tokens, 400), pair.first, pair.second))
 
 
+def by_students(pairs: Sequence[Pair]) -> list[tuple[str, str, list[Pair]]]:
+    """(first, second, their pairs): who is alike in several exercises comes first."""
+    together: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        together[min(pair.first, pair.second), max(pair.first, pair.second)].append(pair)
+    found = [(first, second, own) for (first, second), own in together.items()]
+    return sorted(found, key=lambda one: (-sum(pair.in_common * min(pair.tokens, 400) for pair in one[2]), one[:2]))
+
+
 def _joined(answers: Sequence[Answer]) -> Answer:
     source, stub = ("\n".join(getattr(one, field) for one in answers) for field in ("source", "stub"))
     return Answer(answers[0].student, answers[0].place, source, stub)

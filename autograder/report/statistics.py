@@ -39,12 +39,15 @@ class ExerciseStatistics:
 
 @dataclass(frozen=True)
 class MistakeCount:
-    """One mistake in one exercise. ``mistake`` is empty where the catalogue has no name for it."""
+    """One mistake, wherever it was made. ``mistake`` is empty where the catalogue has no name for it.
 
-    cell: str
+    cells: (exercise, how many made it there).
+    """
+
     mistake: str
     message: str
     students: tuple[str, ...]
+    cells: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,8 @@ def correlation(first: np.ndarray, second: np.ndarray) -> float | None:
 
 def mistake_counts(verdicts: Iterable[SubmissionVerdict]) -> list[MistakeCount]:
     """Every failed check, named mistakes by their id, others by their words; the most frequent first."""
-    students: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    messages: dict[tuple[str, str, str], str] = {}
+    made: dict[tuple[str, str], dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
+    messages: dict[tuple[str, str], str] = {}
     for verdict in verdicts:
         for notebook in verdict.notebooks:
             for cell in notebook.cells:
@@ -124,17 +127,21 @@ def mistake_counts(verdicts: Iterable[SubmissionVerdict]) -> list[MistakeCount]:
                     if check.passed or cell.status in ("manual", "infrastructure"):
                         continue
                     message = check.message or check.name
-                    key = (cell.cell, check.mistake, "" if check.mistake else _kind(message))
+                    key = (check.mistake, "" if check.mistake else _kind(message))
                     messages.setdefault(key, message)
-                    if verdict.student not in students[key][-1:]:
-                        students[key].append(verdict.student)
-    found = [MistakeCount(key[0], key[1], messages[key], tuple(names)) for key, names in students.items()]
-    return sorted(found, key=lambda one: (-len(one.students), one.cell, one.mistake, one.message))
+                    made[key][cell.cell][verdict.student] = None
+    found = []
+    for key, by_cell in made.items():
+        students = tuple(sorted({student for own in by_cell.values() for student in own}))
+        found.append(
+            MistakeCount(key[0], messages[key], students, tuple((cell, len(own)) for cell, own in by_cell.items()))
+        )
+    return sorted(found, key=lambda one: (-len(one.students), one.mistake, one.message))
 
 
 def _kind(text: str) -> str:
     """The text without what differs from student to student: numbers and what stands in quotes."""
-    return re.sub(r"\d+", "#", re.sub(r"'[^']*'", "'…'", text))
+    return re.sub(r"(?<![\w.])\d+(\.\d+)?(?!\w)", "#", re.sub(r"'[^']*'", "'…'", text))
 
 
 def times(verdicts: Sequence[SubmissionVerdict], show: int = 5) -> Times:

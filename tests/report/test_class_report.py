@@ -36,7 +36,7 @@ def test_planted_mistakes_are_counted(results: Results) -> None:
 
 def test_messages_that_differ_in_numbers_only_are_one_mistake(results: Results) -> None:
     unnamed = [one for one in mistake_counts(results.verdicts) if not one.mistake]
-    assert len(unnamed) == 1 and unnamed[0].cell == "encoder"
+    assert len(unnamed) == 1 and unnamed[0].cells == (("encoder", 100),)
 
 
 def test_difficulty_is_the_mean_share_of_what_is_decided(results: Results) -> None:
@@ -161,3 +161,19 @@ def test_a_class_of_one_has_a_report(simulated_course: Course, tmp_path: Path) -
     shutil.copytree(simulated_course.autograded("student000", simulated.ASSIGNMENT), folder)
     page = write_report(course, simulated.ASSIGNMENT, tmp_path / "reports").read_text(encoding="utf-8")
     assert "No such pair." in page
+
+
+def test_one_mistake_in_two_exercises_is_one_row_and_counts_every_student_once() -> None:
+    empty = (Check("a", False, "Not filled in yet."),)
+    cells = (CellVerdict("one", "failed", 0.0, 1.0, empty), CellVerdict("two", "failed", 0.0, 1.0, empty))
+    class_ = [SubmissionVerdict(name, "x", (NotebookVerdict(name, "x", "n", cells),)) for name in "ab"]
+    (found,) = mistake_counts(class_)
+    assert (found.students, found.cells) == (("a", "b"), (("one", 2), ("two", 2)))
+
+
+def test_an_exercise_without_points_counts_by_whether_it_is_right() -> None:
+    class_ = []
+    for name, status in (("a", "passed"), ("b", "failed")):
+        cell = CellVerdict("bonus", status, 0.0, 0.0)  # type: ignore[arg-type]
+        class_.append(SubmissionVerdict(name, "x", (NotebookVerdict(name, "x", "n", (cell,)),)))
+    assert exercise_statistics(class_)[0].difficulty == 0.5

@@ -16,6 +16,7 @@ PARTS = {
     "nn.Transformer": r"\bnn\.Transformer\b",
     "scaled_dot_product_attention": r"\bscaled_dot_product_attention\b",
     "transformers": r"\b(import|from) transformers\b|\btransformers\.",
+    "course.figures": r"\bfigures\.(attention_heatmaps|head_grid)\b",
     "course.parts": r"\bfrom course import [^\n]*\bparts\b|\bcourse\.parts\b|\bparts\.",
 }
 _FOUND = {name: re.compile(pattern) for name, pattern in PARTS.items()}

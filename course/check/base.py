@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,10 +27,11 @@ class CheckFailed(AssertionError):
             import traceback
 
             frames = traceback.extract_tb(self.__cause__.__traceback__)
-            own = [frame for frame in frames if "site-packages" not in frame.filename] or list(frames)
+            ours = ("site-packages", str(Path(__file__).parent))
+            own = [frame for frame in frames if not any(place in frame.filename for place in ours)]
             lines += [
                 "",
-                *(f"  line {frame.lineno}, in {frame.name}: {frame.line or ''}" for frame in own[1:][-3:]),
+                *(f"  line {frame.lineno}, in {frame.name}: {frame.line or ''}" for frame in own[-3:]),
                 f"  {type(self.__cause__).__name__}: {self.__cause__}",
             ]
         return lines

@@ -11,6 +11,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.apps import NbGrader, NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from selenium.webdriver.chrome.webdriver import WebDriver
 
 from autograder.assignment import Course
 from autograder.errors import NothingToGrade
@@ -18,6 +21,7 @@ from autograder.feedback import render_notebook, without_hidden_tests, write_fee
 from autograder.feedback.body import mathml
 from autograder.verdict import CellVerdict, Check, NotebookVerdict
 from tests.feedback import toy
+from tests.feedback.browser import needs_browser, overflow
 
 
 def page_of(course: Course, student: str) -> str:
@@ -159,3 +163,34 @@ def test_nbgrader_generate_feedback_gives_the_same_page_and_no_other_file(course
     folder = course.feedback("hopper", toy.ASSIGNMENT)
     assert [path.name for path in folder.rglob("*")] == [f"{toy.NOTEBOOK}.html"]
     assert (folder / f"{toy.NOTEBOOK}.html").read_text(encoding="utf-8").strip() == ours.strip()
+
+
+def test_the_formgraders_button_gives_the_same_page(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.hand_in(course, "turing")
+    ours = page_of(course, "turing")
+    monkeypatch.chdir(course.root)
+    application = NbGrader()
+    application.load_config_file()
+    directory = CourseDirectory(config=application.config)
+    said = NbGraderAPI(directory, config=application.config).generate_feedback(toy.ASSIGNMENT, "turing")
+    assert said["success"], said.get("error")
+    folder = course.feedback("turing", toy.ASSIGNMENT)
+    assert [path.name for path in folder.rglob("*")] == [f"{toy.NOTEBOOK}.html"]
+    assert (folder / f"{toy.NOTEBOOK}.html").read_text(encoding="utf-8").strip() == ours.strip()
+
+
+@needs_browser
+def test_the_page_fits_a_telephone_and_a_wide_screen(course: Course, browser: WebDriver) -> None:
+    wide = "<table><tr>" + "<td>a_long_column_name</td>" * 30 + "</tr></table>"
+    outputs = (
+        nbformat.v4.new_output("stream", name="stdout", text="0123456789" * 60 + "\n" + "word " * 200),
+        nbformat.v4.new_output("display_data", data={"text/html": wide}),
+    )
+    check = Check("sums", False, "expected shape " + "(2, 7)" * 40, "a_name_without_any_space" * 8)
+    cells = (CellVerdict("row_sums", "failed", 0.0, 3.0, (check,)), CellVerdict("why", "manual", None, 2.0))
+    toy.hand_in(course, "wide", {"row_sums_answer": f"x = '{'y' * 400}'"}, outputs=outputs, cells=cells)
+    (path,) = write_feedback(course, toy.ASSIGNMENT, "wide")
+    browser.get(path.as_uri())
+    for width in (400, 1400):
+        assert overflow(browser, width) == 0, width
+    assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []

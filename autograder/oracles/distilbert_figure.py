@@ -49,8 +49,10 @@ def judge_figure(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         )
     if panels.shape == want.shape and np.allclose(panels, want[::-1], atol=1e-5):
         return named("M17-order", "The panels stand in reverse order.", "Layer by layer, the first first.")
-    if panels.shape == want.shape and all(np.allclose(panel, want[0], atol=1e-5) for panel in panels):
-        return named("M17-same", "Every panel shows the first layer.", "Inside the loop, take the loop's own layer.")
+    if panels.shape == want.shape and any(np.allclose(panels, layer, atol=1e-5) for layer in want):
+        return named(
+            "M17-same", "Every panel shows one and the same layer.", "Inside the loop, take the loop's own layer."
+        )
     if panels.shape != want.shape or not np.allclose(panels, want, atol=1e-5):
         return wrong(
             "values",

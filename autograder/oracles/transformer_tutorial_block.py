@@ -83,8 +83,6 @@ def judge_attention(exercise: Exercise, case: Case, answers: Answers) -> Judgeme
          _norm(attended, case, 1)),
         ("M7-attention", "What the attention gave is missing: only x was normalised.",
          "Add what went in to what came out.", normed),
-        ("M7-twice", "What was added is the attention's output a second time, not x.", "The skip starts at x.",
-         _norm(2 * attended, case, 1)),
         ("M8", "The LayerNorm comes before the addition.", "Post-LN: add first, then normalise the sum.",
          _norm(attended, case, 1) + x),
         ("M8-pre", "This is a pre-LN block: x was normalised before the attention.",
@@ -145,8 +143,6 @@ def judge_feed_forward(exercise: Exercise, case: Case, answers: Answers) -> Judg
          "Add, then norm_2.", fed),
         ("NORM-1", "norm_1 was used twice.", "Each of the two has its own learned scale and shift.",
          _norm(fed + h, case, 1)),
-        ("M7-double", "What was added is the feed-forward network's output a second time.",
-         "What goes around the feed-forward network is what went into it.", _norm(2 * fed, case, 2)),
     ]  # fmt: skip
     for name, message, hint, wrong in slips:
         if _close(got, wrong):

@@ -70,9 +70,9 @@ def attention(queries: Array, keys: Array, values: Array, knobs: Knobs = Knobs()
     keep = None if mask is None or knobs.mask == "ignored" else _keep(mask, h, knobs.mask)
     if keep is not None and knobs.mask != "after":
         s = np.where(keep, s, 0.0 if knobs.mask == "zeros" else -np.inf)
-    if knobs.late:
-        return unfold(softmax(s @ v), b, h, knobs.unfold)
     with np.errstate(invalid="ignore"):
+        if knobs.late:
+            return unfold(softmax(s @ v), b, h, knobs.unfold)
         weights = s if knobs.axis is None else softmax(s, knobs.axis)
     if knobs.twice:
         weights = softmax(weights)

@@ -104,11 +104,7 @@ def judge_mask(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     heads = [Knobs(), *(slip[3] for slip in HEAD_SLIPS)]
     if is_one_of(got, case, [k for knobs in heads for k in with_softmax(knobs)], mask, mask):
         return Judgement([Check("mask", True)])
-    for slip in MASK_SLIPS:
-        with np.errstate(invalid="ignore"):
-            if is_one_of(np.nan_to_num(got), case, with_softmax(slip[3]), mask, mask):
-                return named(slip)
-    if not np.isfinite(got[mask]).all():
+    if not np.isfinite(got[mask]).any():
         return named(
             (
                 "M10-nan",
@@ -117,6 +113,9 @@ def judge_mask(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
                 Knobs(),
             )
         )
+    for slip in MASK_SLIPS:
+        if is_one_of(got, case, with_softmax(slip[3]), mask, mask):
+            return named(slip)
     return Judgement(
         [
             Check(

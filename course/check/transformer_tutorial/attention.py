@@ -157,6 +157,14 @@ def attention_dropout(kind: Any) -> None:
             "Yours drops numbers of the output.",
             "Which tensor has one number for each query and key?",
         )
+    kept = used[used != 0] / calm[..., :t][used != 0]
+    if not close(kept, torch.full_like(kept, 2.0), 1e-2):
+        fail(
+            name,
+            "where one half is dropped, the other half is doubled, so that the average stays.",
+            f"Yours multiplies it by {float(kept.mean()):.3g}.",
+            "The dropout layer that __init__ made does this, at the rate that it was made with.",
+        )
     passed(name, "weights are dropped in train mode", "nothing is in eval mode")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import close, fail, finite, passed, running, same_shape
-from course.check.transformer_tutorial.small import Fixed, make, replace_part, undisturbed
+from course.check.transformer_tutorial.small import Fixed, make, undisturbed
 
 B, T, K = 2, 4, 5
 
@@ -21,26 +22,49 @@ def transformer_block(kind: Any) -> None:
     _mask_arrives(kind)
 
 
-def _prepared(name: str, kind: Any) -> tuple[Any, dict[str, Fixed]]:
-    """A block whose attention adds 10, whose network gives 100, and whose norms do nothing but look."""
+@dataclass
+class Prepared:
+    """A block whose sublayers are known, and what its parts are given in one pass.
+
+    ``x`` plus what the attention makes of it is three times ``first`` plus 2, where each token of ``first`` has mean
+    0 and variance 1; norm_1 doubles. What goes into the network plus what comes out is three times ``second`` plus
+    2; norm_2 adds 1. So the network must be given ``2 * first``, and the block must give ``second + 1``.
+    """
+
+    block: Any
+    x: Tensor
+    first: Tensor
+    second: Tensor
+    given: dict[str, list[Tensor]]
+
+
+def _prepared(name: str, kind: Any) -> Prepared:
     block = make(name, kind, K, 2).eval()
-    parts = {
-        "attention": Fixed(lambda x, *_, **__: torch.full_like(x, 10)),
-        "mlp": Fixed(lambda x: torch.full_like(x, 100)),
-        "norm_1": Fixed(lambda x: x),
-        "norm_2": Fixed(lambda x: x),
-    }
-    for part, stand_in in parts.items():
-        replace_part(name, block, part, stand_in)
-    return block, parts
+    first, second = (_standard(torch.randn(B, T, K)) for _ in range(2))
+    x = torch.randn(B, T, K)
+    given: dict[str, list[Tensor]] = {"attention": [], "mlp": [], "norm_1": [], "norm_2": []}
+    for part in given:
+        if not isinstance(getattr(block, part, None), nn.Module):
+            fail(name, f"the block must have a part called {part}.", "Yours has none.", "Was a given line lost?")
+    attended, network = Fixed(lambda x, *_, **__: 3 * first + 2 - x), Fixed(lambda y: 3 * second + 2 - y)
+    block.attention, block.mlp = attended, nn.Sequential(network, nn.Identity(), nn.Identity())
+    block.norm_1.weight.fill_(2.0)
+    block.norm_2.bias.fill_(1.0)
+    for part, module in (("attention", attended), ("mlp", network), ("norm_1", block.norm_1), ("norm_2", block.norm_2)):
+        module.register_forward_pre_hook(lambda _, inputs, part=part: given[part].append(inputs[0].clone()))
+    return Prepared(block, x, first, second, given)
+
+
+def _standard(x: Tensor) -> Tensor:
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / centred.square().mean(-1, keepdim=True).sqrt()
 
 
 def _run(name: str, block: Any, x: Tensor) -> Tensor:
-    with running(
-        name, f"a batch of {B} sentences of {T} tokens", "Four steps: attend, add and norm, feed, add and norm."
-    ):
-        out = block(x)
-    same_shape(name, "the output", out, (B, T, K), "(b, t, k)")
+    look = "Four steps: attend, add and norm, feed, add and norm."
+    with running(name, f"a batch of {B} sentences of {T} tokens", look):
+        out = block(x.clone())
+    same_shape(name, "the output", out, (B, T, K), "(b, t, k)", "Does forward return it?")
     result: Tensor = out
     return result
 
@@ -49,35 +73,19 @@ def _run(name: str, block: Any, x: Tensor) -> Tensor:
 def block_attention(kind: Any) -> None:
     """norm_1 takes the sum of what went into the attention and what came out."""
     name = "block_attention"
-    block, parts = _prepared(name, kind)
-    x = torch.randn(B, T, K)
-    _run(name, block, x)
-    if not parts["attention"].seen or not close(parts["attention"].seen[0][0], x):
+    made = _prepared(name, kind)
+    _run(name, made.block, made.x)
+    given = made.given
+    if not given["attention"] or not close(given["attention"][0], made.x):
+        came = "Yours gives it something else." if given["attention"] else "Yours never calls it."
+        fail(name, "the attention takes x as it came in.", came, "Post-norm: nothing comes before it.")
+    if not given["mlp"]:
+        fail(name, "the feed-forward network takes what norm_1 gives.", "Yours never calls it.")
+    if not close(given["mlp"][0], 2 * made.first, 1e-3):
+        _explain_sum(name, given["norm_1"], made.x, 3 * made.first + 2 - made.x, "attention")
         fail(
             name,
-            "the attention takes x as it came in.",
-            "Yours gives it something else.",
-            "Post-LN: nothing comes before it.",
-        )
-    if not parts["norm_1"].seen:
-        fail(name, "norm_1 must be used.", "Yours never calls it.", "Attend, add, then norm_1.")
-    given = parts["norm_1"].seen[0][0]
-    if not close(given, x + 10):
-        came = "Yours is given something else."
-        if close(given, torch.full_like(x, 10)):
-            came = "Yours is given the attention's output alone."
-        elif close(given, x):
-            came = "Yours is given x alone."
-        fail(
-            name,
-            "norm_1 must be given the sum: x plus what the attention made of it.",
-            came,
-            "Add first, then normalise.",
-        )
-    if not parts["mlp"].seen or not close(parts["mlp"].seen[0][0], x + 10):
-        fail(
-            name,
-            "the feed-forward network takes what norm_1 gives.",
+            "the feed-forward network takes what norm_1 makes of the sum.",
             "Yours takes something else.",
             "Keep norm_1's result and go on with it.",
         )
@@ -88,39 +96,43 @@ def block_attention(kind: Any) -> None:
 def block_feed_forward(kind: Any) -> None:
     """norm_2 takes the sum of what went into the network and what came out."""
     name = "block_feed_forward"
-    block, parts = _prepared(name, kind)
-    x = torch.randn(B, T, K)
-    out = _run(name, block, x)
-    if not parts["mlp"].seen:
+    made = _prepared(name, kind)
+    out = _run(name, made.block, made.x)
+    if not made.given["mlp"]:
         fail(name, "the feed-forward network must be used.", "Yours never calls it.", "Feed, add, then norm_2.")
-    if not parts["norm_2"].seen:
-        fail(name, "norm_2 must be used.", "Yours never calls it.", "Feed, add, then norm_2.")
-    between, given = parts["mlp"].seen[0][0], parts["norm_2"].seen[0][0]
-    if not close(given, between + 100):
-        came = "Yours is given something else."
-        if close(given, torch.full_like(x, 100)):
-            came = "Yours is given the network's output alone."
-        elif close(given, x + 100):
-            came = "In yours it is the block's own input that is added."
+    if not close(out, made.second + 1, 1e-3):
+        entered = made.given["mlp"][0]
+        _explain_sum(name, made.given["norm_2"], entered, 3 * made.second + 2 - entered, "feed-forward network")
         fail(
             name,
-            "norm_2 must be given the sum: what went into the network plus what came out.",
-            came,
-            "The second skip starts behind the first norm.",
+            "the block gives what norm_2 makes of the second sum.",
+            "Yours gives something else.",
+            "What goes around the network is what went into it.",
         )
-    if not close(out, given):
-        fail(name, "the block gives what norm_2 gives.", "Yours gives something else.", "Look at the last line.")
     passed(name, "the skip goes around the network", "norm_2 takes the sum")
+
+
+def _explain_sum(name: str, given: list[Tensor], entered: Tensor, left: Tensor, sublayer: str) -> None:
+    """Fails with a word on what the norm was given, where that can be told."""
+    expected = f"the norm is given a sum: what went into the {sublayer} plus what came out."
+    if not given:
+        return
+    words = {"Yours is given what came out alone.": left, "Yours is given what went in alone.": entered}
+    for came, wrong in words.items():
+        if close(given[0], wrong, 1e-3):
+            fail(name, expected, came, "Add first, then normalise.")
+    if not close(given[0], entered + left, 1e-3):
+        fail(name, expected, "Yours is given something else.", "Where does the skip start?")
 
 
 @undisturbed
 def _mask_arrives(kind: Any) -> None:
     name = "transformer_block"
-    block, parts = _prepared(name, kind)
-    x, mask = torch.randn(B, T, K), torch.ones(B, T, dtype=torch.bool)
+    made = _prepared(name, kind)
+    mask = torch.ones(B, T, dtype=torch.bool)
     with running(name, "a batch with a mask", "forward takes x and the mask."):
-        block(x, mask)
-    if not any(given is mask for given in parts["attention"].seen[0]):
+        made.block(made.x, mask)
+    if not any(argument is mask for argument in made.block.attention.seen[0]):
         fail(name, "the block hands the mask on to the attention.", "Yours does not.", "The given line does it.")
     real = make(name, kind, K + 1, 2).eval()
     if not isinstance(real.mlp, nn.Module) or not bool(torch.isfinite(real(torch.randn(B, T, K + 1))).all()):
@@ -145,6 +157,15 @@ def attention_cost(function: Any) -> None:
         fail(name, "the encoder does not know how many words will come out.", "Yours costs more when m grows.")
     if more_input[1] != base[1]:
         fail(name, "the decoder's own attention meets output words only.", "Yours costs more when n grows.")
+    wider = counts(300, 200, 128)
+    for part, narrow, wide in zip(parts, base, wider, strict=True):
+        if abs(wide / narrow - 2) > 1e-6:
+            fail(
+                name,
+                f"{part}: with vectors twice as long, each dot product takes twice as many multiplications.",
+                f"Yours takes {float(wide / narrow):.3g} times as many.",
+                "Count dot products and weighted sums, and nothing else.",
+            )
     for part, first, longer in (("encoder", base[0], more_input[0]), ("decoder", base[1], more_output[1])):
         if longer <= first:
             fail(name, f"{part}: a longer sequence costs more.", "Yours does not.", "Who meets whom?")

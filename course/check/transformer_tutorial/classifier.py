@@ -126,6 +126,9 @@ def classifier_forward(kind: Any) -> None:
             "In yours it matters.",
             "Which axis counts the tokens?",
         )
+    twice = _run(name, model, torch.tensor([[3, 3, 5], [3, 5, 5]]))
+    if close(twice[0], twice[1], 1e-5):
+        fail(name, "all tokens count alike: a word that comes twice counts twice.", "In yours it does not.", "Average.")
     passed(name, "√k, then positions", "every block in its turn", "average", "log-probabilities")
 
 
@@ -143,12 +146,12 @@ def classifier_padding(kind: Any) -> None:
             "They change yours.",
             "Average over real tokens only.",
         )
-    masks = [given for given in blocks[0].seen[-1][1:] if isinstance(given, Tensor)]
-    if not masks or not torch.equal(masks[0].bool(), long != 0):
-        came = "Yours gets none." if not masks else "Yours gets a different one."
-        fail(
-            name, "each block is given the mask: true for a real token.", came, "A block takes the states and the mask."
-        )
+    for number, block in enumerate(blocks):
+        masks = [given for given in block.seen[-1][1:] if isinstance(given, Tensor)] if block.seen else []
+        if not masks or not torch.equal(masks[0].bool(), long != 0):
+            came = f"Block {number} of yours gets {'a different one' if masks else 'none'}."
+            look = "A block takes the states and the mask."
+            fail(name, "each block is given the mask: true for a real token.", came, look)
     passed(name, "padding does not change the answer", "the blocks get the mask")
 
 

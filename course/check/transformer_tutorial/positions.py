@@ -66,6 +66,13 @@ def positional_values(kind: Any) -> None:
             f"Yours turn by {', '.join(f'{step:.3g}' for step in steps.tolist())}.",
             "Look at the exponent.",
         )
+    if abs(float(steps[-1]) - 0.001) > 1e-5:
+        fail(
+            name,
+            f"with emb_size = {SIZE}, the last pair turns by 10000 to the power of -6/8, which is 0.001.",
+            f"Yours turns by {float(steps[-1]):.3g}.",
+            "Which numbers does 2i run through, and what is the base?",
+        )
     turned = pe[2:12] @ pe[5:15].T
     if not close(turned.diagonal(), turned.diagonal()[:1].expand(10)):
         fail(name, "how alike two positions are depends on their distance alone.", "In yours it does not.")

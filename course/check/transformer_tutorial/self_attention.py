@@ -71,7 +71,10 @@ def self_attention_forward(kind: Any) -> None:
         out = layer(x)
     same_shape(name, "the output", out, (b, t, k), "(b, t, k)", "unify_heads comes last.")
     if not recorder.seen:
-        fail(name, "forward must call self.attention.", "Yours does not.", "The given line calls it.")
+        passed(
+            name, "the shape is right", "your own attention in place of the given line: grading looks at its numbers"
+        )
+        return
     for number, (part, given) in enumerate(zip(("queries", "keys", "values"), recorder.seen[0], strict=False)):
         same_shape(name, part, given, (b, t, heads, k), "(b, t, heads, k)", "The attention moves the heads itself.")
         factor = 10.0 ** (number + 1)

@@ -20,6 +20,6 @@ def bank_reading(heaviest: Any, nearest: Any, spread: Any) -> None:
     for what, answer in (("heaviest", heaviest), ("nearest", nearest)):
         if len(answer.split()) != 1:
             fail(name, f"{what} is a single word.", f"Yours is {answer!r}.")
-    if spread.strip().lower().rstrip(".") not in SPREADS:
+    if " ".join(spread.lower().split()).strip(".\"'") not in SPREADS:
         fail(name, f"spread is one of {' and '.join(map(repr, SPREADS))}.", f"Yours is {spread!r}.")
     passed(name, "three answers in the right form")

@@ -84,10 +84,6 @@ def harmless(notebook: NotebookNode) -> NotebookNode:
     return copy
 
 
-#: The name under which the class pipeline knows it.
-harmless_outputs = harmless
-
-
 def _output(output: Mapping[str, Any]) -> NotebookNode | None:
     kind = output.get("output_type")
     if kind == "stream":

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from course.check.base import close, fail, passed
 from course.check.distilbert.attention import attention_scores, attention_weights
 from course.check.distilbert.blocks import TOKENS, one_hot_tokens, output_of, searching_block
+from course.check.distilbert.given_lines import given_lines
 from course.check.distilbert.projections import attention_init
 from course.check.distilbert.small import HEAD_SIZE, HEADS, plain_norm, put_linear, undisturbed
 
@@ -39,6 +40,7 @@ def attention_context(kind: Any) -> None:
     _next_token(name, kind)
     _constant_values(name, kind, hidden_states)
     _order_and_batch(name, block, hidden_states, output)
+    given_lines(name, kind)
     passed(
         name, "values are mixed by the weights", "heads merged", "skips and LayerNorms in place", "sentences kept apart"
     )

@@ -22,6 +22,7 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader.preprocessors import ClearSolutions
 
 from autograder import cells
 from autograder.assignment import SOLUTIONS
@@ -57,6 +58,16 @@ def solution_file() -> str:
 
 def stub_file() -> str:
     return (ROOT / "source" / "encoder_lab" / "models.py").read_text(encoding="utf-8")
+
+
+def stub_of(exercise: str) -> dict[str, str]:
+    """The exercise's solution cell as students get it; nothing where the answer is in ``models.py``."""
+    for cell in notebook_of(exercise)[1].cells:
+        if cells.grade_id(cell) == f"{exercise}_answer":
+            stub = nbformat.from_dict(cell)
+            ClearSolutions()._replace_solution_region(stub, "python")
+            return {f"{exercise}_answer": stub.source}
+    return {}
 
 
 def models_file(methods: Methods, text: str | None = None) -> str:

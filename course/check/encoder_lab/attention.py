@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log, sqrt
+from math import isfinite, log, sqrt
 from typing import Any
 
 import torch
@@ -145,15 +145,15 @@ def masked_attention(function: Any) -> None:
     passed(name, "without a mask as before", "what is hidden gets weight 0", "the rest still sums to 1")
 
 
-def ladder(name: str, attend: Attend) -> None:
-    """What holds for every scaled dot-product attention, one rung after the other."""
-    query, key, value = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
+def ladder(name: str, attend: Attend, size: int = 4) -> None:
+    """What holds for every scaled dot-product attention, one rung after the other. ``size``: of queries and keys."""
+    query, key, value = torch.randn(2, 3, size), torch.randn(2, 5, size), torch.randn(2, 5, 6)
     output = attend(query, key, value)
     same_shape(name, "the output", output, (2, 3, 6), "(batch, queries, size of a value)", LOOK_AXES)
     # values that are unit vectors: the output is then the weights themselves
     weights = attend(query, key, torch.eye(5).expand(2, 5, 5))
     _rows_sum_to_one(name, weights)
-    same = attend(query, torch.ones(2, 5, 4), value)
+    same = attend(query, torch.ones(2, 5, size), value)
     if not close(same, value.mean(1, keepdim=True).expand(2, 3, 6)):
         fail(
             name,
@@ -184,7 +184,7 @@ def _scale(name: str, attend: Attend) -> None:
     weight = float(attend(torch.ones(1, 1, LONG), keys, torch.tensor([[[0.0], [1.0]]]))[0, 0, 0])
     if abs(weight - 0.75) < 1e-3:
         return
-    factor = log(weight / (1 - weight)) / log(3) if 0 < weight < 1 else float("nan")
+    factor = log(weight / (1 - weight)) / log(3) if 0 < weight < 1 else float("inf")
     fail(
         name,
         "with scaled scores of 0 and log 3 the second key must get a weight of 0.75.",
@@ -194,6 +194,8 @@ def _scale(name: str, attend: Attend) -> None:
 
 
 def _in_words(factor: float) -> str:
+    if abs(factor) < 1e-3 or not isfinite(factor):
+        return "the scores play no part." if abs(factor) < 1e-3 else "the scores are far too large."
     known = {
         sqrt(LONG): "the scores were not divided.",
         1 / sqrt(LONG): "the scores were divided too much: by the length itself, or twice.",

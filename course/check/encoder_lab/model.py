@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.distilbert.small import part, undisturbed
@@ -78,6 +79,8 @@ def encoder(kind: Any) -> None:
             11.0: "the last layer is missing",
             49.0: "the layers run in reverse order",
             0.0: "the embeddings came through unchanged",
+            1.0: "only the first layer ran",
+            18.0: "the first layer is missing",
         }
         value = float(output[0, 0, 0])
         fail(
@@ -111,6 +114,7 @@ def classification_head(kind: Any) -> None:
             "Yours have been through a softmax.",
             "Whoever wants probabilities takes it later.",
         )
+    _nothing_else(name, head, x, x[:, 0] if wants_sentences else x)
     linear.weight.zero_()
     linear.bias.fill_(3.0)
     if not close(first(head(x)), torch.full((5, 4), 3.0)):
@@ -126,24 +130,40 @@ def classification_head(kind: Any) -> None:
     passed(name, "shape", "dropout before linear", "logits")
 
 
+def _nothing_else(name: str, head: Any, x: Tensor, vectors: Tensor) -> None:
+    """Dropout and a linear layer that picks the first four numbers: these, and in training zeros among them."""
+    head.linear.weight.copy_(torch.eye(6)[:4])
+    head.linear.bias.zero_()
+    if not close(first(head(x)), vectors[:, :4]):
+        fail(
+            name,
+            "where the linear layer picks the vector's first four numbers, these are the logits.",
+            "In yours they come out changed.",
+            "A dropout and a linear layer, and nothing else: no activation.",
+        )
+    if not bool((first(head.train()(x)) == 0).any()):
+        fail(name, "in training a share of the vector's numbers is dropped.", "In yours none is.", "Is dropout called?")
+    head.eval()
+
+
 @undisturbed
 def classifier(kind: Any) -> None:
     """The encoder, the first token, the head."""
     name = "classifier"
     models = module_of(kind)
-    encoded = torch.arange(3.0).view(1, 3, 1).expand(2, 3, 6) + torch.tensor([0.0, 100.0]).view(2, 1, 1)
+    encoded = torch.tensor([-4.0, -1.0, -3.0]).view(1, 3, 1).expand(2, 3, 6) + torch.tensor([0.0, 100.0]).view(2, 1, 1)
     own = models.__dict__.get("ClassificationHead")
     head = (FirstToken if own is not None and _selects(own) else StandIn)(torch.ones(6, 5), 0.0)
     whole = Fixed(encoded, forms(returns_pair(lambda: models.TransformerEncoder(*SIZES), IDS))[0])
     encoder_class, encoder_calls = stand_in_class(ENCODER, [whole])
     head_class, head_calls = stand_in_class(CLASSIFICATION, [head])
     with replaced(models, TransformerEncoder=encoder_class, ClassificationHead=head_class):
-        model = make(name, kind, *SIZES, 5, 0.1)
+        model = make(name, kind, *SIZES, 5, 0.25)
     part(name, model, "transformer_encoder")
     part(name, model, "classifier")
     for which, calls, names, want in (
         ("TransformerEncoder", encoder_calls, ENCODER, list(SIZES)),
-        ("ClassificationHead", head_calls, CLASSIFICATION, [6, 5, 0.1]),
+        ("ClassificationHead", head_calls, CLASSIFICATION, [6, 5, 0.25]),
     ):
         came = [[call.get(key) for key in names] for call in calls]
         if came and came[0] != want:
@@ -153,9 +173,15 @@ def classifier(kind: Any) -> None:
     same_shape(
         name, "the logits", logits, (2, 5), "(batch, classes)", "One vector stands for the whole sentence: which one?"
     )
-    if not close(logits, torch.tensor([[0.0], [600.0]]).expand(2, 5)):
+    if not close(logits, torch.tensor([[-24.0], [576.0]]).expand(2, 5)):
         value = float(logits[0, 0])
-        words = {6.0: "the average of all tokens", 12.0: "the last token", 18.0: "the sum of all tokens"}
+        words = {
+            -16.0: "the average of all tokens",
+            -18.0: "the last token",
+            -48.0: "the sum of all tokens",
+            -6.0: "the second token, or the largest numbers",
+            0.0: "something that an activation has changed",
+        }
         fail(
             name,
             "the first token, [CLS], goes to the classification head.",

@@ -15,6 +15,10 @@ import torch
 from torch import Tensor, nn
 
 
+class ReachedInto(AttributeError):
+    """Somebody asked a stand-in for what only the real part has: its layers, say."""
+
+
 class StandIn(nn.Module):
     """x (…, d) -> x @ matrix + shift (…, e), alone or as the first of a pair."""
 
@@ -27,6 +31,12 @@ class StandIn(nn.Module):
         self.received.append(x.detach().clone())
         output = x @ self.matrix + self.shift
         return (output, None) if self.pair else output
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError as error:
+            raise ReachedInto(*error.args) from None
 
 
 class Fixed(nn.Module):

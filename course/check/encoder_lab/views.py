@@ -20,14 +20,14 @@ def sentence_b_start(function: Any) -> None:
     """Where the second sentence begins."""
     name = "sentence_b_start"
     with running(name, "sentence_b_start(token_type_ids)", "token_type_ids has shape (1, tokens)."):
-        start = to_numpy(function(torch.tensor([[0, 0, 0, 0, 1, 1, 1]])))
+        start = to_numpy(function(torch.tensor([[0, 0, 0, 0, 0, 1, 1]])))
     if start.size != 1:
         fail(name, "one position is expected.", f"{start.size} numbers came.", "Which axis are the tokens?")
-    if int(start.reshape(())) != 4:
-        words = {3: "That is the first [SEP].", 5: "Positions count from 0.", 7: "That is how many tokens there are."}
+    if int(start.reshape(())) != 5:
+        words = {4: "That is the first [SEP].", 6: "Positions count from 0.", 7: "That is how many tokens there are."}
         fail(
             name,
-            "with four tokens in the first sentence the second begins at position 4.",
+            "with five tokens in the first sentence the second begins at position 5.",
             f"Yours begins at {int(start.reshape(()))}.",
             words.get(int(start.reshape(())), ""),
         )
@@ -41,7 +41,7 @@ def separator_share(function: Any) -> None:
     attention = torch.zeros(3, 5, 5)
     attention[0, :, 1] = 1.0  # head 0: everybody looks at "dog"
     attention[1, :, 2], attention[1, :, 4] = 0.5, 0.25  # head 1: half on the first [SEP], a quarter on the second
-    attention[1, :, 0] = 0.25
+    attention[1, :, 0], attention[1, :, 3] = 0.2, 0.05
     attention[2, 4, 4] = 1.0  # head 2: only the last token looks at [SEP]
     attention[2, :4, 0] = 1.0
     with running(name, "separator_share(attention, tokens)", "Which columns belong to [SEP]?"):
@@ -97,6 +97,7 @@ def previous_token(function: Any) -> None:
     attentions[0, 1] = torch.eye(n)[[0, *range(n - 1)]]  # the one before; the first one, which has none, itself
     attentions[0, 2] = torch.eye(n)[[*range(1, n), 0]]  # the next
     attentions[1] = 1 / n
+    attentions[1, 2] = torch.eye(n)[[0, 0, 0, 2, 2]]  # one token back for queries 1 and 3 alone
     with running(name, "previous_token(attentions)", "Row i is query i; which column is the token before it?"):
         weight = function(attentions)
     same_shape(name, "the weights", weight, (2, 3), "(layers, heads)", "One number for every layer and head.")
@@ -117,6 +118,13 @@ def previous_token(function: Any) -> None:
             )
     if abs(float(weight[1, 0]) - 1 / n) > 1e-6:
         fail(name, "a head that looks everywhere alike gives each token 1/5.", f"Yours has {float(weight[1, 0]):.3g}.")
+    if abs(float(weight[1, 2]) - 0.5) > 1e-6:
+        fail(
+            name,
+            "a head that looks one token back for every other query has a weight of 0.5.",
+            f"Yours has {float(weight[1, 2]):.3g}.",
+            "An average over the queries.",
+        )
     passed(name, "one token back", "averaged over the queries that have one")
 
 
@@ -157,7 +165,9 @@ def moved(function: Any) -> None:
     order = torch.tensor([2, 0, 3, 1])
     step = torch.zeros(6)
     step[0], step[1] = 3.0, -4.0  # a step of length 5
-    far = _run_moved(name, function, original, original[:, order] + step, order)
+    far = _run_moved(
+        name, function, original, original[:, order] + torch.tensor([1.0, 2.0, 3.0, 2.0])[:, None] * step, order
+    )
     same_shape(name, "the distances", far, (3,), "(layers,)", "One number a layer.")
     near = _run_moved(name, function, original, original[:, order], order)
     if not close(near, torch.zeros(3)):
@@ -167,10 +177,10 @@ def moved(function: Any) -> None:
             f"Yours has moved by {float(near[0]):.3g}.",
             "Token i of the shuffled sentence is token order[i] of the original.",
         )
-    if not close(far, torch.full((3,), 5.0)):
+    if not close(far, torch.full((3,), 10.0)):
         fail(
             name,
-            "where every token moves by (3, -4, 0, …), a way of length 5, the average is 5.",
+            "tokens that move by 5, 10, 15 and 10 move by 10 on average.",
             f"Yours is {float(far[0]):.3g}.",
             "The length of a difference, averaged over the tokens.",
         )

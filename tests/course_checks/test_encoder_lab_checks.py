@@ -1,0 +1,118 @@
+"""The visible checks of the encoder lab: they reject what is wrong, in words, and accept what is right."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from course.check import encoder_lab as check
+from course.check.base import CheckFailed
+from tests.mistakes.encoder_lab_answer import Answer, models_file, solution_file, stub_file, stub_of, visible_failure
+from tests.mistakes.test_encoder_lab import GRADED, RIGHT, WRONG
+
+#: Exercises whose visible check only looks at the form: which answers are right, grading alone says.
+FORM_ONLY = {"position_kinds", "decoder_parts", "readings", "separator_heads"}
+#: A smaller eps costs a quarter of the points; the check remarks on it and passes.
+REMARKED = "eps left at its default"
+SAYS = {
+    "attention_scores: not scaled": "the scores were not divided",
+    "attention_weights: over the queries": "sum to 1 over axis 1, the queries",
+    "masked_attention: after the softmax": "mask must come before the softmax",
+    "causal_mask: one too far": "no token may look at a later one",
+    "attention_head: queries not projected": "passes the hidden states themselves",
+    "multi_head_init: a plain list": "plain Python list",
+    "multi_head_attention: interleaved": "yours begins 1, -2, 3, 1",
+    "feed_forward: ReLU": "That is a ReLU",
+    "feed_forward: tanh GELU": "tanh approximation",
+    "embeddings: from 1": r"rows \[1, 2, 3, 4\]",
+    "embeddings: dropout in eval mode": "differs from call to call",
+    "encoder_layer: post-LN": "post-LN",
+    "encoder_layer: no first skip": "a skip is missing",
+    "encoder_layer: second skip from the input": "adds 0 and 7000",
+    "encoder: in reverse order": "reverse order",
+    "classification_head: dropout behind the layer": "dropout comes before the linear layer",
+    "classifier: the last token": "the last token",
+    "separator_share: the first [SEP]": "Only the first",
+    "products: not scaled": "not scaled",
+    "moved: places": "nothing has moved",
+}
+
+
+def failure(answer: Answer) -> str | None:
+    if isinstance(answer.code, str):
+        return visible_failure(answer.exercise, {f"{answer.exercise}_answer": answer.code}, solution_file())
+    return visible_failure(answer.exercise, {}, models_file(answer.code))
+
+
+@pytest.mark.parametrize("answer", [a for a in WRONG if a.exercise not in FORM_ONLY and a.says != REMARKED], ids=str)
+def test_a_wrong_answer_fails_with_words_and_not_with_a_traceback(answer: Answer) -> None:
+    failed = failure(answer)
+    assert failed is not None and failed.startswith("CheckFailed: ")
+    assert re.search(SAYS.get(str(answer), ""), failed)
+
+
+def test_every_phrase_belongs_to_a_wrong_answer() -> None:
+    assert set(SAYS) <= {str(answer) for answer in WRONG}
+
+
+@pytest.mark.parametrize("answer", [a for a in RIGHT if "not scaled" not in a.says], ids=str)
+def test_a_right_answer_in_another_style_passes(answer: Answer) -> None:
+    assert failure(answer) is None
+
+
+@pytest.mark.parametrize("exercise", GRADED)
+def test_an_untouched_exercise_is_said_to_be_not_filled_in(exercise: str) -> None:
+    failed = visible_failure(exercise, stub_of(exercise), stub_file())
+    assert failed is not None
+    assert "not filled in yet" in failed or failed.startswith("NameError")
+
+
+def test_a_right_answer_is_told_what_was_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    check.causal_mask(lambda n: [[[float(j <= i) for j in range(n)] for i in range(n)]])
+    assert capsys.readouterr().out.startswith("✓ causal_mask")
+
+
+# --- models.py as a file ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.delitem(sys.modules, "models", raising=False)
+    yield tmp_path
+    sys.modules.pop("models", None)
+
+
+def test_a_missing_file_is_said_to_be_missing(folder: Path) -> None:
+    with pytest.raises(CheckFailed, match="same folder as this notebook"):
+        check.load("AttentionHead")
+
+
+def test_a_line_that_python_cannot_read_is_quoted(folder: Path) -> None:
+    (folder / "models.py").write_text("import torch\n\nclass AttentionHead(torch.nn.Module\n    pass\n")
+    with pytest.raises(CheckFailed, match=r"SyntaxError in line 3: .*class AttentionHead"):
+        check.load("AttentionHead")
+
+
+def test_a_class_that_is_missing_is_named(folder: Path) -> None:
+    (folder / "models.py").write_text("import torch\n")
+    with pytest.raises(CheckFailed, match="a class called FeedForward is expected"):
+        check.load("FeedForward")
+
+
+def test_a_change_counts_as_soon_as_it_is_saved(folder: Path) -> None:
+    (folder / "models.py").write_text("class FeedForward: size = 1\n")
+    assert check.load("FeedForward").size == 1
+    (folder / "models.py").write_text("class FeedForward: size = 1000\n")
+    assert check.load("FeedForward").size == 1000
+
+
+def test_a_package_that_is_missing_is_not_taken_for_the_file(folder: Path) -> None:
+    (folder / "models.py").write_text("import no_such_package\n")
+    with pytest.raises(CheckFailed, match="no_such_package"):
+        check.load("FeedForward")

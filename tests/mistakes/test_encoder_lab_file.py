@@ -1,0 +1,94 @@
+"""``models.py`` handed in beside the notebook, through the real stations: what a broken or missing file costs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pytest
+
+from autograder.verdict import CellVerdict, NotebookVerdict
+from tests.grading import cell_of, grade_cells
+from tests.mistakes.encoder_lab_answer import Methods, models_file, solution_file
+
+pytestmark = pytest.mark.slow
+
+NOTEBOOK = "1_models"
+#: Exercises answered in the notebook itself.
+IN_CELLS = {
+    "attention_scores",
+    "attention_weights",
+    "scaled_dot_product_attention",
+    "position_kinds",
+    "causal_mask",
+    "masked_attention",
+    "decoder_parts",
+}
+NOTHING = "raise NotImplementedError()"
+
+
+@lru_cache
+def graded(models: str | None) -> NotebookVerdict:
+    files = {} if models is None else {"models.py": models.encode()}
+    return grade_cells("encoder_lab", NOTEBOOK, {}, files)
+
+
+def lost(verdict: NotebookVerdict) -> dict[str, float]:
+    """exercise -> points that are missing"""
+    return {cell.cell: cell.max_points - (cell.points or 0) for cell in verdict.cells if cell.points != cell.max_points}
+
+
+def words(cell: CellVerdict) -> str:
+    return " ".join(check.message + " " + check.hint for check in cell.checks if not check.passed)
+
+
+def test_the_instructors_file_has_full_points() -> None:
+    assert lost(graded(solution_file())) == {}
+    assert graded(solution_file()).points == 40
+
+
+def test_a_missing_file_costs_the_exercises_that_need_it_and_says_so() -> None:
+    verdict = graded(None)
+    assert set(lost(verdict)) == {cell.cell for cell in verdict.cells} - IN_CELLS
+    assert "Not filled in yet" in words(cell_of(verdict, "feed_forward"))
+
+
+def test_a_file_that_python_cannot_read_costs_the_same_and_names_the_line() -> None:
+    verdict = graded(
+        solution_file().replace("def forward(self, pooled: Tensor) -> Tensor:", "def forward(self, pooled")
+    )
+    assert set(lost(verdict)) == {cell.cell for cell in verdict.cells} - IN_CELLS
+    assert "SyntaxError" in words(cell_of(verdict, "embeddings")) and "models.py, line" in words(
+        cell_of(verdict, "embeddings")
+    )
+
+
+def test_a_class_that_is_missing_costs_that_class_alone_and_is_named() -> None:
+    verdict = graded(solution_file().replace("class FeedForward(", "class FeedForwards("))
+    assert set(lost(verdict)) == {"feed_forward"}
+    assert "FeedForward" in words(cell_of(verdict, "feed_forward"))
+
+
+@pytest.mark.parametrize(
+    ("methods", "costs"),
+    [
+        (
+            {("AttentionHead", "__init__"): NOTHING},
+            {"head_attention": 3, "attention_head": 2},
+        ),
+        (
+            {("AttentionHead", "scaled_dot_product_attention"): "w = (q @ k.mT).softmax(-1)\nreturn w @ v, w"},
+            {"head_attention": 3},
+        ),
+        ({("MultiHeadAttention", "__init__"): NOTHING}, {"multi_head_init": 2, "multi_head_attention": 4}),
+        ({("MultiHeadAttention", "forward"): NOTHING}, {"multi_head_attention": 4}),
+        ({("FeedForward", "forward"): "return self.linear_2(self.linear_1(hidden_states))"}, {"feed_forward": 3}),
+        ({("Embeddings", "__init__"): NOTHING}, {"embeddings": 4}),
+        ({("TransformerEncoderLayer", "forward"): "return hidden_states"}, {"encoder_layer": 5}),
+        ({("TransformerEncoder", "__init__"): NOTHING}, {"encoder": 3}),
+        ({("ClassificationHead", "forward"): "return self.linear(pooled).softmax(-1)"}, {"classification_head": 2}),
+        ({("TransformerForSequenceClassification", "forward"): NOTHING}, {"classifier": 2}),
+    ],
+    ids=lambda value: "-".join(next(iter(value))) if isinstance(next(iter(value)), tuple) else "",
+)
+def test_a_mistake_in_one_class_costs_that_class_alone(methods: Methods, costs: dict[str, float]) -> None:
+    assert lost(graded(models_file(methods))) == costs

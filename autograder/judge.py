@@ -19,6 +19,7 @@ from autograder import cells, store
 from autograder.compare import compare_case
 from autograder.exercise import Answers, Judgement
 from autograder.run import CellOutcome, PartOutcome, Ran
+from autograder.sanitize import harmless
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status
 
 #: An answer file above this size is not read. The stored inputs are a few kilobytes each.
@@ -136,7 +137,7 @@ def write_into(notebook: NotebookNode, verdict: NotebookVerdict) -> NotebookNode
             continue
         cell.outputs = [_harmless(output) for output in cell.outputs]
         cell.outputs += _outputs(found[cells.nbgrader(cell)["grade_id"]])
-    return judged
+    return harmless(judged)  # the formgrader would run a script that a submission left in an output
 
 
 def _harmless(output: NotebookNode) -> NotebookNode:

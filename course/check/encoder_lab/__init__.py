@@ -12,7 +12,8 @@ from course.check.encoder_lab.attention import (
     scaled_dot_product_attention,
 )
 from course.check.encoder_lab.heads import attention_head, head_attention, multi_head_attention, multi_head_init
-from course.check.encoder_lab.layers import embeddings, encoder_layer, feed_forward
+from course.check.encoder_lab.layer import encoder_layer
+from course.check.encoder_lab.layers import embeddings, feed_forward
 from course.check.encoder_lab.loading import load
 from course.check.encoder_lab.model import classification_head, classifier, encoder
 from course.check.encoder_lab.questions import decoder_parts, position_kinds

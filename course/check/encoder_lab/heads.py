@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from course.check.base import CheckFailed, close, fail, passed, running, same_shape
 from course.check.distilbert.small import part, undisturbed
 from course.check.encoder_lab.attention import LONG, ladder
+from course.check.encoder_lab.building import make, with_own_parts
 from course.check.encoder_lab.hand_over import HEAD, refuses_uneven
 from course.check.encoder_lab.loading import module_of
 from course.check.encoder_lab.stand_ins import (
@@ -233,25 +234,6 @@ def _call(name: str, kind: Any, attention: Any, parts: Sequence[StandIn], hidden
                 problem = problem or error
         assert problem is not None
         raise problem
-
-
-def with_own_parts(name: str, kind: Any, sizes: tuple[int, ...], x: Tensor) -> None:
-    """For a forward that reaches into its parts, so that stand-ins are of no use: the shape alone is looked at."""
-    module = make(name, kind, *sizes)
-    with running(name, f"the module on {tuple(x.shape)}"):
-        output = first(module(x))
-    same_shape(name, "the output", output, tuple(x.shape), "(batch, tokens, d_model)")
-    passed(name, "shape (your forward reaches into its parts: the rest is looked at when graded)")
-
-
-def make(name: str, kind: Any, *sizes: Any) -> Any:
-    """``kind(*sizes)`` in eval mode; whatever goes wrong is a failed check."""
-    label = getattr(kind, "__name__", "the class")
-    with running(name, f"{label}{sizes}", "Look at __init__."):
-        module = kind(*sizes)
-    if not isinstance(module, nn.Module):
-        fail(name, f"{label} must be an nn.Module.", f"It is a {type(module).__name__}.", "class …(nn.Module)")
-    return module.eval()
 
 
 def _put(layer: Any, weight: Tensor) -> None:

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.distilbert.small import part, undisturbed
+from course.check.encoder_lab.building import make
 from course.check.encoder_lab.hand_over import CLASSIFICATION, EMBEDDINGS, ENCODER, LAYER
-from course.check.encoder_lab.heads import make
 from course.check.encoder_lab.loading import module_of
 from course.check.encoder_lab.stand_ins import (
     FirstToken,

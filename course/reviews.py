@@ -24,6 +24,7 @@ from course.errors import DownloadError
 from course.tokenizer import load_tokenizer
 
 FOLDER = Path(__file__).parent / "data" / "reviews"
+SERVER = "https://datasets-server.huggingface.co"
 PAGE = 100  # rows: the most that the dataset viewer gives at once
 TIMEOUT = 20  # seconds without a byte
 ATTEMPTS = 4
@@ -185,7 +186,6 @@ def _page(source: Source, split: str, offset: int, length: int) -> list[tuple[in
     """Rows ``offset`` to ``offset + length``; a server that is busy is asked again, later each time."""
     import requests
 
-    address = os.environ.get("COURSE_DATASETS_SERVER", "https://datasets-server.huggingface.co")
     query: dict[str, str | int] = {"dataset": source.dataset, "config": source.config, "split": split,
                                    "offset": offset, "length": length}  # fmt: skip
     why = ""
@@ -193,7 +193,7 @@ def _page(source: Source, split: str, offset: int, length: int) -> list[tuple[in
         if attempt:
             time.sleep(2.0**attempt)
         try:
-            response = requests.get(f"{address}/rows", params=query, timeout=TIMEOUT)
+            response = requests.get(f"{SERVER}/rows", params=query, timeout=TIMEOUT)
         except requests.RequestException as error:
             why = type(error).__name__
             continue

@@ -13,8 +13,8 @@ from tests.grading import without_markers
 from tests.mistakes.transformer_tutorial_answer import TRAINING, beside_the_notebooks, source_notebook
 
 CELLS = (
-    "imports", "seed-and-device", "earlier", "transformer-answer", "data-load", "grading-guard", "data-batches", "sizes",
-    "measure", "train", "model", "run-training",
+    "imports", "seed-and-device", "earlier", "transformer-answer", "data-load", "grading-guard", "data-batches",
+    "sizes", "measure", "train", "model", "run-training",
 )  # fmt: skip
 
 

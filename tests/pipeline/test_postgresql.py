@@ -1,0 +1,93 @@
+"""The gradebook in PostgreSQL: the same grades as in SQLite, against a real server."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.classroom import Order, grade_class
+from tests.pipeline.conftest import nbgrader, new_course
+
+pytestmark = pytest.mark.slow
+
+
+def _tool(name: str) -> str | None:
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return str(found[-1]) if found else shutil.which(name)
+
+
+def _user() -> dict[str, int]:
+    """PostgreSQL refuses to run as root: then it runs as the user that its package made."""
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam("postgres")
+    return {"user": entry.pw_uid, "group": entry.pw_gid}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of a server with an empty database."""
+    pytest.importorskip("psycopg", reason="the PostgreSQL driver is an optional extra")
+    initdb, postgres = _tool("initdb"), _tool("postgres")
+    if not initdb or not postgres:
+        pytest.skip("no PostgreSQL server is installed")
+    # of its own under /tmp: the server's user may not enter pytest's folders
+    folder = Path("/tmp") / f"pg-{os.getpid()}"
+    folder.mkdir(mode=0o755)
+    if user := _user():
+        os.chown(folder, user["user"], user["group"])
+    try:
+        setup = [initdb, "-D", folder / "data", "-U", "course", "-A", "trust"]
+        subprocess.run(setup, check=True, capture_output=True, **user)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        command = [postgres, "-D", folder / "data", "-p", str(port), "-h", "127.0.0.1", "-k", folder]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **user)
+        try:
+            yield _wait_for(f"postgresql+psycopg://course@127.0.0.1:{port}/postgres")
+        finally:
+            process.terminate()
+            process.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_for(url: str) -> str:
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import OperationalError
+
+    for _ in range(100):
+        try:
+            with create_engine(url).connect():
+                return url
+        except OperationalError:
+            time.sleep(0.1)
+    raise TimeoutError("PostgreSQL did not start")
+
+
+def test_a_class_graded_into_postgresql_has_the_grades_of_sqlite(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("NBGRADER_DB_URL", server)
+    course = new_course(tmp_path / "course")
+    shutil.copytree(course.root / "release" / "distilbert", course.submitted("noether", "distilbert"))
+    rows = grade_class(course, Order("distilbert"))
+    assert [(row.student, row.total, row.failure) for row in rows] == [("noether", 0.0, "")]
+    assert course.db_url == server
+    assert not (course.root / "gradebook.db").exists()
+
+    with Gradebook(server) as gradebook:
+        gradebook.find_grade("embeddings", "1_embedding", "distilbert", "noether").manual_score = 2.0
+        gradebook.db.commit()
+    (row,) = grade_class(course, Order("distilbert", force=True))
+    assert row.kept_manual == 1
+    with Gradebook(server) as gradebook:
+        assert gradebook.find_submission("distilbert", "noether").score == 2.0
+    exported = nbgrader(course.root, "export")
+    assert exported.returncode == 0, exported.stderr

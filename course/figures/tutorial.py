@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
-from course.figures.canvas import Canvas
+from course.figures.canvas import FAINT, Canvas
 
 
 def lookup() -> Figure:
@@ -158,4 +160,62 @@ def classifier() -> Figure:
     canvas.arrow((3.75, 2.05), boxes[3].top)
     canvas.label(2.2, 2.2, "mask: which ids are real tokens, (b, t)")
     canvas.label(3.75, 0.3, "b sentences, t tokens in the longest; under each part the shape of what leaves it")
+    return canvas.figure
+
+
+def clock_hands() -> Figure:
+    """Positions as hands of clocks: each pair of columns is one hand, each slower than the one before."""
+    canvas = Canvas(7.5, 2.9)
+    rows = ((2.3, "columns 0 and 1", 1.0), (1.55, "columns 2 and 3", 0.3), (0.8, "columns 4 and 5", 0.09))
+    for y, name, step in rows:
+        canvas.label(0.1, y, name, align="left", size=8.5)
+        for position in range(8):
+            x = 1.85 + 0.73 * position
+            _dial(canvas, x, y, 0.28, position * step)
+    for position in range(8):
+        canvas.label(1.85 + 0.73 * position, 0.3, f"position {position}", size=8.0)
+    canvas.label(0.1, 2.75, "a hand's height and its distance to the right are the two numbers", align="left", size=8.5)
+    return canvas.figure
+
+
+def _dial(canvas: Canvas, x: float, y: float, radius: float, angle: float) -> None:
+    canvas.axes.add_patch(Circle((x, y), radius, facecolor="white", edgecolor=FAINT, linewidth=1.0))
+    canvas.arrow((x, y), (x + radius * math.cos(angle), y + radius * math.sin(angle)))
+
+
+def padded_average() -> Figure:
+    """Two sentences of different length in one batch, and which of their vectors count."""
+    canvas = Canvas(7.5, 2.3)
+    for y, words, divisor in (
+        (1.65, ("[CLS]", "a", "good", "film", "[SEP]"), 5),
+        (0.95, ("[CLS]", "dull", "[SEP]", "[PAD]", "[PAD]"), 3),
+    ):
+        for place, word in enumerate(words):
+            real = word != "[PAD]"
+            canvas.box(1.0 + 0.92 * place, y, word, "learned" if real else "data", 0.84, 0.42)
+            canvas.label(1.0 + 0.92 * place, y - 0.33, "True" if real else "False", size=8.0)
+        canvas.arrow((5.2, y), (5.75, y))
+        canvas.box(6.55, y, f"sum of {divisor}, by {divisor}", "result", 1.5, 0.42)
+    canvas.label(0.1, 2.15, "hidden states (b, t, k), the mask below them", align="left", size=8.5)
+    canvas.label(6.55, 2.15, "pooled (b, k)", size=8.5)
+    canvas.label(3.75, 0.2, "what stands in the white boxes is not zero: it is whatever the blocks made of padding")
+    return canvas.figure
+
+
+def masked_row() -> Figure:
+    """Logits of a masked language model: one row for each place, one column for each word of the vocabulary."""
+    canvas = Canvas(7.5, 2.75)
+    words = ("…", "bag", "her", "his", "…")
+    for column, word in enumerate(words):
+        canvas.label(2.2 + 0.72 * column, 2.5, word, size=8.5)
+    for row, token in enumerate(("picked", "up", "[MASK]", "bag")):
+        y = 2.1 - 0.48 * row
+        canvas.label(1.6, y, token, align="right", size=8.5)
+        for column in range(len(words)):
+            kind = "compute" if token == "[MASK]" else "data"
+            canvas.box(2.2 + 0.72 * column, y, "", kind, 0.66, 0.38)
+    canvas.arrow((5.5, 1.14), (6.0, 1.14))
+    canvas.box(6.7, 1.14, "softmax over\nthis row", "result", 1.3, 0.5)
+    canvas.label(6.7, 0.62, "sums to 1", size=8.0)
+    canvas.label(3.65, 0.2, "logits (tokens, vocabulary): at every place a number for every word")
     return canvas.figure

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
-from torch import nn
 
 from autograder.compare import compare_case
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
@@ -34,6 +32,9 @@ def embedding_weights(
 
 def torch_embedding(ids: Array, weights: Mapping[str, Array], prefix: str = "") -> Array:
     """``torch.nn``'s own tables and norm in float64: (batch, tokens) -> (batch, tokens, d_model)"""
+    import torch
+    from torch import nn
+
     tensors = {
         name.removeprefix(prefix): torch.from_numpy(weight.astype(np.float64)) for name, weight in weights.items()
     }

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
-from torch import nn
 
 from autograder.exercise import Case, Exercise, Mistake
 from autograder.oracles.attention import gelu
@@ -30,6 +28,9 @@ def feed_forward_weights(generator: np.random.Generator, d_model: int, wide: int
 
 
 def _make_feed_forward(generator: np.random.Generator) -> list[Case]:
+    import torch
+    from torch import nn
+
     cases = []
     for batch, tokens, d_model, wide in ((2, 5, 6, 17), (3, 4, 7, 11)):
         weights = feed_forward_weights(generator, d_model, wide)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
-from torch import nn
 
 from autograder.compare import compare_case
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
@@ -138,6 +136,9 @@ def _make_forward(generator: np.random.Generator) -> list[Case]:
 
 def torch_multi_head(x: Array, weights: Mapping[str, Array], heads: int) -> Array:
     """torch's own multi-head attention in float64, no bias in front of the heads: -> (batch, tokens, d_model)"""
+    import torch
+    from torch import nn
+
     attention = nn.MultiheadAttention(x.shape[-1], heads, batch_first=True).double().eval()
     stacked = [np.concatenate([weights[f"heads.{i}.w{letter}.weight"] for i in range(heads)]) for letter in "qkv"]
     state = {

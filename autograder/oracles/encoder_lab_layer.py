@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
-from torch import nn
 
 from autograder.exercise import Case, Exercise, Mistake
 from autograder.oracles.attention import layer_norm
@@ -42,6 +40,9 @@ def layer_weights(generator: np.random.Generator, d_model: int, heads: int, wide
 
 def torch_layer(x: Array, weights: Mapping[str, Array], heads: int, prefix: str = "") -> Array:
     """torch's own encoder layer, norm_first, in float64: (batch, tokens, d_model) -> the same"""
+    import torch
+    from torch import nn
+
     own = {
         name.removeprefix(prefix): weight.astype(np.float64)
         for name, weight in weights.items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import torch
 
 from autograder.compare import compare_case
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
@@ -77,6 +76,8 @@ SCORE_MISTAKES = [
 
 
 def _make_weights(generator: np.random.Generator) -> list[Case]:
+    import torch
+
     cases = []
     for batch, n, m, size in ((2, 5, 7, 1.5), (3, 6, 4, 1.5), (2, 4, 3, 800.0)):
         scores = normal(generator, batch, n, m, size=size)

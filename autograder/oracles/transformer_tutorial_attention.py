@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from autograder.exercise import Answers, Case, Exercise, Judgement
 from autograder.oracles.attention import softmax
@@ -23,6 +22,8 @@ Slip = tuple[str, str, str, Knobs]  # id, message, hint, what it computes
 
 def oracle(queries: Array, keys: Array, values: Array, mask: Array | None = None) -> Array:
     """torch's own attention in float64: (b, t, h, k) three times -> (b, t, h*k)"""
+    import torch
+
     q, k, v = (torch.from_numpy(x.astype(np.float64)).transpose(1, 2) for x in (queries, keys, values))
     allowed = None if mask is None else torch.from_numpy(mask)[:, None, None, :]
     out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)

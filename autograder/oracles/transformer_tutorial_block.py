@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import torch
 
 from autograder.compare import compare_value
 from autograder.exercise import Answers, Case, Exercise, Judgement
@@ -46,6 +45,8 @@ def _make(generator: np.random.Generator) -> list[Case]:
 
 
 def _torch_norm(x: Array, weights: Mapping[str, Array], name: str) -> Array:
+    import torch
+
     scale, shift = (torch.from_numpy(weights[f"{name}.{kind}"].astype(np.float64)) for kind in ("weight", "bias"))
     tensor = torch.from_numpy(np.ascontiguousarray(x, dtype=np.float64))
     return torch.nn.functional.layer_norm(tensor, x.shape[-1:], scale, shift, EPS).numpy()

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 
 from autograder.compare import compare_value
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
@@ -134,6 +133,8 @@ def _case(generator: np.random.Generator, b: int, t: int, k: int, depth: int, le
 
 def _torch_forward(ids: Array, weights: Mapping[str, Array], depth: int) -> Array:
     """torch's own functions in float64, the stand-ins in NumPy; one sentence at a time, cut to its real tokens."""
+    import torch
+
     w = {name: torch.from_numpy(weight.astype(np.float64)) for name, weight in weights.items()}
     rows = []
     for sentence in ids:

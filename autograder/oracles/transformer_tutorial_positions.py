@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
 
 from autograder.compare import compare_case, compare_value
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
@@ -16,6 +15,7 @@ Array = np.ndarray
 
 def oracle(max_len: int, emb_size: int) -> Array:
     """``transformers``' own sinusoids, as DistilBERT can be made with: (max_len, emb_size)"""
+    import torch
     from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
     table = torch.zeros(max_len, emb_size)

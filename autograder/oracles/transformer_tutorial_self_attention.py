@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
 from autograder.compare import compare_value
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
@@ -164,6 +163,8 @@ def _make_forward(generator: np.random.Generator) -> list[Case]:
 
 
 def _torch_unify(merged: Array, weights: dict[str, Array]) -> Array:
+    import torch
+
     unify = torch.nn.Linear(merged.shape[-1], len(weights["unify_heads.bias"])).double()
     unify.load_state_dict(
         {kind: torch.from_numpy(weights[f"unify_heads.{kind}"].astype(np.float64)) for kind in ("weight", "bias")}

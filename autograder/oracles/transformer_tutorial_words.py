@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
 
 from autograder.compare import compare_case
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, text_array
@@ -21,6 +20,8 @@ KEYS = ["river", "bank", "cold", "water"]
 
 def bank(keys: list[str], factor: float | None = None) -> tuple[Array, str]:
     """(weight of each key for the query "bank", the word nearest to the final value), from mini's word vectors"""
+    import torch
+
     from course.word_vectors import WordVectors
 
     vectors = WordVectors.load()
@@ -60,6 +61,8 @@ def judge_bank(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 def _make_probability(generator: np.random.Generator) -> list[Case]:
     """Logits of a made-up masked language model: (tokens, vocabulary), ordinary ones and one set that overflows."""
+    import torch
+
     cases = []
     for tokens, vocabulary, position, words, shift in (
         (7, 19, 3, [4, 11], 0.0),

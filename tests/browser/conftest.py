@@ -1,0 +1,53 @@
+"""A browser whose network ends at this machine, and the places that people look at with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.chrome.webdriver import WebDriver
+
+from tests.feedback.browser import CHROMIUM, DRIVER
+
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1400,1000",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)  # fmt: skip
+
+Photograph = Callable[[WebDriver, str], Path]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
+    """A fresh profile; no name resolves, so that only 127.0.0.1 can be reached."""
+    options = Options()
+    options.binary_location = CHROMIUM or ""
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.set_page_load_timeout(60)
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+@pytest.fixture(scope="session")
+def photograph(tmp_path_factory: pytest.TempPathFactory) -> Photograph:
+    """``photograph(driver, name)`` keeps what is in the window; in the folder COURSE_SCREENSHOTS, if that is set."""
+    chosen = os.environ.get("COURSE_SCREENSHOTS")
+    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def keep(driver: WebDriver, name: str) -> Path:
+        path = folder / f"{name}.png"
+        assert driver.save_screenshot(str(path))
+        return path
+
+    return keep

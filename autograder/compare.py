@@ -85,7 +85,8 @@ def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | 
 
 def _distance(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray]) -> float:
     """The largest difference of two answers that match; where several numbers agree, it tells which agree best."""
-    apart = [np.abs(got[name].astype(np.float64) - want.astype(np.float64)) for name, want in wrong.items()]
+    with np.errstate(invalid="ignore"):  # inf in both: no difference
+        apart = [np.abs(got[name].astype(np.float64) - want.astype(np.float64)) for name, want in wrong.items()]
     return max((float(np.nan_to_num(difference).max(initial=0.0)) for difference in apart), default=0.0)
 
 

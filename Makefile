@@ -25,11 +25,11 @@ demo: setup
 
 ## make test       everything
 test: setup
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests --numprocesses 2 --dist loadgroup
 
 ## make test-fast  what a developer runs every few minutes
 test-fast: setup
-	$(BIN)/python -m pytest tests -m "not slow"
+	$(BIN)/python -m pytest tests -m "not slow" --numprocesses 2 --dist loadgroup
 
 ## make release    students' notebooks from the instructors', with every proof
 release: setup

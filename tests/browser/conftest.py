@@ -12,7 +12,9 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.chrome.webdriver import WebDriver
 
+from autograder.assignment import Course
 from tests.feedback.browser import CHROMIUM, DRIVER
+from tests.pipeline.conftest import new_course
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
@@ -51,3 +53,9 @@ def photograph(tmp_path_factory: pytest.TempPathFactory) -> Photograph:
         return path
 
     return keep
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The sheet ``distilbert``, released; to be copied, not written into."""
+    return new_course(tmp_path_factory.mktemp("course") / "course")

@@ -26,11 +26,12 @@ LAB_SETTINGS = {
 
 @dataclass(frozen=True)
 class Server:
-    """``folder``: the server's root; ``url``: without a slash at its end."""
+    """``folder``: its root; ``url``: without a slash at the end; ``exchange``: nbgrader's, of this server alone."""
 
     folder: Path
     url: str
     token: str
+    exchange: Path
 
     def page(self, path: str) -> str:
         """The address of a page for a browser that was not here before."""
@@ -43,7 +44,8 @@ def jupyter_server(folder: Path, home: Path) -> Iterator[Server]:
 
     nbgrader's extensions are switched on by its installation; ``folder/nbgrader_config.py`` is read where there is one.
     """
-    _write_settings(home)
+    exchange = home / "exchange"
+    _write_settings(home, exchange)
     port, token = _free_port(), secrets.token_hex(16)
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
@@ -52,7 +54,7 @@ def jupyter_server(folder: Path, home: Path) -> Iterator[Server]:
     ]  # fmt: skip
     with open(home / "server.log", "wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=_environment(home), stdout=log, stderr=subprocess.STDOUT)
-    server = Server(folder, f"http://127.0.0.1:{port}", token)
+    server = Server(folder, f"http://127.0.0.1:{port}", token, exchange)
     try:
         _wait_until_up(server, process, home / "server.log")
         yield server
@@ -78,11 +80,14 @@ def _environment(home: Path) -> dict[str, str]:
     return {**os.environ, **{name: str(folder) for name, folder in own.items()}, "PATH": path}
 
 
-def _write_settings(home: Path) -> None:
+def _write_settings(home: Path, exchange: Path) -> None:
+    exchange.mkdir()
+    exchange.chmod(0o777)
     for plugin, settings in LAB_SETTINGS.items():
         path = home / "config" / "lab" / "user-settings" / f"{plugin}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings), encoding="utf-8")
+    (home / "config" / "nbgrader_config.json").write_text(json.dumps({"Exchange": {"root": str(exchange)}}))
 
 
 def _free_port() -> int:

@@ -10,12 +10,12 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
+from autograder.assignment import Course
 from autograder.sample.answers import ALAN
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server
 from tests.browser.lab import Notebook, addresses, solve
 from tests.feedback.browser import needs_browser
-from tests.pipeline.conftest import new_course
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
@@ -24,12 +24,11 @@ GAP = "raise NotImplementedError()"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(released: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """What a student has: the released notebooks, in a folder of the student's own, and no course around them."""
     folder = tmp_path_factory.mktemp("student")
-    released = new_course(tmp_path_factory.mktemp("course") / "course").root / "release" / "distilbert"
-    shutil.copytree(released, folder / "distilbert")
-    shutil.copytree(released, folder / "solved")
+    for name in ("distilbert", "solved"):
+        shutil.copytree(released.root / "release" / "distilbert", folder / name)
     for notebook, answers in ALAN.items():
         solve(folder / "solved" / f"{notebook}.ipynb", answers)
     with jupyter_server(folder, tmp_path_factory.mktemp("home")) as running:

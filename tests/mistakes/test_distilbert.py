@@ -77,6 +77,7 @@ def said_by_checks() -> list[dict[str, str]]:
     return said
 
 
+@pytest.mark.slow
 def test_the_visible_checks_reject_every_wrong_answer_that_they_can_see() -> None:
     passed = {}
     for answer, said in zip(WRONG, said_by_checks(), strict=False):
@@ -87,11 +88,13 @@ def test_the_visible_checks_reject_every_wrong_answer_that_they_can_see() -> Non
     assert passed == {}
 
 
+@pytest.mark.slow
 def test_the_visible_checks_accept_every_right_answer() -> None:
     for answer, said in zip(RIGHT, said_by_checks()[len(WRONG) :], strict=True):
         assert not any(said.values()), f"{answer.notebook}, {answer.name}: {said}"
 
 
+@pytest.mark.slow
 def test_the_visible_checks_speak_for_themselves_and_never_crash() -> None:
     for answer, said in zip(WRONG, said_by_checks(), strict=False):
         assert all(not words or words.startswith("CheckFailed") for words in said.values()), f"{answer.name}: {said}"

@@ -1,0 +1,96 @@
+"""Every released notebook the way Colab runs it: the course from its wheel, no file but the notebook."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.assignment import Assignment
+from autograder.leaks import leaks
+from tests.colab.conftest import Colab
+from tests.pipeline.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="pip needs git for a repository's address")
+
+RUNNER = Path(__file__).with_name("notebook_runner.py")
+NOTEBOOKS = sorted(path.relative_to(ROOT / "release").as_posix() for path in ROOT.glob("release/*/*.ipynb"))
+#: What an unsolved notebook may say: nothing written yet, a check that misses it, a name that is not there yet.
+UNSOLVED = {"NotImplementedError", "CheckFailed", "NameError"}
+
+
+def test_the_wheel_holds_the_course_and_no_answer(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+    assert {name.split("/")[0] for name in names} == {"course"}
+    assert "course/check/distilbert/__init__.py" in names
+    assert any(name.endswith(".safetensors") for name in names)
+    assignments = [Assignment.open(ROOT, folder.name) for folder in sorted((ROOT / "release").iterdir())]
+    assert leaks(wheel.parent, assignments) == []
+
+
+def test_nothing_but_the_course_and_what_it_needs_is_in_sight(colab: Colab, tmp_path: Path) -> None:
+    words = (
+        "import course, importlib.util as search\n"
+        "print(course.__file__, *map(search.find_spec, ('autograder', 'nbgrader', 'bertviz', 'tests')))"
+    )
+    path, *others = colab.run("-c", words, folder=tmp_path).stdout.split()
+    assert Path(path).is_relative_to(colab.python.parents[1])
+    assert others == ["None"] * 4
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_a_released_notebook_runs_alone(colab: Colab, notebook: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "release" / notebook, tmp_path)
+    done = colab.run(str(RUNNER), Path(notebook).name, folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    errors = json.loads(done.stdout)
+    assert errors, "the released notebook holds no exercise"
+    assert [error for error in errors if error[1] not in UNSOLVED] == []
+
+
+@needs_git
+def test_the_setup_cell_shows_what_pip_said_when_it_fails(bare: Colab, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    done = run_setup(with_github_at(bare, nowhere), tmp_path)
+    assert done.returncode == 1
+    assert "The course could not be installed. pip said:" in done.stderr
+    assert f"'{nowhere}/example/transformer-course' does not appear to be a git repository" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@needs_git
+def test_the_setup_cell_installs_the_course_and_nothing_else(bare: Colab, repository: Path, tmp_path: Path) -> None:
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Course"]):
+        known = ["-c", "user.name=Course", "-c", "user.email=course@example.org"]
+        subprocess.run(["git", *known, *words], cwd=repository, check=True)
+    done = run_setup(with_github_at(bare, repository.parents[1]), tmp_path, "import course; print(course.__file__)")
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).is_relative_to(bare.python.parents[1])
+    assert bare.run("-c", "import autograder", folder=tmp_path).returncode == 1
+
+
+def with_github_at(colab: Colab, folder: Path) -> Colab:
+    """git takes this folder for github.com; pip builds with the setuptools that is there, and fetches nothing."""
+    instead = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{folder}/.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/",
+        "PIP_NO_BUILD_ISOLATION": "0",
+        "PIP_NO_DEPS": "1",
+    }
+    return Colab(colab.python, {**colab.environment, **instead})
+
+
+def run_setup(colab: Colab, folder: Path, then: str = "") -> subprocess.CompletedProcess[str]:
+    """The setup cell of a released notebook, as a program."""
+    notebook = nbformat.read(ROOT / "release" / NOTEBOOKS[0], as_version=4)
+    setup = next(cell.source for cell in notebook.cells if cell.id == "setup")
+    return colab.run("-c", f"{setup}\n{then}", folder=folder)

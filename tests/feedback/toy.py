@@ -17,7 +17,6 @@ from autograder.grading import Graded
 from autograder.judge import write_into
 from autograder.rebuild import Sent, rebuild
 from autograder.release import generate
-from autograder.sanitize import harmless
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,8 +95,7 @@ def hand_in(
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade_id") == "row_sums_answer":
             cell.outputs = list(outputs)
     verdict = NotebookVerdict(student, ASSIGNMENT, NOTEBOOK, cells or wrong(), made.notes, 1.5)
-    judged = write_into(made.notebook, verdict)
-    saved = {NOTEBOOK: harmless(judged) if clean else judged}
+    saved = {NOTEBOOK: write_into(made.notebook, verdict) if clean else made.notebook}
     graded = Graded(SubmissionVerdict(student, ASSIGNMENT, (verdict,)), saved, ("a line of the log",))
     write_autograded(course, graded)
     with open_gradebook(course.db_url, ASSIGNMENT) as gradebook:

@@ -4,8 +4,24 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 # many small kernels on few cores: one thread each, here as in grading
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 # nbgrader calls alembic by name, also where nobody activated the environment
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+#: Folders whose tests send much code through real kernels, browsers or checks: left out by ``make test-fast``.
+SLOW_FOLDERS = {"attacks", "browser", "colab", "course_checks", "faults", "isolation", "mistakes"}
+#: Folders whose tests drive browsers or kill processes at random moments: a busy machine gets a second chance there.
+TIMING_FOLDERS = {"browser", "faults", "feedback", "isolation"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        folders = set(item.path.parts)
+        if folders & SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)
+        if folders & TIMING_FOLDERS:
+            item.add_marker(pytest.mark.flaky(reruns=2))

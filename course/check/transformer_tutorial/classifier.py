@@ -38,7 +38,7 @@ def classifier_parts(kind: Any) -> None:
                 f"Yours has {got}.",
                 "One row per token, k numbers each; k numbers in, one per class out.",
             )
-    blocks = list(model.transformer_blocks)
+    blocks = [*model.transformer_blocks]
     if len(blocks) != DEPTH:
         fail(name, f"with depth = {DEPTH} there are {DEPTH} blocks.", f"Yours are {len(blocks)}.")
     if len({id(block) for block in blocks}) < DEPTH:

@@ -20,6 +20,9 @@ from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
 from tests.grading import ROOT, assignment, filled, kernels
 from tests.pipeline.conftest import new_course
 
+# all in one worker: each looks for what the last one left running
+pytestmark = pytest.mark.xdist_group("attacks")
+
 SLUG = "distilbert/embeddings"
 LIMITS = Limits(cell_seconds=6, submission_seconds=60, memory_bytes=1 << 30, processes=48, disk_bytes=64 << 20)
 QUICK = {"T01", "T06", "T07", "T09", "T12-disk", "A01", "A11", "A30", "A51"}

@@ -28,7 +28,7 @@ from tests.faults.conftest import (
     random_moments,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
 
 def test_a_killed_grader_goes_on_where_it_stopped(course, undisturbed):

@@ -1,4 +1,4 @@
-"""When each submission came in: our own record, beside the journal. What a student's folder says about it counts for nothing."""
+"""When each submission came in, by our own record. What a student's folder says about it counts for nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +28,12 @@ def read_times(root: Path, assignment: str) -> dict[str, datetime]:
     try:
         found = {student: datetime.fromisoformat(when) for student, when in json.loads(text).items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise GradingError(f"{path}: expected student to ISO time, as 'autograder collect' writes it ({error})") from error
-    return {student: (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC) for student, when in found.items()}
+        raise GradingError(
+            f"{path}: expected student to ISO time, as 'autograder collect' writes it ({error})"
+        ) from error
+    return {
+        student: (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC) for student, when in found.items()
+    }
 
 
 def record_times(root: Path, assignment: str, times: Mapping[str, datetime]) -> None:

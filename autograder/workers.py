@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError
@@ -26,7 +26,14 @@ from autograder.grading import ATTEMPTS, Graded, grade
 from autograder.isolation import require
 from autograder.run import Kernels, Limits
 
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed import as_completed as AsCompleted
+
 Isolation = Literal["auto", "none"]
+
+#: How often a submission may be among those that Dask gave up with their workers; each time stands for several.
+DASK_DEATHS = 5
 
 _UNTIL_EXIT = ExitStack()
 atexit.register(_UNTIL_EXIT.close)
@@ -170,15 +177,26 @@ def dask_results(jobs: list[Job], address: str) -> Iterator[Done]:
     except (OSError, ValueError) as error:
         raise GradingError(f"no Dask scheduler answers at {address}: {error}") from error
     with client:
-        # a submission whose worker was lost goes to another worker
-        futures = client.map(do_elsewhere, jobs, pure=False, retries=ATTEMPTS)
-        by_key = {future.key: job for future, job in zip(futures, jobs, strict=True)}
-        finished = as_completed(futures, with_results=True, raise_errors=False)
-        del futures
-        for future, outcome in finished:
-            yield (
-                outcome
-                if isinstance(outcome, Done)
-                else Done(by_key[future.key], None, f"no worker could do it: {outcome[1]}")
-            )
-            future.release()
+        yield from _from_dask(client, as_completed, jobs)
+
+
+def _from_dask(client: Client, as_completed: type[AsCompleted], jobs: list[Job]) -> Iterator[Done]:
+    """Results as they come. Dask gives up a task that several workers died under; whoever only waited there
+    had nothing to do with it, so a submission is handed out again until DASK_DEATHS such verdicts have come."""
+    from distributed import KilledWorker
+
+    running = {(future := client.submit(do_elsewhere, job, pure=False)).key: (future, job) for job in jobs}
+    deaths = dict.fromkeys((job.student for job in jobs), 0)
+    finished = as_completed([future for future, _ in running.values()])
+    for future in finished:
+        _, job = running.pop(future.key)
+        error = future.exception() if future.status == "error" else None
+        if future.status == "finished":
+            yield future.result()
+        elif isinstance(error, KilledWorker | None) and deaths[job.student] < DASK_DEATHS:
+            deaths[job.student] += 1
+            again = client.submit(do_elsewhere, job, pure=False)
+            running[again.key] = again, job
+            finished.add(again)
+        else:
+            yield Done(job, None, f"no worker could do it: {error or future.status}")

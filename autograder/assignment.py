@@ -18,6 +18,8 @@ from autograder.errors import GradingError, NothingToGrade
 #: Where the instructor's own version of a file lies that students hand in beside the notebooks.
 SOLUTIONS = Path(__file__).parent / "solutions"
 MAX_FILE_BYTES = 1 << 20
+_EXCHANGE_BYTES = 4096
+EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")
 MAX_NOTEBOOK_BYTES = 256 << 20
 
 
@@ -140,6 +142,13 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None
     }
     return Submission(student, notebooks, files, tuple(notes))
+
+
+def exchange_files(folder: Path) -> dict[str, bytes]:
+    """What nbgrader's exchange put beside a submission and looks for beside its feedback; nothing else heeds it."""
+    present = ((name, folder / name) for name in EXCHANGE_FILES if (folder / name).exists())
+    read = ((name, _plain(path, _EXCHANGE_BYTES, [])) for name, path in present)
+    return {name: data for name, data in read if data is not None}
 
 
 def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, notes: list[str]) -> Path | None:

@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 
 from autograder import cells
 from autograder import verdict as verdicts
+from autograder.assignment import Course, exchange_files
 from autograder.feedback.marks import Marks, read_marks
 from autograder.feedback.page import render_notebook
 from autograder.verdict import CellVerdict, NotebookVerdict, Status
@@ -58,11 +59,18 @@ def _without_verdict(nb: NotebookNode, names: dict[str, str]) -> NotebookVerdict
 
 
 def pages_only(root: Path | str) -> Callable[..., None]:
-    """``c.GenerateFeedback.post_convert_hook``: stock copies whatever lies beside the notebook; it goes away again."""
+    """``c.GenerateFeedback.post_convert_hook``: stock copies whatever lies beside the notebook; it goes away again.
+
+    What nbgrader's exchange needs to hand the pages out is put there anew, from the submission.
+    """
+    course = Course(Path(root))
 
     def hook(*, assignment: str, student: str, **_: object) -> None:
-        for path in Path(root).glob(f"feedback/{student}/{assignment}/**/*"):
-            if path.is_symlink() or (path.is_file() and path.suffix != ".html"):
-                path.unlink()
+        for folder in course.root.glob(f"feedback/{student}/{assignment}"):
+            for path in folder.rglob("*"):
+                if path.is_symlink() or (path.is_file() and path.suffix != ".html"):
+                    path.unlink()
+            for name, data in exchange_files(course.submitted(folder.parent.name, assignment)).items():
+                (folder / name).write_bytes(data)
 
     return hook

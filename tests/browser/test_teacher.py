@@ -101,10 +101,6 @@ def test_a_teachers_day_in_the_formgrader(browser: WebDriver, server: Server, ph
     assert COMMENT in (server.folder / "feedback" / STUDENT / SHEET / "2_finetuning.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.xfail(
-    reason="nbgrader's release reads timestamp.txt and submission_secret.txt beside the pages; ours keep pages only",
-    strict=True,
-)
 def test_feedback_is_handed_to_the_exchange_by_the_button(browser: WebDriver, server: Server) -> None:
     page = Formgrader(browser, server)
     page.open(f"manage_submissions/{SHEET}")

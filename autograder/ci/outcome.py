@@ -1,0 +1,112 @@
+"""What is said about one graded submission, before it takes the form of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from nbformat import NotebookNode
+
+from autograder import cells
+from autograder.assignment import Assignment
+from autograder.ci.text import Words, printable
+from autograder.ci.visible import VisibleCheck, visible_check
+from autograder.grading import Graded
+from autograder.verdict import CellVerdict, Status
+
+
+class Disclosure(Enum):
+    """When the results of hidden tests reach the student; the values are Gradescope's own words."""
+
+    NOW = "visible"
+    AFTER_DUE_DATE = "after_due_date"
+    AFTER_PUBLISHED = "after_published"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One graded cell. ``points`` is None where a human must decide, or the grader failed.
+
+    text: what was expected, what came, where to look; cleaned, several lines.
+    visible: the outcome of the visible check; None for a written answer, which has none.
+    """
+
+    cell: str
+    status: Status
+    points: float | None
+    max_points: float
+    text: str
+    seconds: float
+    visible: VisibleCheck | None
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """One notebook's exercises in order, and what the rebuild put right."""
+
+    name: str
+    exercises: tuple[Exercise, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One submission. ``failure`` is not empty where there is no grade: nobody may take it for a zero."""
+
+    student: str
+    assignment: str
+    notebooks: tuple[Notebook, ...] = ()
+    failure: str = ""
+
+    @property
+    def points(self) -> float:
+        return sum(exercise.points or 0.0 for notebook in self.notebooks for exercise in notebook.exercises)
+
+    @property
+    def max_points(self) -> float:
+        return sum(exercise.max_points for notebook in self.notebooks for exercise in notebook.exercises)
+
+    @property
+    def waiting(self) -> float:
+        """Points that a human has yet to give."""
+        exercises = [exercise for notebook in self.notebooks for exercise in notebook.exercises]
+        return sum(exercise.max_points for exercise in exercises if exercise.status == "manual")
+
+
+def failed_outcome(student: str, assignment: str, failure: str) -> Outcome:
+    """A submission that has no grade; ``failure`` says why, in one line."""
+    return Outcome(printable(student), assignment, failure=printable(" ".join(failure.split())))
+
+
+def outcome_of(graded: Graded, assignment: Assignment) -> Outcome:
+    """A graded submission in words that may leave the grader."""
+    words = Words(assignment.source.values())
+    judged = {
+        cells.grade_id(cell) for source in assignment.source.values() for cell in source.cells if cells.is_judged(cell)
+    }
+    notebooks = []
+    for verdict in graded.verdict.notebooks:
+        executed = graded.notebooks.get(verdict.notebook)
+        exercises = [_exercise(cell, cell.cell in judged, executed, words) for cell in verdict.cells]
+        notebooks.append(Notebook(verdict.notebook, tuple(exercises), tuple(map(words.clean, verdict.notes))))
+    broken = [notebook.notebook for notebook in graded.verdict.notebooks if notebook.status == "infrastructure"]
+    failure = f"the grader failed on {', '.join(broken)}" if broken else ""
+    return Outcome(printable(graded.verdict.student), graded.verdict.assignment, tuple(notebooks), failure)
+
+
+def _exercise(verdict: CellVerdict, judged: bool, executed: NotebookNode | None, words: Words) -> Exercise:
+    visible = None
+    if judged and verdict.status != "infrastructure":
+        seen = visible_check(executed, verdict)
+        visible = VisibleCheck(seen.status, words.clean(seen.text))
+    text = words.clean(_text(verdict))
+    return Exercise(verdict.cell, verdict.status, verdict.points, verdict.max_points, text, verdict.seconds, visible)
+
+
+def _text(verdict: CellVerdict) -> str:
+    if verdict.status == "manual":
+        return "A person reads this answer."
+    if verdict.status == "infrastructure":
+        return "The grader failed here; nothing is wrong with the submission."
+    failed = [check for check in verdict.checks if not check.passed]
+    return "\n".join(line for check in failed for line in (check.message, check.hint) if line)

@@ -1,0 +1,33 @@
+"""One folder through the grader's stations, with nothing kept: no gradebook, no journal, no ``submitted/``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.assignment import Assignment, Course, read_submission
+from autograder.ci.outcome import Outcome, failed_outcome, outcome_of
+from autograder.errors import NothingToGrade
+from autograder.grading import grade
+from autograder.isolation import require
+from autograder.run import Kernels, Limits
+from autograder.workers import Isolation
+
+
+def grade_folder(course: Course, assignment_name: str, folder: Path, student: str, isolation: Isolation) -> Outcome:
+    """Grade the notebooks in ``folder``, as ``autograder grade`` would.
+
+    An outcome with a failure where there is nothing to grade, or where the grader itself cannot do its work.
+    Raises GradingError where the teacher asked for what does not exist.
+    """
+    assignment = Assignment.open(course.root, assignment_name)
+    try:
+        submission = read_submission(folder, student, assignment)
+        if isolation == "auto":
+            require()  # real attempts to escape, before the first line of a student's code
+        with Kernels.open(isolation) as kernels:
+            return outcome_of(grade(submission, assignment, kernels, Limits()), assignment)
+    except NothingToGrade:
+        expected = ", ".join(f"{name}.ipynb" for name in assignment.source)
+        return failed_outcome(student, assignment_name, f"no notebook was handed in; expected {expected}")
+    except Exception as error:  # whatever goes wrong on our side must not look like a zero
+        return failed_outcome(student, assignment_name, f"the grader failed ({type(error).__name__}: {error})")

@@ -13,7 +13,7 @@ from autograder.feedback.page import WORDS, points, readable
 
 _LONGEST_CELL = 600
 #: What Markdown, or GitHub's own additions to it, could take for structure, a link, a formula or a mention.
-_STRUCTURE = re.compile(r"[!#$&*<>@\[\\\]^_`{|}~]|:(?=\S)|(?<=www)\.|^[^\w\s]|^\d")
+_STRUCTURE = re.compile(r"[!#$&*<>@\[\\\]^_`{|}~]|:(?=\S)|(?<=www)\.")
 _VISIBLE = {"passed": "passes", "failed": "not right yet", "silent": "said nothing; run it yourself"}
 
 

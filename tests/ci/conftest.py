@@ -1,0 +1,40 @@
+"""A course with the sample class, and one template of kernels for all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.assignment import Course
+from autograder.ci import submission
+from autograder.sample import build_sample_class
+from tests.grading import ROOT, kernels
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Source, release and the sample class's submissions; no gradebook. Not to be written to."""
+    root = tmp_path_factory.mktemp("ci") / "course"
+    for folder in ("source", "release"):
+        shutil.copytree(ROOT / folder / "distilbert", root / folder / "distilbert")
+    build_sample_class(root)
+    return Course(root)
+
+
+@pytest.fixture
+def one_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of a template that is warm already: the same confinement, without its start and proof each time."""
+
+    class Warm:
+        open = staticmethod(lambda isolation: contextlib.nullcontext(kernels()))
+
+    monkeypatch.setattr(submission, "Kernels", Warm)
+    monkeypatch.setattr(submission, "require", lambda: None)
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    """Path to content of every file beneath."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

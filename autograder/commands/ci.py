@@ -15,6 +15,7 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.ci import Disclosure, Outcome
+    from autograder.workers import Isolation
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     for name in FILES:  # results of an earlier run must never pass for this one's
         (args.out / name).unlink(missing_ok=True)
     student = args.student or args.submission.resolve().name
-    isolation = "none" if args.no_isolation else "auto"
+    isolation: Isolation = "none" if args.no_isolation else "auto"
     outcome = grade_folder(Course(args.course), args.assignment, args.submission, student, isolation)
     write_outcome(args.out, outcome, disclosure)
     print(_line(outcome, disclosure))

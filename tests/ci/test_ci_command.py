@@ -145,3 +145,12 @@ def test_until_a_moment_means_that_moment(sample, ci, monkeypatch, tmp_path, unt
     assert ci(sample.submitted("ada", "distilbert"), "--until", until)[0] == 0
     tests = json.loads((tmp_path / "out" / "results.json").read_text())["tests"]
     assert visibility in {test["visibility"] for test in tests if "score" in test}
+
+
+@pytest.mark.parametrize(("words", "isolation"), [((), "auto"), (("--no-isolation",), "none")])
+def test_a_submission_is_confined_unless_told_otherwise_in_so_many_words(sample, ci, monkeypatch, words, isolation):
+    asked = []
+    monkeypatch.setattr("autograder.ci.grade_folder", lambda *given: asked.append(given[-1]) or every_status())
+    _, _, error = ci(sample.root, *words)
+    assert asked == [isolation]
+    assert ("Without isolation" in error) == (isolation == "none")

@@ -1,0 +1,107 @@
+"""``late_policy.toml``: what it says, and that a typo in it is an error in one line."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from autograder.errors import GradingError
+from autograder.late_file import read_policy
+
+WHOLE = """
+timezone = "Europe/Berlin"
+free_days = 3
+grace_minutes = 10
+per_day = "10%"
+
+[assignments.sums]
+deadline = 2026-11-30T23:59:00
+hard_deadline = 2026-12-07T23:59:00
+after_hard_deadline = "refused"
+
+[assignments.sums.extensions]
+ada = 2026-12-02T12:00:00
+bob = 2
+
+[assignments.loops]
+deadline = 2026-12-14T23:59:00+09:00
+per_day = 2.5
+grace_minutes = 0
+"""
+STUDENTS, ASSIGNMENTS = ("ada", "bob"), ("sums", "loops")
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text: str, assignments=ASSIGNMENTS, students=STUDENTS):
+        (tmp_path / "late_policy.toml").write_text(text, encoding="utf-8")
+        return read_policy(tmp_path, assignments, students)
+
+    return read
+
+
+def test_a_course_without_the_file_has_no_policy(tmp_path):
+    assert read_policy(tmp_path) is None
+
+
+def test_a_whole_policy_is_read(read):
+    policy = read(WHOLE)
+    assert policy.free_days == 3
+    sums, loops = policy.assignments["sums"], policy.assignments["loops"]
+    assert sums.deadline.astimezone(UTC) == datetime(2026, 11, 30, 22, 59, tzinfo=UTC)
+    assert (sums.grace, sums.per_day_share, sums.afterwards) == (timedelta(minutes=10), 0.1, "refused")
+    assert sums.deadlines_for("ada")[0].astimezone(UTC) == datetime(2026, 12, 2, 11, tzinfo=UTC)
+    assert sums.deadlines_for("bob")[0].astimezone(UTC) == datetime(2026, 12, 2, 22, 59, tzinfo=UTC)
+    assert loops.deadline.astimezone(UTC) == datetime(2026, 12, 14, 14, 59, tzinfo=UTC)
+    assert (loops.grace, loops.per_day_share, loops.per_day_points) == (timedelta(0), 0.0, 2.5)
+    assert (loops.hard_deadline, loops.afterwards, dict(loops.extensions)) == (None, "zero", {})
+
+
+def test_an_empty_file_is_a_policy_without_deadlines(read):
+    assert dict(read("").assignments) == {}
+
+
+def test_who_is_known_is_not_asked_where_nobody_says_it(read):
+    assert set(read(WHOLE, None, None).assignments) == {"sums", "loops"}
+
+
+DATED = "[assignments.sums]\ndeadline = 2026-11-30T23:59:00Z\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("free_days = ", "is not TOML"),
+        ("fre_days = 3", "unknown key 'fre_days' in the top of the file; did you mean 'free_days'?"),
+        ("free_days = -1", "free_days: expected a whole number of days, 0 or more, got -1"),
+        ("free_days = true", "free_days: expected a whole number"),
+        ('timezone = "Berlin"', "timezone: expected a name such as"),
+        ("timezone = 1", "timezone: expected a name such as"),
+        ('timezone = "../../etc/passwd"', "timezone: expected a name such as"),
+        ("assignments = 1", "expected [assignments] to be a table"),
+        ('per_day = "ten"', "per_day: expected points, 0 or more, or a text such as"),
+        ('per_day = "120%"', 'per_day: expected points, 0 or more, or a text such as "10%", got'),
+        ("per_day = -1", "per_day: expected points"),
+        ("per_day = nan", "per_day: expected points"),
+        ("grace_minutes = -5", "grace_minutes: expected a number of minutes"),
+        ('after_hard_deadline = "nil"', 'after_hard_deadline: expected "zero" or "refused"'),
+        ("[assignments.sms]\ndeadline = 2026-11-30T23:59:00Z", "unknown assignment 'sms'; did you mean 'sums'?"),
+        ("[assignments.sums]\n", "[assignments.sums]: expected a deadline"),
+        ("[assignments.sums]\ndedline = 1", "unknown key 'dedline' in [assignments.sums]; did you mean 'deadline'?"),
+        ("[assignments.sums]\ndeadline = 2026-11-30", "deadline: expected a date and time"),
+        ('[assignments.sums]\ndeadline = "tomorrow"', "deadline: expected a date and time"),
+        ("[assignments.sums]\ndeadline = 2026-11-30T23:59:00", "has no time zone"),
+        (DATED + "hard_deadline = 2026-11-30T23:58:00Z", "hard_deadline must not come before deadline"),
+        (DATED + "[assignments.sums.extensions]\nadda = 1", "unknown student 'adda'; did you mean 'ada'?"),
+        (DATED + "[assignments.sums.extensions]\nada = -1", "extension of ada: expected a time or a number of days"),
+        (DATED + "[assignments.sums.extensions]\nada = 2026-11-29T00:00:00Z", "must not end before the deadline"),
+    ],
+)
+def test_a_mistake_in_the_file_is_said_in_one_line(read, text, said):
+    with pytest.raises(GradingError) as caught:
+        read(text)
+    message = str(caught.value)
+    assert message.startswith("late_policy.toml")
+    assert said in message
+    assert "\n" not in message

@@ -8,9 +8,11 @@ import os
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
+from nbgrader.preprocessors import CheckCellMetadata, LimitOutput, SaveAutoGrades
 
+from autograder.exports.plugin import GradesExporter
 from autograder.feedback.exporter import FeedbackExporter, pages_only
+from autograder.late_plugin import AssignPolicyPenalties
 from autograder.plugins import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
 
 c = get_config()  # noqa: F821
@@ -32,7 +34,7 @@ c.Autograde.autograde_preprocessors = [
     ClearMetadataPreprocessor,
     LimitOutput,
     SaveAutoGrades,
-    AssignLatePenalties,
+    AssignPolicyPenalties,
     CheckCellMetadata,
 ]
 c.Autograde.post_convert_hook = sweep
@@ -43,3 +45,6 @@ c.GenerateAssignment.preprocessors = [SetRepository, *GenerateAssignment.class_t
 c.GenerateFeedback.preprocessors = []
 c.GenerateFeedback.exporter_class = FeedbackExporter
 c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
+
+# A grade that is not there yet is an empty cell in grades.csv, not a 0.
+c.ExportApp.plugin_class = GradesExporter

@@ -64,6 +64,7 @@ class Lateness:
     """What was decided. ``share`` (0 to 1) of the earned points and ``points`` are taken off.
 
     ``refused``: the submission came too late to be taken at all; it has no score, not a score of 0.
+    ``after``: the time past the deadline, 0 where it was on time.
     """
 
     days: int = 0
@@ -72,6 +73,7 @@ class Lateness:
     points: float = 0.0
     refused: bool = False
     reason: str = ""
+    after: timedelta = field(default=timedelta(0), compare=False)
 
     def deduction(self, earned: float) -> float:
         """Points to take off ``earned`` points; never more than were earned, never below 0."""
@@ -98,14 +100,15 @@ def decide(
     extended = " (with an extension)" if student in rules.extensions else ""
     moment = submitted_at.astimezone(UTC) - rules.grace
     days = started_days(moment, deadline)
+    after = submitted_at.astimezone(UTC) - deadline.astimezone(UTC)
     if hard is not None and moment > hard.astimezone(UTC):
-        return _too_late(rules, days, extended)
+        return _too_late(rules, days, extended, after)
     if not days:
         return Lateness(reason=f"on time{extended}")
     free = min(days, max(0, policy.free_days - used_days)) if rules.costs else 0
     charged = days - free
-    share = min(1.0, charged * rules.per_day_share)
-    return Lateness(days, free, share, charged * rules.per_day_points, reason=_why(rules, days, free) + extended)
+    share, points = min(1.0, charged * rules.per_day_share), charged * rules.per_day_points
+    return Lateness(days, free, share, points, reason=_why(rules, days, free) + extended, after=after)
 
 
 def started_days(moment: datetime, deadline: datetime) -> int:
@@ -116,10 +119,11 @@ def started_days(moment: datetime, deadline: datetime) -> int:
     return days
 
 
-def _too_late(rules: Rules, days: int, extended: str) -> Lateness:
+def _too_late(rules: Rules, days: int, extended: str, after: timedelta) -> Lateness:
+    when = f"after the hard deadline{extended}"
     if rules.afterwards == "refused":
-        return Lateness(days, refused=True, reason=f"after the hard deadline{extended}: refused")
-    return Lateness(days, share=1.0, reason=f"after the hard deadline{extended}: 0 points")
+        return Lateness(days, refused=True, reason=f"{when}: refused", after=after)
+    return Lateness(days, share=1.0, reason=f"{when}: 0 points", after=after)
 
 
 def _why(rules: Rules, days: int, free: int) -> str:

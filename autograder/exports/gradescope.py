@@ -1,0 +1,71 @@
+"""The table that Gradescope gives for an assignment (Review Grades > Download Grades > CSV), for programs made for it.
+
+Columns as in files that it wrote: ``First Name, Last Name, SID, Email, Sections, Total Score, Max Points, Status,
+Submission ID, Submission Time, Lateness (H:M:S), View Count, Submission Count``, then ``1: Title (5.0 pts)`` for each
+question; the status is Graded, Ungraded or Missing. Gradescope imports no such table: there an autograder writes
+``results.json``, as ``autograder ci`` does (gradescope-autograders.readthedocs.io/en/latest/specs).
+
+The deduction for being late is a question of its own, so that the questions add up to the total: who reads the total
+must not take points off for the lateness once more.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from autograder.exports.made import Made
+from autograder.exports.rows import Row, Table
+from autograder.exports.sheet import Cell, Sheet, to_csv
+
+COLUMNS = (
+    "First Name", "Last Name", "SID", "Email", "Sections", "Total Score", "Max Points", "Status", "Submission ID",
+    "Submission Time", "Lateness (H:M:S)", "View Count", "Submission Count",
+)  # fmt: skip
+STATUS = {"graded": "Graded", "nothing handed in": "Missing"}
+DEDUCTION = "Late deduction (0.0 pts)"
+
+
+def make(table: Table, template: Sheet | None = None) -> Made:
+    """One line per student, Missing where nothing was handed in."""
+    questions = [
+        f"{number}: {one.notebook}/{one.cell} ({float(one.max_points)} pts)"
+        for number, one in enumerate(table.exercises, start=1)
+    ]
+    deducts = table.deadline or any(row.deduction for row in table.rows)
+    lines: list[list[Cell]] = [[*COLUMNS, *questions, *([DEDUCTION] if deducts else [])]]
+    for row in table.rows:
+        marks = [row.marks[one.key].points if one.key in row.marks else None for one in table.exercises]
+        off = [None if row.deduction is None else 0.0 - row.deduction] if deducts else []
+        lines.append([*_about(table, row), *marks, *off])
+    return Made(to_csv(lines))
+
+
+def _about(table: Table, row: Row) -> list[Cell]:
+    student = row.student
+    return [
+        student.first_name,
+        student.last_name,
+        student.id,
+        student.email,
+        None,
+        row.score,
+        table.max_points if row.marks else None,
+        STATUS.get(row.state, "Ungraded"),
+        None,
+        _when(row.submitted_at),
+        _lateness(row),
+        None,
+        1 if row.marks else 0,
+    ]
+
+
+def _when(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S %z")
+
+
+def _lateness(row: Row) -> str | None:
+    """Past the deadline with its extension; None where no deadline or no time is known."""
+    if row.lateness is None or row.submitted_at is None:
+        return None
+    seconds = round(row.lateness.after.total_seconds())
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -1,0 +1,97 @@
+"""For people and their own programs: a CSV file that a spreadsheet opens, and JSON."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from autograder.exports.made import Made
+from autograder.exports.rows import Row, Table
+from autograder.exports.sheet import Cell, Sheet, number, to_csv
+
+#: Bumped when a field of the JSON changes its meaning or goes away.
+SCHEMA_VERSION = 1
+COLUMNS = (
+    "student", "last_name", "first_name", "email", "state", "submitted_at", "days_late", "free_days_used", "late",
+    "points", "deduction", "score", "max_points", "waiting",
+)  # fmt: skip
+
+
+def make_csv(table: Table, template: Sheet | None = None) -> Made:
+    """One line per student, one column per exercise; opens in a spreadsheet, so it begins with a byte order mark."""
+    exercises = [f"{one.notebook}/{one.cell} ({number(one.max_points)})" for one in table.exercises]
+    lines: list[list[Cell]] = [[*COLUMNS, *exercises, "comments"]]
+    for row in table.rows:
+        marks = [row.marks[one.key].points if one.key in row.marks else None for one in table.exercises]
+        comments = "\n".join(f"{cell}: {text}" for (_, cell), text in row.comments.items())
+        lines.append([*_about(table, row), *marks, comments])
+    return Made(to_csv(lines, bom=True))
+
+
+def _about(table: Table, row: Row) -> list[Cell]:
+    late, student = row.lateness, row.student
+    return [
+        student.id,
+        student.last_name,
+        student.first_name,
+        student.email,
+        row.state,
+        _when(row.submitted_at),
+        late.days if late else None,
+        late.free_days_used if late else None,
+        late.reason if late else None,
+        row.points,
+        row.deduction,
+        row.score,
+        table.max_points,
+        ", ".join(f"{notebook}/{cell}" for notebook, cell in row.waiting),
+    ]
+
+
+def make_json(table: Table, template: Sheet | None = None) -> Made:
+    """Everything, with texts as they are: whoever puts them into a spreadsheet must make them harmless there."""
+    whole = {
+        "schema": SCHEMA_VERSION,
+        "assignment": table.assignment,
+        "max_points": table.max_points,
+        "students": [_student(table, row) for row in table.rows],
+    }
+    return Made((json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+
+
+def _student(table: Table, row: Row) -> dict[str, Any]:
+    late, student = row.lateness, row.student
+    return {
+        "student": student.id,
+        "last_name": student.last_name,
+        "first_name": student.first_name,
+        "email": student.email,
+        "lms_user_id": student.lms_user_id,
+        "state": row.state,
+        "submitted_at": _when(row.submitted_at),
+        "days_late": late.days if late else None,
+        "free_days_used": late.free_days_used if late else None,
+        "late": late.reason if late else None,
+        "points": row.points,
+        "deduction": row.deduction,
+        "score": row.score,
+        "exercises": [
+            {
+                "notebook": one.notebook,
+                "exercise": one.cell,
+                "status": row.marks[one.key].status,
+                "points": row.marks[one.key].points,
+                "max_points": one.max_points,
+            }
+            for one in table.exercises
+            if one.key in row.marks
+        ],
+        "comments": [
+            {"notebook": notebook, "cell": cell, "comment": text} for (notebook, cell), text in row.comments.items()
+        ],
+    }
+
+
+def _when(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

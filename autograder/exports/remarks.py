@@ -1,0 +1,39 @@
+"""What a teacher must know about a table's empty cells and deductions, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.exports.rows import Table
+
+#: At most so many students are named in one line.
+NAMED = 10
+
+
+def remarks(table: Table) -> list[str]:
+    by_state: dict[str, list[str]] = {}
+    for row in table.rows:
+        by_state.setdefault(row.state, []).append(row.student.id)
+    exercises = sum(len(row.waiting) for row in table.rows if row.state == "waiting")
+    said = {
+        "waiting": f"{exercises} to be read by a person; empty until then, and so are the sums",
+        "infrastructure": "not graded yet, or the grader failed: start 'autograder grade' again; empty until then",
+        "refused": "handed in after the hard deadline and refused: no score",
+        "nothing handed in": "handed in nothing: no score",
+    }
+    lines = [f"{_counted(by_state[state])}: {text}" for state, text in said.items() if state in by_state]
+    timeless = [row.student.id for row in table.rows if row.marks and row.submitted_at is None]
+    if table.deadline and timeless:
+        lines.append(f"{_counted(timeless)}: no time was recorded, counted as on time")
+    if not table.deadline and any(row.deduction for row in table.rows):
+        lines.append("the gradebook's own late penalties are taken off: late_policy.toml has no deadline here")
+    return lines
+
+
+def _counted(students: Sequence[str]) -> str:
+    return f"{len(students)} {'student' if len(students) == 1 else 'students'} ({named(students)})"
+
+
+def named(students: Sequence[str]) -> str:
+    shown = ", ".join(students[:NAMED])
+    return f"{shown} and {len(students) - NAMED} more" if len(students) > NAMED else shown

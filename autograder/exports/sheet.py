@@ -1,0 +1,97 @@
+"""Tables as CSV: quoted as RFC 4180 has it, in UTF-8, and without a cell that a spreadsheet would take for a formula.
+
+A name such as ``=HYPERLINK(...)`` runs when a teacher opens the file. OWASP ("CSV Injection", owasp.org) puts an
+apostrophe before ``=``, ``+``, ``-``, ``@``, tab, carriage return and line feed, and warns of separators inside of a
+cell: where a spreadsheet splits at semicolons, what stands after one begins a cell. :func:`neutral` does both,
+:func:`original` takes it back: nothing of a name is lost. Numbers that we write are numbers and stay as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import GradingError
+
+Cell = str | float | None
+
+MAX_BYTES = 32 << 20
+_FORMULA = "[ \"']*[=+\\-@＝＋－＠]"
+_BEGINS = "[ \"']*[=+\\-@＝＋－＠\\t\\r\\n\\0]"
+_DANGER = re.compile(rf"\A(?={_BEGINS})|(?<=[,;\t\r\n])(?={_FORMULA})")
+_NEUTRAL = re.compile(rf"\A'(?={_BEGINS})|(?<=[,;\t\r\n])'(?={_FORMULA})")
+_NUMBER = re.compile(r"-|[+-]?\d+([.,]\d+)?%?")
+
+
+def neutral(text: str) -> str:
+    """``text`` with an apostrophe wherever a spreadsheet would begin a formula; a plain number stays."""
+    return text if _NUMBER.fullmatch(text) else _DANGER.sub("'", text)
+
+
+def original(text: str) -> str:
+    """The inverse of :func:`neutral`."""
+    return _NEUTRAL.sub("", text)
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Without zeros at the end and never as 1e-05; the decimal sign is a point."""
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def to_csv(rows: Iterable[Sequence[Cell]], *, digits: int = 6, bom: bool = False) -> bytes:
+    """Lines end in CRLF; None is an empty cell. bom: for a spreadsheet, which takes the file for Latin-1 without it."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    for row in rows:
+        writer.writerow([_text(cell, digits) for cell in row])
+    return stream.getvalue().encode("utf-8-sig" if bom else "utf-8", "replace")
+
+
+def _text(cell: Cell, digits: int) -> str:
+    if cell is None:
+        return ""
+    return neutral(cell) if isinstance(cell, str) else number(cell, digits)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table that the teacher gave: another system's own export. Every line is as long as the header."""
+
+    name: str
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+    def column(self, *names: str) -> int | None:
+        """Where the first of these columns stands; capitals do not matter."""
+        found = [title.strip().casefold() for title in self.header]
+        return next((found.index(name.casefold()) for name in names if name.casefold() in found), None)
+
+
+def read_sheet(path: Path) -> Sheet:
+    """UTF-8 with or without BOM, commas or semicolons. Raises GradingError where the file is no such table."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise GradingError(f"{path}: expected a table of at most {MAX_BYTES >> 20} MB")
+        text = data.decode("utf-8-sig")
+        first = text.partition("\n")[0]
+        delimiter = ";" if first.count(";") > first.count(",") else ","
+        header, *lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    except OSError as error:
+        raise GradingError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise GradingError(f"{path}: expected UTF-8; download the file again and do not open it in between") from error
+    except (csv.Error, ValueError) as error:
+        raise GradingError(f"{path}: expected a CSV file with a line of column names ({error})") from error
+    width = len(header)
+    whole = [line + [""] * (width - len(line)) for line in lines if any(cell.strip() for cell in line)]
+    if any(len(line) > width for line in whole):
+        raise GradingError(f"{path}: a line has more cells than there are columns; download the file again")
+    return Sheet(path.name, tuple(header), tuple(tuple(line) for line in whole))

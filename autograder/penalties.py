@@ -1,0 +1,68 @@
+"""Late penalties in nbgrader's gradebook, as the policy and the points of this moment have them.
+
+nbgrader holds one penalty per submitted notebook and subtracts it from that notebook's score. A submission's deduction
+is therefore spread over its notebooks in proportion to their points: the sum is the deduction, and none goes below 0.
+Points change when people mark by hand, so this is done again before grades are read: it replaces, it never adds.
+"""
+
+from __future__ import annotations
+
+from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy.exc import OperationalError
+
+from autograder.assignment import Course
+from autograder.errors import GradingError
+from autograder.exports.book import open_book
+from autograder.exports.rows import Row, Table, gather_from
+
+
+def refresh_penalties(course: Course, assignment: str) -> None:
+    """Bring the gradebook's penalties for one assignment up to date. Nothing where no deadline or gradebook is.
+
+    Raises GradingError for a wrong late policy, or a gradebook that cannot be written.
+    """
+    gradebook = open_book(course.db_url)
+    if gradebook is None:
+        return
+    try:
+        write_penalties(gradebook, gather_from(course, assignment, gradebook))
+    finally:
+        gradebook.close()
+
+
+def write_penalties(gradebook: Gradebook, table: Table) -> None:
+    """Replace the penalties of everybody in ``table``. Where no policy speaks, nbgrader's own stay as they are."""
+    if not table.deadline:
+        return
+    try:
+        for row in table.rows:
+            _write(gradebook, table.assignment, row)
+        gradebook.db.commit()
+    except OperationalError as error:
+        gradebook.db.rollback()
+        raise GradingError(
+            f"the late penalties could not be written into the gradebook: {error.orig}; "
+            "close whatever holds it and start again"
+        ) from error
+
+
+def _write(gradebook: Gradebook, assignment: str, row: Row) -> None:
+    try:
+        submission = gradebook.find_submission(assignment, row.student.id)
+    except MissingEntry:
+        return
+    if row.submitted_at is not None:
+        submission.timestamp = row.submitted_at.replace(tzinfo=None)  # nbgrader keeps UTC without saying so
+    scores = [max(0.0, notebook.score) for notebook in submission.notebooks]
+    penalties = _penalties(row, scores)
+    for notebook, penalty in zip(submission.notebooks, penalties, strict=True):
+        notebook.late_submission_penalty = penalty or None
+
+
+def _penalties(row: Row, scores: list[float]) -> list[float]:
+    """One per notebook. nbgrader has no refusal: a refused submission counts nothing there."""
+    total = sum(scores)
+    if row.lateness is None or row.state == "infrastructure" or not total:
+        return [0.0] * len(scores)
+    deduction = total if row.lateness.refused else row.lateness.deduction(total)
+    return [deduction * score / total for score in scores]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from autograder.errors import GradingError
-from autograder.exports.made import Made, number_in
+from autograder.exports.made import Made, number_in, spoilt_keys
 from autograder.exports.matching import emails, ids, left_out, lms_ids, local_part, match, names, says, squeezed
 from autograder.exports.rows import Row, Table
 from autograder.exports.sheet import Cell, Sheet, to_csv
@@ -37,7 +37,7 @@ def _plain(table: Table, rows: list[Row]) -> Made:
         name = f"{student.last_name}, {student.first_name}".strip(", ") or student.id
         lines.append([name, student.lms_user_id, None, student.id, None, row.score])
     note = f"Canvas will make a new assignment {table.assignment!r}: give its own export with --columns to fill one"
-    return Made(to_csv(lines, digits=2), notes=(note,))
+    return Made(to_csv(lines, digits=2), (note, *spoilt_keys(lines, COLUMNS[1:4])))
 
 
 def _filled(table: Table, rows: list[Row], template: Sheet) -> Made:
@@ -69,7 +69,7 @@ def _filled(table: Table, rows: list[Row], template: Sheet) -> Made:
     for index, line in enumerate(template.lines):
         if index in found:
             lines.append([*line[own], found[index].score])
-    return Made(to_csv(lines, digits=2), left_out=left_out(rows, found))
+    return Made(to_csv(lines, digits=2), spoilt_keys(lines, COLUMNS[1:4]), left_out(rows, found))
 
 
 def _assignment_column(table: Table, template: Sheet) -> int:

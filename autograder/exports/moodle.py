@@ -13,7 +13,7 @@ import html
 from collections.abc import Callable
 
 from autograder.errors import GradingError
-from autograder.exports.made import Made, number_in
+from autograder.exports.made import Made, number_in, spoilt_keys
 from autograder.exports.matching import (
     Line,
     Pass,
@@ -33,6 +33,7 @@ from autograder.exports.sheet import Cell, Sheet, number, to_csv
 
 COLUMNS = ("First name", "Last name", "Username", "Email address")
 IDENTITY = ("First name", "Last name", "Surname", "Full name", "ID number", "Username", "Email address")
+KEYS = ("Identifier", "ID number", "Username", "Email address")
 WORKSHEET = ("Identifier", "Grade", "Last modified (grade)")
 FEEDBACK = "Feedback comments"
 
@@ -71,7 +72,7 @@ def _plain(table: Table, rows: list[Row]) -> Made:
             [student.first_name, student.last_name, student.id, student.email, row.score, feedback(table, row)]
         )
     note = "for Grades > Import > CSV file; to fill an assignment's grading worksheet instead, give it with --columns"
-    return Made(to_csv(lines, digits=2), notes=(note,))
+    return Made(to_csv(lines, digits=2), (note, *spoilt_keys(lines, KEYS)))
 
 
 def _passes(template: Sheet) -> list[Pass]:
@@ -116,7 +117,7 @@ def _worksheet(table: Table, rows: list[Row], template: Sheet) -> Made:
         too_many += [row.student.id] if limit is not None and (row.score or 0.0) > limit + 0.005 else []
         lines.append([*line])
     notes = (f"Moodle passes over grades above its maximum: {', '.join(too_many)}",) if too_many else ()
-    return Made(to_csv(lines, digits=2), notes, left_out(rows, found))
+    return Made(to_csv(lines, digits=2), (*notes, *spoilt_keys(lines, KEYS)), left_out(rows, found))
 
 
 def _same_points(table: Table, template: Sheet, limit: float | None) -> None:
@@ -142,4 +143,4 @@ def _gradebook(table: Table, rows: list[Row], template: Sheet) -> Made:
         if number_ in found:
             row = found[number_]
             lines.append([*(line[index] for index in kept), row.score, feedback(table, row)])
-    return Made(to_csv(lines, digits=2), left_out=left_out(rows, found))
+    return Made(to_csv(lines, digits=2), spoilt_keys(lines, KEYS), left_out(rows, found))

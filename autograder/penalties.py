@@ -22,12 +22,17 @@ def refresh_penalties(course: Course, assignment: str) -> None:
     Raises GradingError for a wrong late policy, or a gradebook that cannot be written.
     """
     gradebook = open_book(course.db_url)
-    if gradebook is None:
-        return
-    try:
-        write_penalties(gradebook, gather_from(course, assignment, gradebook))
-    finally:
-        gradebook.close()
+    if gradebook is not None:
+        with gradebook:
+            write_penalties(gradebook, gather_from(course, assignment, gradebook))
+
+
+def store_penalties(course: Course, table: Table) -> None:
+    """As :func:`refresh_penalties`, for a table that was gathered just now."""
+    gradebook = open_book(course.db_url)
+    if gradebook is not None:
+        with gradebook:
+            write_penalties(gradebook, table)
 
 
 def write_penalties(gradebook: Gradebook, table: Table) -> None:

@@ -30,12 +30,12 @@ def run(args: argparse.Namespace) -> int:
     from autograder.exports import default_path, make, write
     from autograder.exports.remarks import named, remarks
     from autograder.exports.rows import gather
-    from autograder.penalties import refresh_penalties
+    from autograder.penalties import store_penalties
 
     course = Course(args.course)
     table = gather(course, args.assignment)
     made = make(table, args.to, args.columns)
-    refresh_penalties(course, args.assignment)  # feedback and nbgrader's own pages say the same
+    store_penalties(course, table)  # feedback and nbgrader's own pages say the same
     path = args.out or default_path(course.root, args.assignment, args.to)
     write(path, made.data)
     left_out = [f"left out, not in {args.columns}: {named(made.left_out)}"] if made.left_out else []

@@ -12,6 +12,7 @@ from nbgrader.api import Assignment, Gradebook
 from nbgrader.plugins import CsvExportPlugin
 
 from autograder.assignment import Course
+from autograder.errors import GradingError
 from autograder.exports import write
 from autograder.exports.remarks import remarks
 from autograder.exports.rows import Row, gather_from
@@ -27,6 +28,13 @@ class GradesExporter(CsvExportPlugin):
     """Scores as ``autograder export`` has them; empty where there is none yet."""
 
     def export(self, gradebook: Gradebook) -> None:
+        """Exit code 1 and one line, for a wrong late policy, say."""
+        try:
+            self._export(gradebook)
+        except GradingError as error:
+            raise SystemExit(f"nbgrader export: {error}") from error
+
+    def _export(self, gradebook: Gradebook) -> None:
         course = Course(self._root())
         wanted = {str(student) for student in self.student} or None
         lines: list[list[Cell]] = [[*COLUMNS]]

@@ -7,6 +7,7 @@ is None, and so is every sum with it: an export shows an empty cell, never a 0.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -114,12 +115,8 @@ class Table:
 
 def gather(course: Course, assignment: str) -> Table:
     """The class's results. Raises NothingToGrade where nothing is graded, GradingError for a wrong late policy."""
-    gradebook = open_book(course.db_url)
-    try:
+    with open_book(course.db_url) or nullcontext() as gradebook:
         table = gather_from(course, assignment, gradebook)
-    finally:
-        if gradebook is not None:
-            gradebook.close()
     if not any(row.state in ("graded", "waiting", "infrastructure", "refused") for row in table.rows):
         raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
     return table

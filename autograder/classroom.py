@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -15,11 +16,12 @@ from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook import open_gradebook, save
 from autograder.grading import Graded
-from autograder.isolation import require
+from autograder.isolation import available, prove
 from autograder.journal import Journal, assignment_digest, submission_digest
+from autograder.kernel.forkserver import Template
 from autograder.run import Limits
 from autograder.verdict import SubmissionVerdict
-from autograder.workers import Done, Isolation, Job, dask_results, local_results
+from autograder.workers import Done, Isolation, Job, dask_results, local_results, start_importing
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,12 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
-def grade_class(course: Course, order: Order, report: Report = lambda progress: None) -> list[Row]:
+def grade_class(
+    course: Course, order: Order, report: Report = lambda progress: None, warm: Template | None = None
+) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
+
+    warm: a template that was started before, for who is in a hurry; it is closed in here where it is used.
 
     Raises GradingError where nothing can be done at all, NothingToGrade where not one submission can be read.
     """
@@ -103,12 +109,10 @@ def grade_class(course: Course, order: Order, report: Report = lambda progress: 
         for student in students
         if student not in rows
     ]
-    if todo and order.isolation == "auto" and not order.scheduler:
-        require()  # real attempts to escape, before the first line of a student's code
     progress = Progress(len(students), len(rows))
     report(progress)
     with open_gradebook(course.db_url, order.assignment) as gradebook:
-        for done in _results(todo, order):
+        for done in _results(todo, order, warm):
             student = done.job.student
             if done.graded is None:
                 rows[student] = Row(student, {}, {}, failure=done.failure)
@@ -127,10 +131,20 @@ def grade_class(course: Course, order: Order, report: Report = lambda progress: 
     return [rows[student] for student in students]
 
 
-def _results(todo: list[Job], order: Order) -> Iterator[Done]:
+def _results(todo: list[Job], order: Order, warm: Template | None) -> Iterator[Done]:
     if not todo:
-        return iter(())
-    return dask_results(todo, order.scheduler) if order.scheduler else local_results(todo, order.workers)
+        return
+    if order.scheduler:
+        yield from dask_results(todo, order.scheduler)
+    elif order.isolation == "none":
+        yield from local_results(todo, order.workers)
+    else:
+        available()
+        with closing(warm or Template()) as template:  # it comes up while the self-test is running
+            start_importing()
+            prove()  # real attempts to escape, before the first line of a student's code
+            template.ready()
+            yield from local_results([replace(job, template=template.address) for job in todo], order.workers)
 
 
 def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = False) -> Row:

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
 from autograder import cells
+from autograder.drawings import drawing
 from autograder.kernel import InfrastructureError
 from autograder.kernel.execution import Finished
 from autograder.kernel.harvest import harvest
@@ -119,6 +121,8 @@ class _Session:
 
     def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
         """Run one code cell, its visible and then its hidden part, and put the outputs of the former into it."""
+        if (picture := drawing(cell.source)) is not None:
+            return self._draw(index, cell, picture)
         judged = cells.is_judged(cell)
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
         outputs = Outputs(self._limits.output_bytes)
@@ -128,6 +132,12 @@ class _Session:
             self._done[index] = parts.visible
         hidden = self._hidden(index, cell.source, parts.hidden) if judged and parts.hidden.strip() else None
         return CellOutcome(index, visible, hidden)
+
+    def _draw(self, index: int, cell: NotebookNode, picture: dict[str, str]) -> CellOutcome:
+        self._count += 1
+        cell.execution_count = self._count
+        cell.outputs = [new_output("execute_result", data=dict(picture), execution_count=self._count)]
+        return CellOutcome(index, PartOutcome("ok"), None)
 
     def _show(self, cell: NotebookNode, outputs: Outputs, visible: PartOutcome) -> None:
         """Numbered as if there had been one kernel all along."""

@@ -1,12 +1,11 @@
 """Who does the grading: local processes, or the workers of a Dask scheduler, behind one small interface.
 
-A worker keeps one warm template of kernels for as long as it lives. A worker that dies takes down only what
+Local workers share one warm template of kernels; a Dask worker keeps its own. A worker that dies takes down only what
 it was doing: that is done again by another.
 """
 
 from __future__ import annotations
 
-import atexit
 import multiprocessing
 import os
 import threading
@@ -17,6 +16,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing import forkserver
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -36,7 +37,6 @@ Isolation = Literal["auto", "none"]
 DASK_DEATHS = 5
 
 _UNTIL_EXIT = ExitStack()
-atexit.register(_UNTIL_EXIT.close)
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Job:
     student: str
     limits: Limits
     isolation: Isolation
+    template: str | None = None  # the address of one that is running
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ class Done:
 
 
 @lru_cache(maxsize=1)
-def _kernels(isolation: Isolation) -> Kernels:
-    # lives as long as the worker does
-    return _UNTIL_EXIT.enter_context(Kernels.open(isolation))
+def _kernels(isolation: Isolation, template: str | None) -> Kernels:
+    """They live as long as the worker does."""
+    Finalize(None, _UNTIL_EXIT.close, exitpriority=0)  # a pool's process ends without what atexit knows
+    return _UNTIL_EXIT.enter_context(Kernels.open(isolation, template=template))
 
 
 @lru_cache(maxsize=4)
@@ -77,7 +79,7 @@ def do(job: Job) -> Done:
     try:
         folder = Course(job.root).submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
-        return Done(job, grade(submission, assignment, _kernels(job.isolation), job.limits))
+        return Done(job, grade(submission, assignment, _kernels(job.isolation, job.template), job.limits))
     except GradingError as error:
         return Done(job, None, str(error))
     except Exception as error:  # a fault of ours in one submission must not stop the class
@@ -98,13 +100,28 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def _processes() -> multiprocessing.context.BaseContext:
+    """Forked from a process that has imported the grader and nothing else: a fork of this one would copy the writer's
+    open gradebook. Windows has no such thing, and imports everything in each."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "course.figures"])
+    return context
+
+
+def start_importing() -> None:
+    """Begin, in the background, with what the first worker would otherwise wait for."""
+    if _processes().get_start_method() == "forkserver":
+        forkserver.ensure_running()
+
+
 def local_results(jobs: list[Job], workers: int) -> Iterator[Done]:
     """Grade with processes of our own; a pool broken by a killed worker is replaced and its jobs are done again."""
     waiting, tries = list(jobs), dict.fromkeys((job.student for job in jobs), 0)
     while waiting:
-        context = multiprocessing.get_context("spawn")  # a fork would copy the writer's open gradebook
         broken: list[Job] = []
-        with ProcessPoolExecutor(min(workers, len(waiting)), context, initializer=_end_with_parent) as pool:
+        with ProcessPoolExecutor(min(workers, len(waiting)), _processes(), initializer=_end_with_parent) as pool:
             for job, outcome in _as_completed(pool, waiting, 2 * workers):
                 if isinstance(outcome, BrokenProcessPool):
                     tries[job.student] += 1

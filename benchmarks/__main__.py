@@ -24,8 +24,8 @@ def table(heads: list[str], rows: list[list[str]]) -> None:
     print(flush=True)
 
 
-def bare(course: Path, submissions: int, workers: int) -> float:
-    command = [sys.executable, "-m", "benchmarks.bare", str(course), ASSIGNMENT, str(submissions), str(workers)]
+def bare(course: Path, submissions: int, workers: int, *words: str) -> float:
+    command = [sys.executable, "-m", "benchmarks.bare", str(course), ASSIGNMENT, str(submissions), str(workers), *words]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr[-2000:])
@@ -39,12 +39,14 @@ def throughput(folder: Path, submissions: int) -> None:
     ours = {workers: watched(make_course(folder / f"ours{workers}", submissions).root, "autograder.cli", "grade",
                              ASSIGNMENT, "--workers", str(workers)) for workers in (1, 2)}  # fmt: skip
     limit = bare(folder / "ours2", submissions, 2)
+    silent = bare(folder / "ours2", submissions, 2, "--silent")
     named: dict[str, Measured] = {
         "stock `nbgrader autograde`": stock,
         "`nbgrader autograde` with our plug-ins": plugged,
         "`autograder grade --workers 1`": ours[1],
         "`autograder grade --workers 2`": ours[2],
         "bare limit, 2 processes": Measured(limit, float("nan"), float("nan")),
+        "the same, no picture drawn": Measured(silent, float("nan"), float("nan")),
     }
     rows = [[name, f"{one.seconds:.1f}", f"{one.seconds / submissions:.2f}", f"{stock.seconds / one.seconds:.1f}",
              f"{one.seconds / limit:.2f}", f"{one.parent_mb:.0f}", f"{one.worker_mb:.0f}"]

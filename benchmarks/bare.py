@@ -1,13 +1,13 @@
 """The bare limit: the same cells' code in processes forked from a warm one, with nothing around them.
 
 No kernel, no messages, no confinement, no rebuild, no judge, no gradebook: what is left is the notebooks' own
-computing, the floor under every grader.
+computing, the floor under every grader that shows what the cells show: pictures are drawn, unless told ``--silent``.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
-import importlib
 import io
 import json
 import os
@@ -16,18 +16,21 @@ import tempfile
 import time
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+from IPython.core.pylabtools import print_figure
+from matplotlib.figure import Figure
+
 from autograder import cells
 from autograder.assignment import Assignment
+from autograder.drawings import drawing
 from autograder.grading import inputs_of, prepare
-from autograder.kernel.template import _WARM
+from autograder.kernel.template import warm_up
 from autograder.release import solved
 
 
-def main(course: Path, assignment_name: str, submissions: int, workers: int) -> None:
+def main(course: Path, assignment_name: str, submissions: int, workers: int, silent: bool) -> None:
     """Print the seconds that ``submissions`` solved submissions take, ``workers`` at a time."""
-    for name in _WARM:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    warm_up()
     assignment = Assignment.open(course, assignment_name)
     prepared = prepare(solved(assignment), assignment)
     jobs = [made.notebook for _ in range(submissions) for made in prepared.rebuilt.values()]
@@ -36,7 +39,7 @@ def main(course: Path, assignment_name: str, submissions: int, workers: int) -> 
     for notebook in jobs:
         if len(running) == workers:
             running.discard(_reap())
-        running.add(_fork(notebook, prepared.files))
+        running.add(_fork(notebook, prepared.files, silent))
     while running:
         running.discard(_reap())
     print(json.dumps(time.perf_counter() - started))
@@ -49,20 +52,20 @@ def _reap() -> int:
     return child
 
 
-def _fork(notebook: object, files: dict[str, bytes]) -> int:
+def _fork(notebook: object, files: dict[str, bytes], silent: bool) -> int:
     child = os.fork()
     if child:
         return child
     try:
         with tempfile.TemporaryDirectory() as folder:
-            _execute(notebook, files, Path(folder))
+            _execute(notebook, files, Path(folder), silent)
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         os._exit(1)
     os._exit(0)
 
 
-def _execute(notebook: object, files: dict[str, bytes], folder: Path) -> None:
+def _execute(notebook: object, files: dict[str, bytes], folder: Path, silent: bool) -> None:
     work, inputs = folder / "work", folder / "inputs"
     for name, data in files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
@@ -77,8 +80,26 @@ def _execute(notebook: object, files: dict[str, bytes], folder: Path) -> None:
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 parts = cells.split_hidden(cells.without_magics(cell.source))
-                exec(compile(f"{parts.visible}\n{parts.hidden}", "cell", "exec"), names)
+                value = _value(f"{parts.visible}\n{parts.hidden}", names)
+                if not silent and drawing(cell.source) is None:
+                    _draw(value)
+
+
+def _value(source: str, names: dict[str, object]) -> object:
+    """Execute the source; the value of its last expression, None where it ends otherwise."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if last else None
+
+
+def _draw(value: object) -> None:
+    """As Jupyter draws what a cell shows: its value, where that is a figure, and every figure left open."""
+    shown = [value] if isinstance(value, Figure) else []
+    for figure in {*shown, *(plt.figure(number) for number in plt.get_fignums())}:
+        print_figure(figure)
+    plt.close("all")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), "--silent" in sys.argv)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.assignment import Course
 from autograder.errors import NothingToGrade
 
 
@@ -18,6 +17,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from autograder.assignment import Course
     from autograder.feedback import write_feedback
 
     course = Course(args.course)

@@ -6,6 +6,8 @@ import argparse
 import os
 import sys
 import time
+from contextlib import closing
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,10 +15,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from autograder.assignment import Course
-from autograder.classroom import Order, Progress, Row, grade_class
 from autograder.errors import GradingError
-from autograder.run import Limits
+from autograder.isolation import system
+from autograder.kernel.forkserver import Template
+
+if TYPE_CHECKING:
+    from autograder.classroom import Progress, Row
 
 WARNING = (
     "Without isolation a submission can read references and other submissions, write files, use the network and "
@@ -48,6 +52,17 @@ def run(args: argparse.Namespace) -> int:
         raise GradingError(f"--time-limit must be a number of seconds above 0, not {args.time_limit:g}")
     if args.no_isolation:
         console.print(f"[yellow]{WARNING}[/]")
+    if args.no_isolation or args.scheduler or not system.LINUX:
+        return _grade(args, console, None)
+    with closing(Template()) as warm:  # it comes up while all the rest is imported
+        return _grade(args, console, warm)
+
+
+def _grade(args: argparse.Namespace, console: Console, warm: Template | None) -> int:
+    from autograder.assignment import Course
+    from autograder.classroom import Order, grade_class
+    from autograder.run import Limits
+
     limits = (
         Limits(cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit) if args.time_limit else Limits()
     )
@@ -75,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
                 rate=rate,
             )
 
-        rows = grade_class(Course(args.course), order, report)
+        rows = grade_class(Course(args.course), order, report, warm)
     print_table(console, rows)
     failures = [row for row in rows if row.failure]
     for row in failures:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from autograder import store
-
 SEED = 2026
 
 
@@ -17,6 +15,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from autograder import store
+
     folder = store.build(args.assignment, args.seed)
     count = sum(len(store.cases(slug)) for slug in store.exercises(args.assignment))
     print(f"{folder}: {len(store.exercises(args.assignment))} exercises, {count} cases, seed {args.seed}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 
 from autograder.errors import GradingError
-from autograder.release import assignments, generate, prove
-from autograder.run import Kernels
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -16,6 +14,9 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from autograder.release import assignments, generate, prove
+    from autograder.run import Kernels
+
     known = assignments(args.course)
     unknown = [name for name in args.assignment if name not in known]
     if unknown:

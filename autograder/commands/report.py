@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from autograder.assignment import Course
 from autograder.errors import NothingToGrade
 
 
@@ -17,6 +16,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from autograder.assignment import Course
     from autograder.report import write_report
 
     course = Course(args.course)

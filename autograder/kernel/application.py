@@ -7,7 +7,6 @@ import os
 import random
 import sys
 import tempfile
-from dataclasses import dataclass
 from typing import Any
 
 from ipykernel.iostream import IOPubThread, OutStream
@@ -15,18 +14,11 @@ from ipykernel.kernelapp import IPKernelApp
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import activate_matplotlib
 
+from autograder.kernel.launch import Launch
+
 #: Characters of one cell; more than any bound on a cell's output that makes sense.
 MOST_PRINTED = 4 << 20
 _AT_ONCE = 1 << 18
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What a forked kernel is told: its folder, its environment, and where its connection file lies."""
-
-    folder: str
-    variables: dict[str, str]
-    connection_file: str
 
 
 class BoundedStream(OutStream):

@@ -1,4 +1,4 @@
-"""The grader's end of the template: started when first needed, started again when it died, ended with the grader."""
+"""The grader's end of the template: one warm process, kept alive, that forks kernels for whoever knows its address."""
 
 from __future__ import annotations
 
@@ -16,104 +16,132 @@ from functools import cache
 from pathlib import Path
 
 from autograder.isolation import Confined, Policy, channel_pair
-from autograder.kernel.application import Launch
 from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.launch import Launch
+from autograder.kernel.scratch import base_folder, remove_tree
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120.0
+_STARTS = 3  # in a row that may fail before the template is given up
+_WAITING = 128  # connections
 _PASSED_ON = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME", "LD_LIBRARY_PATH")
 
 
 class ForkServer:
-    """Starts confined kernels from one warm template process. Safe to use from several threads."""
+    """Has kernels forked by the template at an address. Safe to use from several threads and processes."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: socket.socket | None = None
-        self.missing: tuple[str, ...] = ()
-
-    def start(self) -> None:
-        """Have a warm template; takes seconds the first time. Raises InfrastructureError where it cannot be had."""
-        with self._lock:
-            self._ensure()
+    def __init__(self, address: str) -> None:
+        self.address = address
 
     def fork(self, launch: Launch, policy: Policy) -> Confined:
-        """A new kernel process, confined to ``policy``, about to serve on the sockets of its connection file."""
+        """A new kernel process, confined to ``policy``, about to serve on the sockets of its connection file.
+
+        Where the template is just being started anew, the request waits for it. Raises InfrastructureError where
+        there is none any more.
+        """
         ours, theirs = channel_pair()
         request = json.dumps({"launch": asdict(launch), "policy": policy.to_json()}).encode()
-        with self._lock, theirs:
-            for _ in range(2):
-                channel = self._ensure()
-                try:
-                    socket.send_fds(channel, [request], [theirs.fileno()])
-                    return Confined(ours)
-                except OSError as error:
-                    self._end()
-                    reason = error
-        ours.close()
-        raise InfrastructureError(f"the template process takes no requests: {reason}")
+        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+            try:
+                connection.connect(self.address)
+                socket.send_fds(connection, [request], [theirs.fileno()])
+            except OSError as error:
+                ours.close()
+                raise InfrastructureError(f"the template process takes no requests: {error}") from error
+        return Confined(ours)
 
-    def close(self) -> None:
-        """End the template, and with it every kernel that it started."""
-        with self._lock:
-            self._end()
+
+class Template:
+    """The warm process. It starts at once and in the background, again when it dies, and ends with :meth:`close`.
+
+    Its socket lies in a folder of the grader's own, which no confined process can reach.
+    """
+
+    def __init__(self) -> None:
+        self._folder, self._held = base_folder()
+        private = self._folder / "template"
+        private.mkdir(mode=0o700)
+        self.address = str(private / "socket")
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listener.bind(self.address)
+        self._listener.listen(_WAITING)
+        self._closing = False
+        self._failure = ""
+        self._up = threading.Event()  # the first start has come to an end, good or bad
+        self._process: subprocess.Popen[bytes] | None = None
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper.start()
+
+    def ready(self) -> None:
+        """Return when the template has come up. Raises InfrastructureError where it does not."""
+        self._up.wait()
+        if self._failure:
+            raise InfrastructureError(f"the template process did not start: {self._failure}")
 
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
 
-    def _ensure(self) -> socket.socket:
-        if self._channel is not None and self._process is not None and self._process.poll() is None:
-            return self._channel
-        self._end()
-        ours, theirs = channel_pair()
+    def close(self) -> None:
+        """End the template, and with it every kernel that it started. Once is enough, twice does no harm."""
+        if self._closing:
+            return
+        self._closing = True
+        if self._process is not None:
+            self._process.kill()
+        self._keeper.join()
+        self._listener.close()
+        remove_tree(self._folder)
+        self._held.close()
+
+    def _keep(self) -> None:
+        """Start the template whenever there is none, until it is closed or fails to start several times in a row."""
+        failures = 0
+        while not self._closing and failures < _STARTS:
+            ours, theirs = channel_pair()
+            with ours, theirs:
+                process = self._process = self._start(theirs)
+                theirs.close()
+                self._failure = "" if self._closing else _reason_against(process, ours)
+                failures = failures + 1 if self._failure else 0
+                if self._failure or self._closing:
+                    process.kill()
+                if not self._failure or failures == _STARTS:
+                    self._up.set()
+                process.wait()
+        self._up.set()
+        if not self._closing:
+            self._listener.close()  # nobody shall wait for it
+
+    def _start(self, channel: socket.socket) -> subprocess.Popen[bytes]:
+        descriptors = [channel.fileno(), self._listener.fileno()]
         code = (
             f"import sys; sys.path.insert(0, {str(_PROJECT)!r}); "
-            f"from autograder.kernel.template import main; main({theirs.fileno()})"
+            f"from autograder.kernel.template import main; main(*{descriptors})"
         )
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", code],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                pass_fds=[theirs.fileno()], env=_variables(), start_new_session=True, cwd="/",
-            )  # fmt: skip
-        self._channel = ours
-        self._await_ready(ours)
-        return ours
+        return subprocess.Popen(
+            [sys.executable, "-I", "-c", code],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            pass_fds=descriptors, env=_variables(), start_new_session=True, cwd="/",
+        )  # fmt: skip
 
-    def _await_ready(self, channel: socket.socket) -> None:
-        assert self._process is not None and self._process.stderr is not None
+
+def _reason_against(process: subprocess.Popen[bytes], channel: socket.socket) -> str:
+    """Wait until the template has come up; why it cannot be used, empty where it can."""
+    assert process.stderr is not None
+    with process.stderr:
         ready, _, _ = select.select([channel], [], [], _START_SECONDS)
         packet = b""
         if ready:
             with contextlib.suppress(OSError):
                 packet = channel.recv(1 << 16)
         if not packet:
-            self._process.kill()
-            said = self._process.stderr.read().decode(errors="replace").strip()
-            self._end()
-            raise InfrastructureError(f"the template process did not start: {said[-2000:] or 'it took too long'}")
-        told = json.loads(packet)
-        self.missing = tuple(told["missing"])
-        self._process.stderr.close()
-        if told["threads"] != 1:
-            self._end()
-            raise InfrastructureError(
-                f"the template process has {told['threads']} threads, so that its children could hang: "
-                "a library that it imports starts threads on import"
-            )
-
-    def _end(self) -> None:
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            if self._process.stderr is not None:
-                self._process.stderr.close()
-            self._process = None
+            process.kill()
+            return process.stderr.read().decode(errors="replace").strip()[-2000:] or "it took too long"
+    threads = json.loads(packet)["threads"]
+    if threads != 1:
+        return f"it has {threads} threads, so that its children could hang: a library that it imports starts them"
+    return ""
 
 
 def _variables() -> dict[str, str]:
@@ -131,7 +159,8 @@ def _variables() -> dict[str, str]:
 
 @cache
 def shared() -> ForkServer:
-    """The fork server of this process."""
-    server = ForkServer()
-    atexit.register(server.close)
-    return server
+    """A fork server whose template lives as long as this process does."""
+    template = Template()
+    atexit.register(template.close)
+    template.ready()
+    return ForkServer(template.address)

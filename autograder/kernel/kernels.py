@@ -21,7 +21,7 @@ from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from autograder.isolation import Policy, available
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import Execution, Finished, Lifeline
-from autograder.kernel.forkserver import ForkServer
+from autograder.kernel.forkserver import ForkServer, Template
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.scratch import Scratch, base_folder, remove_tree
@@ -77,32 +77,29 @@ class Kernels:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, isolation: Isolation = "auto", *, readable: Sequence[Path] = ()) -> Iterator[Kernels]:
+    def open(
+        cls, isolation: Isolation = "auto", *, template: str | None = None, readable: Sequence[Path] = ()
+    ) -> Iterator[Kernels]:
         """Kernels for a while.
 
         isolation: "auto" confines them; "none" starts ordinary kernels, which can read, write and send whatever the
         grader can: for one's own work on systems that know no confinement.
+        template: the address of a running :class:`Template`; without it, one is started and ended here.
         readable: further files and folders that confined kernels may read.
         Raises IsolationUnavailable where "auto" cannot be had, InfrastructureError where the template cannot start.
         """
-        fork_server = None
-        if isolation == "auto":
-            available()
-            fork_server = ForkServer()
-        base, held = base_folder()
-        kernels = cls(base, fork_server, readable)
-        try:
-            if fork_server is not None:
-                fork_server.start()
-            else:
+        with contextlib.ExitStack() as closing:
+            fork_server = None
+            if isolation == "auto":
+                fork_server = ForkServer(template or _own_template(closing))
+            base, held = base_folder()
+            closing.callback(held.close)
+            closing.callback(remove_tree, base)
+            kernels = cls(base, fork_server, readable)
+            closing.callback(kernels._context.destroy, linger=0)
+            if fork_server is None:
                 _stage_probe(base / "staged")
             yield kernels
-        finally:
-            if fork_server is not None:
-                fork_server.close()
-            kernels._context.destroy(linger=0)
-            remove_tree(base)
-            held.close()
 
     def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
         """A folder for one kernel; see :class:`Scratch`. Raises InfrastructureError where it cannot be laid out."""
@@ -165,6 +162,14 @@ class _OneSpec(KernelSpecManager):
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         return self._spec
+
+
+def _own_template(closing: contextlib.ExitStack) -> str:
+    available()
+    template = Template()
+    closing.callback(template.close)
+    template.ready()
+    return template.address
 
 
 def _await_ready(kernel: Kernel, wire: Wire) -> None:

@@ -15,8 +15,8 @@ from jupyter_client.provisioning import KernelProvisionerBase
 from traitlets import Instance, Unicode, default
 
 from autograder.isolation import Confined, Ending, Policy
-from autograder.kernel.application import Launch
 from autograder.kernel.forkserver import ForkServer, shared
+from autograder.kernel.launch import Launch
 from autograder.kernel.scratch import Scratch
 
 _MEMORY_BYTES, _PROCESSES, _DISK_BYTES = 4 << 30, 64, 256 << 20

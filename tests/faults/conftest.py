@@ -106,15 +106,25 @@ def below(process: subprocess.Popen[bytes], wanted: Callable[[psutil.Process], b
 
 
 def is_worker(process: psutil.Process) -> bool:
-    return "spawn_main" in " ".join(process.cmdline())
+    """Forked from multiprocessing's own server, whose command line it keeps."""
+    return _forks_workers(process) and _forks_workers(process.parent())
+
+
+def _forks_workers(process: psutil.Process) -> bool:
+    return "multiprocessing.forkserver" in " ".join(process.cmdline())
 
 
 def is_template(process: psutil.Process) -> bool:
-    return "kernel.template" in " ".join(process.cmdline()) and is_worker(process.parent())
+    return _is_template_family(process) and not _is_template_family(process.parent())
 
 
 def is_kernel(process: psutil.Process) -> bool:
-    return "kernel.template" in " ".join(process.cmdline()) and not is_worker(process.parent())
+    """Or the supervisor above one."""
+    return _is_template_family(process) and _is_template_family(process.parent())
+
+
+def _is_template_family(process: psutil.Process) -> bool:
+    return "kernel.template" in " ".join(process.cmdline())
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder.kernel.forkserver import Template
 from autograder.run import Kernels, Limits, Ran, run
 
 #: What a hidden cell does, without what the course's own hidden cells need beside.
@@ -45,8 +47,15 @@ def text(executed: NotebookNode) -> str:
 
 
 @pytest.fixture(scope="session")
-def kernels() -> Iterator[Kernels]:
-    with Kernels.open() as opened:
+def template() -> Iterator[Template]:
+    with closing(Template()) as started:
+        started.ready()
+        yield started
+
+
+@pytest.fixture(scope="session")
+def kernels(template: Template) -> Iterator[Kernels]:
+    with Kernels.open(template=template.address) as opened:
         yield opened
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -54,7 +55,7 @@ def server(tmp_path_factory):
         try:
             yield _wait_for(f"postgresql+psycopg://course@127.0.0.1:{port}/postgres")
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGINT)  # at SIGTERM it would wait for connections that are still open
             process.wait()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,14 @@
+"""What a forked kernel is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Its folder, its environment, and where its connection file lies."""
+
+    folder: str
+    variables: dict[str, str]
+    connection_file: str

@@ -7,13 +7,21 @@ Points change when people mark by hand, so this is done again before grades are 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy.exc import OperationalError
 
 from autograder.assignment import Course
 from autograder.errors import GradingError
-from autograder.exports.book import open_book
-from autograder.exports.rows import Row, Table, gather_from
+from autograder.exports.book import open_book, read_book
+from autograder.exports.rows import Row, Table, gather_from, policy_of
+
+
+def check_policy(course: Course, assignment: str) -> None:
+    """Raises GradingError for a wrong late policy: before a class is graded, not after."""
+    with open_book(course.db_url) or nullcontext() as gradebook:
+        policy_of(course, read_book(gradebook, assignment).students)
 
 
 def refresh_penalties(course: Course, assignment: str) -> None:

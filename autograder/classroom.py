@@ -19,7 +19,9 @@ from autograder.grading import Graded
 from autograder.isolation import available, prove
 from autograder.journal import Journal, assignment_digest, submission_digest
 from autograder.kernel.forkserver import Template
+from autograder.penalties import check_policy, refresh_penalties
 from autograder.run import Limits
+from autograder.times import read_times
 from autograder.verdict import SubmissionVerdict
 from autograder.workers import Done, Isolation, Job, dask_results, local_results, start_importing
 
@@ -86,6 +88,8 @@ def grade_class(
             f"expected submitted/<student>/{order.assignment}/"
         )
     students = [student for student in everybody if not order.students or student in order.students]
+    check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
+    times = read_times(course.root, order.assignment)
     journal = Journal(course.root, order.assignment)
     trusted = assignment_digest(course.root, assignment)
     rows: dict[str, Row] = {}
@@ -119,7 +123,7 @@ def grade_class(
                 _write_log(course, order.assignment, student, (done.failure, done.details))
             else:
                 write_autograded(course, done.graded)
-                kept = save(gradebook, done.graded).kept_manual
+                kept = save(gradebook, done.graded, times.get(student)).kept_manual
                 rows[student] = row_of(done.graded.verdict, kept_manual=kept)
                 if not rows[student].failure:
                     journal.saved(student, digests[student])
@@ -128,6 +132,7 @@ def grade_class(
                 f"{student}: {rows[student].failure}" if rows[student].failure else progress.last_failure
             )
             report(progress)
+    refresh_penalties(course, order.assignment)  # by late_policy.toml, from the points of now
     return [rows[student] for student in students]
 
 

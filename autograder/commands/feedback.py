@@ -19,6 +19,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     from autograder.assignment import Course
     from autograder.feedback import write_feedback
+    from autograder.penalties import refresh_penalties
 
     course = Course(args.course)
     graded = sorted(
@@ -29,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
         raise NothingToGrade(
             f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first"
         )
+    refresh_penalties(course, args.assignment)
     pages = [page for student in wanted for page in write_feedback(course, args.assignment, student)]
     print(f"{len(pages)} pages for {len(wanted)} students in {course.root / 'feedback'}")
     return 0

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from autograder.publish import publish
 from tests.pipeline.conftest import ROOT
 
 #: What runs a notebook at all, on Colab as anywhere; and what installs the course.
@@ -37,14 +38,9 @@ class Colab:
 
 @pytest.fixture(scope="session")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what pip finds when it clones the repository."""
+    """The students' repository, as published: what pip finds when it clones it."""
     source = tmp_path_factory.mktemp("github.com") / "example" / "transformer-course"
-    source.mkdir(parents=True)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    # autograder/ and source/ lie beside the course, and must not come along
-    for name in ("course", "autograder", "source"):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    publish(ROOT, source)
     return source
 
 

@@ -1,4 +1,4 @@
-"""Every released notebook the way Colab runs it: the course from its wheel, no file but the notebook."""
+"""Every published notebook the way Colab runs it: the course from its wheel, no file but the notebook."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTEBOOKS = sorted(path.relative_to(ROOT / "release").as_posix() for path in ROO
 UNSOLVED = {"NotImplementedError", "CheckFailed", "NameError"}
 
 
-def test_the_wheel_holds_the_course_and_no_answer(wheel: Path) -> None:
+def test_the_published_wheel_holds_the_course_and_no_answer(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
     assert {name.split("/")[0] for name in names} == {"course"}
@@ -47,8 +47,8 @@ def test_nothing_but_the_course_and_what_it_needs_is_in_sight(colab: Colab, tmp_
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
-def test_a_released_notebook_runs_alone(colab: Colab, notebook: str, tmp_path: Path) -> None:
-    shutil.copy(ROOT / "release" / notebook, tmp_path)
+def test_a_published_notebook_runs_alone(colab: Colab, repository: Path, notebook: str, tmp_path: Path) -> None:
+    shutil.copy(repository / "release" / notebook, tmp_path)
     done = colab.run(str(RUNNER), Path(notebook).name, folder=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     errors = json.loads(done.stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from autograder import cells
 from autograder.assignment import Assignment, Submission
@@ -41,10 +43,11 @@ def solution(assignment_name: str, notebook: str, grade_id: str) -> str:
     raise KeyError(f"{assignment_name}/{notebook} has no cell {grade_id!r}")
 
 
-def filled(assignment_name: str, notebook: str, answers: Mapping[str, str]) -> bytes:
+def filled(
+    assignment_name: str, notebook: str, answers: Mapping[str, str], release: NotebookNode | None = None
+) -> bytes:
     """The released notebook with its solution cells filled: by ``answers``, else by the instructor's solution."""
-    opened = assignment(assignment_name)
-    student = nbformat.from_dict(opened.release[notebook])
+    student = nbformat.from_dict(release or assignment(assignment_name).release[notebook])
     known = {cells.grade_id(cell) for cell in student.cells if cells.is_solution(cell)}
     assert set(answers) <= known, f"{notebook} has no solution cells {set(answers) - known}"
     for cell in student.cells:
@@ -54,20 +57,56 @@ def filled(assignment_name: str, notebook: str, answers: Mapping[str, str]) -> b
     return nbformat.writes(student).encode()
 
 
+@lru_cache
+def exercises_alone(assignment_name: str, notebook: str) -> tuple[NotebookNode, NotebookNode]:
+    """The source and the release of a notebook without the code cells that only show something.
+
+    Exercises are kept, and cells that bind a name which a kept cell uses. Whole notebooks run in the release's proofs.
+    """
+    opened = assignment(assignment_name)
+    needed: set[str] = set()
+    kept: set[str] = set()
+    for cell in reversed(opened.source[notebook].cells):
+        exercise = cells.is_graded(cell) or cells.is_solution(cell)
+        if cell.cell_type == "code" and not exercise and not _names(cell, ast.Store) & needed:
+            continue
+        if cell.cell_type == "code":
+            needed |= _names(cell, ast.Load)
+        kept.add(cell.id)
+    source, release = nbformat.from_dict(opened.source[notebook]), nbformat.from_dict(opened.release[notebook])
+    for one in (source, release):
+        one.cells = [cell for cell in one.cells if cell.id in kept]
+    return source, release
+
+
+def _names(cell: NotebookNode, context: type[ast.expr_context]) -> set[str]:
+    """The names that a cell uses (Load) or binds (Store)."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(cells.without_magics(cell.source))):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, context):
+            found.add(node.id)
+        elif context is ast.Store and isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif context is ast.Store and isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    return found
+
+
 def grade_cells(
     assignment_name: str, notebook: str, answers: Mapping[str, str], files: Mapping[str, bytes] | None = None
 ) -> NotebookVerdict:
     """The verdict on one notebook whose other solution cells are right. ``files``: deliverables such as models.py."""
     opened = assignment(assignment_name)
+    source, release = exercises_alone(assignment_name, notebook)
     alone = Assignment(
         opened.name,
-        {notebook: opened.source[notebook]},
-        {notebook: opened.release[notebook]},
+        {notebook: source},
+        {notebook: release},
         opened.files,
         opened.deliverables,
     )
     beside = opened.solution_files() if files is None else dict(files)
-    submission = Submission("student", {notebook: filled(assignment_name, notebook, answers)}, beside, ())
+    submission = Submission("student", {notebook: filled(assignment_name, notebook, answers, release)}, beside, ())
     return grade(submission, alone, kernels(), Limits()).verdict.notebooks[0]
 
 

@@ -65,6 +65,17 @@ def scaling(folder: Path, sizes: list[int]) -> None:
     table(["submissions", "seconds", "s per submission", "parent's peak MB"], rows)
 
 
+def notebooks(folder: Path) -> None:
+    print("## Every source notebook, run from top to bottom as Jupyter runs it\n", flush=True)
+    rows, total = [], 0.0
+    for path in sorted((ROOT / "source").glob("*/*.ipynb")):
+        words = ["nbconvert", "--to", "notebook", "--execute", str(path), "--output-dir", str(folder)]
+        one = watched(path.parent, *words)
+        total += one.seconds
+        rows.append([f"{path.parent.name}/{path.stem}", f"{one.seconds:.1f}", f"{one.worker_mb:.0f}"])
+    table(["notebook", "seconds", "kernel's peak private MB"], [*rows, ["all", f"{total:.1f}", ""]])
+
+
 def stations(folder: Path, submissions: int) -> None:
     print("## Where the time of one submission goes (four notebooks, one worker)\n", flush=True)
     spent = where_the_time_goes(make_course(folder / "stations", submissions), ASSIGNMENT)
@@ -77,11 +88,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--submissions", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
-    parser.add_argument("--only", choices=["throughput", "scaling", "stations"])
+    parser.add_argument("--only", choices=["notebooks", "throughput", "scaling", "stations"])
     args = parser.parse_args()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}\n")
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         folder = Path(temporary)
+        if args.only in (None, "notebooks"):
+            notebooks(folder)
         if args.only in (None, "stations"):
             stations(folder, 5)
         if args.only in (None, "throughput"):

@@ -56,7 +56,6 @@ def shell(folder: Path, script: str) -> str:
             **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NBGRADER_"))},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(folder),
-            "PYTHONDONTWRITEBYTECODE": "1",
         },
     )  # fmt: skip
     assert done.returncode == 0, f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
@@ -71,7 +70,7 @@ class Followed:
     printed: dict[str, str]
 
     def graded(self, student: str) -> NotebookVerdict:
-        return verdict.read(self.root / "autograded" / student / "entropy" / "verdicts.json").notebooks[0]
+        return verdict.read(self.root / "trial" / "autograded" / student / "entropy" / "verdicts.json").notebooks[0]
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +121,8 @@ class TestTheGuide:
     def test_the_mistake_is_named_in_the_verdict_and_on_the_feedback_page(self, followed: Followed) -> None:
         (cell,) = followed.graded("bits").cells
         assert (cell.points, {check.mistake for check in cell.checks if check.mistake}) == (0, {"E-bits"})
-        page = (followed.root / "feedback" / "bits" / "entropy" / "1_entropy.html").read_text(encoding="utf-8")
+        pages = followed.root / "trial" / "feedback" / "bits" / "entropy"
+        page = (pages / "1_entropy.html").read_text(encoding="utf-8")
         assert "These are bits" in page
         assert "case.compare" not in page
 

@@ -49,6 +49,12 @@ INIT_MISTAKES = [
         "They must be able to learn different things: three layers, three objects.",
         lambda case: {"distinct": np.array(1)},
     ),
+    Mistake(
+        "INIT-pair",
+        "Two of query, key and value share one layer.",
+        "One of the lines assigns a layer that is already in use: three layers, three objects.",
+        lambda case: {"distinct": np.array(2)},
+    ),
 ]
 
 EXERCISE = Exercise("distilbert/attention_init", _make_init, mistakes=INIT_MISTAKES)

@@ -70,6 +70,7 @@ PROJECTIONS = [
         (KEY, "self.k_lin = self.q_lin"),
         (VALUE, "self.v_lin = self.q_lin"),
     ),
+    _init("one layer for key and value", "INIT-pair", (VALUE, "self.v_lin = self.k_lin")),
     _init(
         "sizes written as numbers",
         "INIT-literal",

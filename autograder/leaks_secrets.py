@@ -75,7 +75,9 @@ def secrets_of(assignment: Assignment) -> list[Needle]:
             found, shown = split_cell(cell, owner)
             regions += found
             visible.append(shown)
-    visible += [data.decode("utf-8", "replace") for data in assignment.files.values()]
+    beside = (data.decode("utf-8", "replace") for data in assignment.files.values())
+    # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
+    visible += [text for text in beside if not any(f"BEGIN {mark}" in text for mark in _REGIONS)]
     for name, data in assignment.solution_files().items():
         lines = tuple(data.decode("utf-8", "replace").split("\n"))
         regions.append(Region(f"solution file {assignment.name}/{name}", lines, (), prose=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 
 import nbformat
 import numpy as np
@@ -143,6 +144,12 @@ def test_an_archive_that_cannot_be_searched_is_reported(sheet, folder):
 def test_a_marker_that_was_left_behind_is_found(sheet, folder):
     (folder / "a.ipynb").write_text(_released("### BEGIN SOLUTION\nx = 1\n### END SOLUTION"))
     assert leaks(folder, sheet) == ["a.ipynb: the marker 'BEGIN SOLUTION'"]
+
+
+def test_a_notebook_saved_as_text_among_the_teachers_files_is_found_when_it_is_released(sheet, folder):
+    (folder / "1_attention.py").write_text(SOLUTION)
+    beside = {**sheet.files, "1_attention.py": SOLUTION.encode()}
+    assert any("attention_answer" in line for line in leaks(folder, replace(sheet, files=beside)))
 
 
 @pytest.mark.parametrize("kind", ["<f4", "<f8", "<f2"])

@@ -141,6 +141,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         for name in sorted(assignment.deliverables)
         if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None
     }
+    notes += [f"{name} was not handed in" for name in sorted(assignment.deliverables) if name not in present]
     return Submission(student, notebooks, files, tuple(notes))
 
 

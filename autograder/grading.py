@@ -56,7 +56,9 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
             unreadable[name] = nothing(assignment, name, submission.student, "failed", why)
             continue
         made = rebuild(assignment.source[name], assignment.release[name], sent)
-        about = tuple(note for note in submission.notes if name in note)
+        about = tuple(
+            note for note in submission.notes if name in note or not any(other in note for other in assignment.source)
+        )
         rebuilt[name] = Rebuilt(made.notebook, about + made.notes)
     return Prepared(rebuilt, unreadable, {**assignment.files, **submission.files, **_siblings(rebuilt)})
 

@@ -10,12 +10,24 @@ import os
 import sys
 from pathlib import Path
 
-from autograder.commands import bundle, ci, doctor, export, feedback, grade, publish, references, release, report
+from autograder.commands import (
+    bundle,
+    ci,
+    collect,
+    doctor,
+    export,
+    feedback,
+    grade,
+    publish,
+    references,
+    release,
+    report,
+)
 from autograder.errors import GradingError
 from autograder.isolation import IsolationUnavailable
 from course.errors import CourseError
 
-COMMANDS = (grade, ci, bundle, feedback, report, export, references, release, publish, doctor)
+COMMANDS = (collect, grade, ci, bundle, feedback, report, export, references, release, publish, doctor)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,0 +1,111 @@
+"""Every command that README and guides tell people to type is typed here, in a course with three students."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from autograder.sample import build_sample_class
+from tests.docs.test_links import PAGES
+from tests.grading import ROOT
+
+pytestmark = pytest.mark.slow
+
+SHEET = "distilbert"
+STUDENTS = ("ada", "grace", "noether")
+#: Blocks that other tests run: page -> where.
+ELSEWHERE = {
+    "collecting.md": "tests/collect",
+    "exports.md": "tests/exports",
+    "writing-exercises.md": "tests/docs/test_writing_exercises.py",
+}
+#: Blocks that no test can run, word for word.
+NOT_HERE = {
+    "make demo": "continuous integration runs it; it sets up an environment of its own",
+    "make test": "it is this",
+    "make setup": "these tests run in what it made",
+    "nbgrader formgrader": "it serves until somebody stops it; tests/browser opens the formgrader",
+    "autograder references distilbert --seed 20261121": "it would replace the references that other tests grade with; "
+    "tests/docs/test_writing_exercises.py runs the command in a copy",
+    "make release                                   # instructor notebooks -> students' notebooks, with every proof":
+    "'autograder release' in the environment of make; the instructor's guide runs it for one sheet",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    page: str
+    text: str
+
+
+def lines() -> list[Line]:
+    """Every line of every ``sh`` block that is to be run here, in the order of the pages."""
+    found = []
+    for page in PAGES:
+        if page.name not in ELSEWHERE:
+            for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+                found += [Line(page.name, line) for line in block.splitlines() if line.strip()]
+    return found
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course with the sheet released, and Canvas's zip of three students' submissions beside it."""
+    root = tmp_path_factory.mktemp("term") / "course"
+    root.mkdir()
+    for name in ("nbgrader_config.py", "LICENSE", "README.md", "environment.yml", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, root)
+    for name in (f"source/{SHEET}", f"release/{SHEET}", "course", "docs", "autograder/bundle_files"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    type_in(root, f"nbgrader generate_assignment {SHEET} --force")
+    build_sample_class(root)
+    with zipfile.ZipFile(root / "submissions.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, student in enumerate(STUDENTS, start=101):
+            for place, path in enumerate(sorted((root / "submitted" / student / SHEET).glob("*.ipynb"))):
+                archive.write(path, f"{student}_{number}_{number}{place}_{path.name}")
+    listed = [f"{number},{student}" for number, student in enumerate(STUDENTS, start=101)]
+    (root / "students.csv").write_text("\n".join(["id,student", *listed]) + "\n")
+    shutil.rmtree(root / "submitted")
+    return root
+
+
+def type_in(root: Path, command: str) -> str:
+    """What the command printed, as in an activated environment. Fails where it does not end well."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONWARNINGS": "ignore"}
+    shell = ["bash", "-c", command]
+    done = subprocess.run(shell, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return done.stdout
+
+
+def test_the_term_runs_as_the_guides_tell_it_and_prints_what_they_show(course: Path) -> None:
+    printed = {}
+    # the instructor's term first: it makes what the README's few lines look at
+    for line in sorted(lines(), key=lambda line: line.page != "instructor.md"):
+        if line.text not in NOT_HERE:
+            printed[line.text] = type_in(course, line.text)
+    shown = "\n".join(printed.values())
+    guide = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
+    promised = [line for block in re.findall(r"```text\n(.*?)```", guide, re.DOTALL) for line in block.splitlines()]
+    words = {word for line in promised if "grace" in line or "noether" in line for word in re.findall(r"[\w/]+", line)}
+    assert words and words <= set(re.findall(r"[\w/]+", shown))
+    assert (course / "grades.csv").is_file()
+    assert (course / "reports" / SHEET / "index.html").is_file()
+    assert len(list((course / "feedback").glob(f"*/{SHEET}/*.html"))) == 4 * len(STUDENTS)
+    assert (course.parent / "students" / "README.md").is_file()
+
+
+def test_what_is_not_run_here_is_still_in_the_guides() -> None:
+    texts = {line.text for line in lines()}
+    assert set(NOT_HERE) - texts == set()
+    names = {page.name for page in PAGES if "```sh" in page.read_text(encoding="utf-8")}
+    assert set(ELSEWHERE) <= names

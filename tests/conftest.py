@@ -16,6 +16,8 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 SLOW_FOLDERS = {"attacks", "browser", "colab", "course_checks", "faults", "isolation", "mistakes"}
 #: Folders whose tests drive browsers or kill processes at random moments: a busy machine gets a second chance there.
 TIMING_FOLDERS = {"browser", "faults", "feedback", "isolation"}
+#: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
+SHARING_FOLDERS = {"browser", "ci", "exports", "feedback", "pipeline"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -25,3 +27,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if folders & TIMING_FOLDERS:
             item.add_marker(pytest.mark.flaky(reruns=2))
+        if folders & SHARING_FOLDERS:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import atexit
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
@@ -57,14 +58,16 @@ def filled(
     return nbformat.writes(student).encode()
 
 
-@lru_cache
-def exercises_alone(assignment_name: str, notebook: str) -> tuple[NotebookNode, NotebookNode]:
+def exercises_alone(
+    assignment_name: str, notebook: str, answers: Iterable[str] = ()
+) -> tuple[NotebookNode, NotebookNode]:
     """The source and the release of a notebook without the code cells that only show something.
 
-    Exercises are kept, and cells that bind a name which a kept cell uses. Whole notebooks run in the release's proofs.
+    Exercises are kept, and cells that bind a name which a kept cell or an answer uses. Whole notebooks run in the
+    release's proofs.
     """
     opened = assignment(assignment_name)
-    needed: set[str] = set()
+    needed = {word for answer in answers for word in re.findall(r"\w+", answer)}
     kept: set[str] = set()
     for cell in reversed(opened.source[notebook].cells):
         exercise = cells.is_graded(cell) or cells.is_solution(cell)
@@ -97,7 +100,7 @@ def grade_cells(
 ) -> NotebookVerdict:
     """The verdict on one notebook whose other solution cells are right. ``files``: deliverables such as models.py."""
     opened = assignment(assignment_name)
-    source, release = exercises_alone(assignment_name, notebook)
+    source, release = exercises_alone(assignment_name, notebook, answers.values())
     alone = Assignment(
         opened.name,
         {notebook: source},

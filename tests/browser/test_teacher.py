@@ -100,9 +100,6 @@ def test_a_teachers_day_in_the_formgrader(browser: WebDriver, server: Server, ph
     assert "Success" in page.press(STUDENT, "generate-feedback")
     assert COMMENT in (server.folder / "feedback" / STUDENT / SHEET / "2_finetuning.html").read_text(encoding="utf-8")
 
-
-def test_feedback_is_handed_to_the_exchange_by_the_button(browser: WebDriver, server: Server) -> None:
-    page = Formgrader(browser, server)
     page.open(f"manage_submissions/{SHEET}")
     assert "Success" in page.press(STUDENT, "release-feedback")
     assert len(list((server.exchange / "transformers" / "feedback").glob("*.html"))) == 3

@@ -41,6 +41,11 @@ def is_judged(cell: NotebookNode) -> bool:
     return is_graded(cell) and not is_solution(cell) and cell.cell_type == "code"
 
 
+def is_written(cell: NotebookNode) -> bool:
+    """True for an answer that a human reads and gives points for."""
+    return is_graded(cell) and is_solution(cell)
+
+
 def max_points(cell: NotebookNode) -> float:
     return float(nbgrader(cell).get("points", 0))
 

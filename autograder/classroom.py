@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from autograder import verdict as verdicts
 from autograder.assignment import Assignment, Course, read_submission
@@ -19,6 +20,7 @@ from autograder.grading import Graded
 from autograder.isolation import available, prove
 from autograder.journal import Journal, assignment_digest, submission_digest
 from autograder.kernel.forkserver import Template
+from autograder.marking import with_marking_guides
 from autograder.penalties import check_policy, refresh_penalties
 from autograder.run import Limits
 from autograder.times import read_times
@@ -122,7 +124,7 @@ def grade_class(
                 rows[student] = Row(student, {}, {}, failure=done.failure)
                 _write_log(course, order.assignment, student, (done.failure, done.details))
             else:
-                write_autograded(course, done.graded)
+                write_autograded(course, done.graded, assignment.source)
                 kept = save(gradebook, done.graded, times.get(student)).kept_manual
                 rows[student] = row_of(done.graded.verdict, kept_manual=kept)
                 if not rows[student].failure:
@@ -176,14 +178,18 @@ def _known(course: Course, assignment: str, student: str) -> Row | None:
         return None
 
 
-def write_autograded(course: Course, graded: Graded) -> None:
-    """Write the autograded notebooks, ``verdicts.json`` and the log; all of them or none."""
+def write_autograded(course: Course, graded: Graded, source: Mapping[str, NotebookNode]) -> None:
+    """Write the autograded notebooks, ``verdicts.json`` and the log; all of them or none.
+
+    source: the instructor's notebooks, which say how written answers are marked.
+    """
     folder = course.autograded(graded.verdict.student, graded.verdict.assignment)
     fresh = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     for name, notebook in graded.notebooks.items():
-        (fresh / f"{name}.ipynb").write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+        guided = with_marking_guides(notebook, source[name])
+        (fresh / f"{name}.ipynb").write_text(nbformat.writes(guided) + "\n", encoding="utf-8")
     (fresh / "verdicts.json").write_text(verdicts.to_json(graded.verdict), encoding="utf-8")
     (fresh / "grading.log").write_text("".join(f"{line}\n" for line in graded.log), encoding="utf-8")
     old = folder.with_name(f".{folder.name}.old")

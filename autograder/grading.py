@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,22 +87,21 @@ def _grade_notebook(
     log: list[str],
 ) -> tuple[NotebookVerdict, NotebookNode]:
     for attempt in range(ATTEMPTS):
-        with tempfile.TemporaryDirectory(prefix="answers-") as answers:
-            try:
+        try:
+            with kernels.answers() as answers:
                 ran = run(
                     made.notebook,
                     files=files,
                     inputs=inputs_of(made.notebook),
-                    answers=Path(answers),
+                    answers=answers,
                     kernels=kernels,
                     limits=limits,
                 )
-            except InfrastructureError as error:
-                log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
-                continue
-            log += [f"{name}: {line}" for line in ran.log]
-            verdict = judge(ran, student=student, assignment=assignment.name, notebook=name, notes=made.notes)
-            return verdict, write_into(ran.notebook, verdict)
+                log += [f"{name}: {line}" for line in ran.log]
+                verdict = judge(ran, student=student, assignment=assignment.name, notebook=name, notes=made.notes)
+                return verdict, write_into(ran.notebook, verdict)
+        except InfrastructureError as error:
+            log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
     verdict = nothing(
         assignment,
         name,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import tempfile
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from autograder import verdict
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.grading import Prepared, inputs_of, prepare
 from autograder.judge import judge, write_into
+from autograder.marking import with_marking_guides
 from autograder.run import Kernels, Limits, run
 from autograder.verdict import SubmissionVerdict
 
@@ -55,20 +55,17 @@ class RunConfined(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
         prepared = _prepared(resources)
         made = prepared.rebuilt[resources["nbgrader"]["notebook"]]
-        answers = Path(tempfile.mkdtemp(prefix="answers-"))
-        try:
+        kernels = _kernels()
+        with ExitStack() as until_judged:
             ran = run(
                 made.notebook,
                 files=prepared.files,
                 inputs=inputs_of(made.notebook),
-                answers=answers,
-                kernels=_kernels(),
+                answers=until_judged.enter_context(kernels.answers()),
+                kernels=kernels,
                 limits=Limits(),
             )
-        except BaseException:
-            shutil.rmtree(answers, ignore_errors=True)
-            raise
-        resources["autograder"] = {"ran": ran, "notes": made.notes}
+            resources["autograder"] = {"ran": ran, "notes": made.notes, "until_judged": until_judged.pop_all()}
         return ran.notebook, resources
 
 
@@ -78,14 +75,13 @@ class JudgeAnswers(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
         names = resources["nbgrader"]
         ran, notes = resources["autograder"]["ran"], resources["autograder"]["notes"]
-        try:
+        with resources["autograder"]["until_judged"]:
             said = judge(
                 ran, student=names["student"], assignment=names["assignment"], notebook=names["notebook"], notes=notes
             )
-        finally:
-            shutil.rmtree(ran.answers, ignore_errors=True)
         _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
-        return write_into(ran.notebook, said), resources
+        source = Assignment.open(_course().root, names["assignment"]).source[names["notebook"]]
+        return with_marking_guides(write_into(ran.notebook, said), source), resources
 
 
 def sweep(assignment: str, student: str, notebooks: list[str]) -> None:

@@ -5,7 +5,8 @@ import sys
 
 REPOSITORY = "example/transformer-course"
 if importlib.util.find_spec("course") is None:
-    command = [sys.executable, "-m", "pip", "install", "--quiet", f"git+https://github.com/{REPOSITORY}"]
+    package = f"transformer-course[views] @ git+https://github.com/{REPOSITORY}"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", package]
     installer = subprocess.run(command, capture_output=True, text=True)
     if installer.returncode:
         raise SystemExit(f"The course could not be installed. pip said:\n{installer.stderr.strip()}")

@@ -20,6 +20,7 @@ TIMING_FOLDERS = {"browser", "faults", "feedback", "isolation"}
 SHARING_FOLDERS = {"browser", "ci", "exports", "feedback", "pipeline"}
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folders = set(item.path.parts)

@@ -24,6 +24,7 @@ def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
     """
     copy = nbformat.from_dict(deepcopy(notebook))
     hidden: set[str] = set()
+    copy.cells = [cell for cell in copy.cells if not _is_mark_scheme(cell.source)]
     for cell in copy.cells:
         cell.source = _MARK_SCHEME.sub("", cell.source)
         if not cells.is_protected(cell):
@@ -39,6 +40,10 @@ def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
             for output in cell.get("outputs", []):
                 _blank(output, pattern)
     return copy
+
+
+def _is_mark_scheme(source: str) -> bool:
+    return bool(source.strip()) and not _MARK_SCHEME.sub("", source).strip()
 
 
 def _blank(output: NotebookNode, pattern: re.Pattern[str]) -> None:

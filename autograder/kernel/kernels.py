@@ -113,6 +113,22 @@ class Kernels:
             remove_tree(root)
             raise
 
+    @contextlib.contextmanager
+    def answers(self) -> Iterator[Path]:
+        """An empty folder of the trusted side for one notebook's answers; it is gone afterwards.
+
+        It lies where a killed grader's folders are found and removed. Raises InfrastructureError where it cannot be.
+        """
+        folder = self._base / f"answers-{next(self._numbers)}"
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise InfrastructureError(f"there is no place for the answers: {error}") from error
+        try:
+            yield folder
+        finally:
+            remove_tree(folder)
+
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
         """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
         policy = scratch.policy(memory_bytes, processes, disk_bytes, self._readable)

@@ -60,8 +60,8 @@ def new_environment(home: Path) -> Colab:
     venv.create(home / "venv", with_pip=False, symlinks=True)
     own = Path(sysconfig.get_path("purelib", vars={"base": str(home / "venv")}))
     shared = Path(sysconfig.get_path("purelib"))
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    for package in top_level({*declared, *COLAB}):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for package in top_level({*project["dependencies"], *project["optional-dependencies"]["views"], *COLAB}):
         (own / package).symlink_to(shared / package)
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     folders = {name: str(home) for name in ("HOME", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR")}

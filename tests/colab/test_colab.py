@@ -39,11 +39,11 @@ def test_the_published_wheel_holds_the_course_and_no_answer(wheel: Path) -> None
 def test_nothing_but_the_course_and_what_it_needs_is_in_sight(colab: Colab, tmp_path: Path) -> None:
     words = (
         "import course, importlib.util as search\n"
-        "print(course.__file__, *map(search.find_spec, ('autograder', 'nbgrader', 'bertviz', 'tests')))"
+        "print(course.__file__, *map(search.find_spec, ('autograder', 'nbgrader', 'tests')))"
     )
     path, *others = colab.run("-c", words, folder=tmp_path).stdout.split()
     assert Path(path).is_relative_to(colab.python.parents[1])
-    assert others == ["None"] * 4
+    assert others == ["None"] * 3
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
@@ -75,6 +75,40 @@ def test_the_setup_cell_installs_the_course_and_nothing_else(bare: Colab, reposi
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).is_relative_to(bare.python.parents[1])
     assert bare.run("-c", "import autograder", folder=tmp_path).returncode == 1
+
+
+def test_the_views_are_drawn_after_the_setup_cell(colab: Colab, tmp_path: Path) -> None:
+    words = (
+        "import torch; from course import figures\n"
+        "print(len(figures.head_view([torch.eye(3)[None, None]], ['a', 'b', 'c']).data))"
+    )
+    done = colab.run("-c", words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 100_000, "the page carries its scripts with it"
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_the_file_to_be_written_is_fetched_or_the_student_is_told(
+    colab: Colab, repository: Path, tmp_path: Path, reachable: bool
+) -> None:
+    """On Colab ``models.py`` does not come along with its notebook."""
+    notebook = nbformat.read(repository / "release" / "encoder_lab" / "1_models.ipynb", as_version=4)
+    cells = {cell.id: cell.source for cell in notebook.cells}
+    stand_in = (
+        "import io, sys, types, urllib.request; sys.modules['google.colab'] = types.ModuleType('colab')\n"
+        "def urlopen(address, timeout):\n"
+        "    name = address.removeprefix(f'https://raw.githubusercontent.com/{REPOSITORY}/main/')\n"
+        f"    return open({str(repository)!r} + '/' + name, 'rb')\n"
+    )
+    open_address = "urllib.request.urlopen = urlopen\n" if reachable else ""
+    done = colab.run("-c", f"{cells['setup']}\n{stand_in}{open_address}{cells['models-file']}", folder=tmp_path)
+    fetched = tmp_path / "models.py"
+    if reachable:
+        assert done.returncode == 0, done.stderr
+        assert fetched.read_bytes() == (ROOT / "release" / "encoder_lab" / "models.py").read_bytes()
+    else:
+        assert done.returncode == 1 and not fetched.exists()
+        assert "models.py could not be fetched" in done.stderr and "Traceback" not in done.stderr
 
 
 def with_github_at(colab: Colab, folder: Path) -> Colab:

@@ -80,9 +80,10 @@ def assert_as_if_nothing_had_happened(course: Course, undisturbed: dict[str, tup
     assert not left, f"half-written folders were left behind: {left}"
 
 
-def random_moments(process: subprocess.Popen[bytes], count: int, longest: float) -> Iterator[None]:
-    """Up to ``count`` random moments in the life of a process."""
-    chance = random.Random(2026)
+def random_moments(
+    process: subprocess.Popen[bytes], count: int, longest: float, chance: random.Random
+) -> Iterator[None]:
+    """Up to ``count`` random moments in the life of a process, at most ``longest`` seconds apart."""
     for _ in range(count):
         time.sleep(chance.uniform(0.05, longest))
         if process.poll() is not None:

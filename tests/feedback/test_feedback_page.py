@@ -42,8 +42,11 @@ def test_the_page_says_points_what_came_and_where_to_look(course: Course) -> Non
 def test_no_hidden_test_no_expected_value_no_model_answer(course: Course) -> None:
     quoting = nbformat.v4.new_output("stream", name="stdout", text=f"In[-1] said: {toy.HIDDEN}\n")
     toy.hand_in(course, "curious", outputs=(quoting,))
+    saved = (course.autograded("curious", toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb").read_text(encoding="utf-8")
+    assert toy.MODEL_ANSWER in saved and toy.MARK_SCHEME in saved, "the marker reads them in the formgrader"
     text = re.sub(r"<[^>]+>", "", page_of(course, "curious"))
     for secret in (
+        "For the marker",
         "secret-of-the-grader",
         toy.EXPECTED,
         "HIDDEN TESTS",

@@ -97,7 +97,7 @@ def hand_in(
     verdict = NotebookVerdict(student, ASSIGNMENT, NOTEBOOK, cells or wrong(), made.notes, 1.5)
     saved = {NOTEBOOK: write_into(made.notebook, verdict) if clean else made.notebook}
     graded = Graded(SubmissionVerdict(student, ASSIGNMENT, (verdict,)), saved, ("a line of the log",))
-    write_autograded(course, graded)
+    write_autograded(course, graded, opened.source)
     with open_gradebook(course.db_url, ASSIGNMENT) as gradebook:
         save(gradebook, graded)
     return graded

@@ -64,7 +64,9 @@ def test_every_notebook_has_the_same_setup_cell(path):
 def test_the_setup_cell_installs_the_package_that_pyproject_builds():
     setup = (ROOT / "source" / "setup_cell.py").read_text()
     assert re.search(r'find_spec\("course"\)', setup)
-    assert "git+https://github.com/{REPOSITORY}" in setup
+    project = _project("pyproject.toml")
+    assert f'{project["name"]}[views] @ git+https://github.com/{{REPOSITORY}}' in setup
+    assert "views" in project["optional-dependencies"]
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"][
         "include"
     ] == ["course*"]

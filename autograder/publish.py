@@ -26,7 +26,14 @@ from autograder.release import assignments
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
 #: In a published folder: the files that were written there.
 LIST = ".published.json"
-_AS_THEY_ARE = ("LICENSE", "environment.yml", "docs/student.md")
+_AS_THEY_ARE = (
+    "LICENSE",
+    "environment.yml",
+    "docs/student.md",
+    "docs/images/jupyterlab-check-failing.png",
+    "docs/images/feedback.png",
+    "docs/images/feedback-telephone.png",
+)
 _UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints", ".*")
 _REPOSITORY = re.compile(r'^REPOSITORY = "([^"]+)"$', re.MULTILINE)
 
@@ -117,7 +124,7 @@ def _fill(fresh: Path, root: Path, sheets: list[Assignment], repository: str) ->
     try:
         shutil.copytree(root / "course", fresh / "course", ignore=_UNWANTED)
         for name in _AS_THEY_ARE:
-            (fresh / name).parent.mkdir(exist_ok=True)
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, fresh / name)
         project = (root / "pyproject.toml").read_text(encoding="utf-8")
     except OSError as error:

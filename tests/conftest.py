@@ -17,7 +17,7 @@ SLOW_FOLDERS = {"attacks", "browser", "colab", "course_checks", "faults", "isola
 #: Folders whose tests drive browsers or kill processes at random moments: a busy machine gets a second chance there.
 TIMING_FOLDERS = {"browser", "faults", "feedback", "isolation"}
 #: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
-SHARING_FOLDERS = {"browser", "ci", "exports", "feedback", "pipeline"}
+SHARING_FOLDERS = {"browser", "ci", "colab", "exports", "feedback", "pipeline"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

@@ -35,6 +35,15 @@ def test_every_link_leads_to_a_file_and_a_heading(page):
     assert broken == []
 
 
+def test_every_picture_is_shown_in_a_guide():
+    shown = {
+        (page.parent / link).resolve()
+        for page in PAGES
+        for link in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    }
+    assert set((ROOT / "docs").rglob("*.png")) == shown
+
+
 def test_every_guide_is_linked_from_the_readme():
     linked = set(LINK.findall((ROOT / "README.md").read_text(encoding="utf-8")))
     assert {f"docs/{page.name}" for page in PAGES[1:]} <= linked

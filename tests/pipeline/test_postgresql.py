@@ -15,6 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import Order, grade_class
+from autograder.sample import EXPECTED, build_sample_class
 from tests.pipeline.conftest import nbgrader, new_course
 
 pytestmark = pytest.mark.slow
@@ -77,18 +78,20 @@ def _wait_for(url: str) -> str:
 def test_a_class_graded_into_postgresql_has_the_grades_of_sqlite(server, tmp_path, monkeypatch):
     monkeypatch.setenv("NBGRADER_DB_URL", server)
     course = new_course(tmp_path / "course")
-    shutil.copytree(course.root / "release" / "distilbert", course.submitted("noether", "distilbert"))
-    rows = grade_class(course, Order("distilbert"))
-    assert [(row.student, row.total, row.failure) for row in rows] == [("noether", 0.0, "")]
+    build_sample_class(course.root)
+    some = ("ada", "grace", "noether")
+    rows = grade_class(course, Order("distilbert", students=some, workers=2))
+    assert {row.student: row.total for row in rows} == {student: EXPECTED[student] for student in some}
     assert course.db_url == server
     assert not (course.root / "gradebook.db").exists()
 
     with Gradebook(server) as gradebook:
         gradebook.find_grade("embeddings", "1_embedding", "distilbert", "noether").manual_score = 2.0
         gradebook.db.commit()
-    (row,) = grade_class(course, Order("distilbert", force=True))
+    (row,) = grade_class(course, Order("distilbert", students=("noether",), force=True))
     assert row.kept_manual == 1
     with Gradebook(server) as gradebook:
-        assert gradebook.find_submission("distilbert", "noether").score == 2.0
+        saved = {student: gradebook.find_submission("distilbert", student).score for student in some}
+    assert saved == {student: EXPECTED[student] for student in some} | {"noether": 2.0}
     exported = nbgrader(course.root, "export")
     assert exported.returncode == 0, exported.stderr

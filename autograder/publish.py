@@ -26,14 +26,8 @@ from autograder.release import assignments
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
 #: In a published folder: the files that were written there.
 LIST = ".published.json"
-_AS_THEY_ARE = (
-    "LICENSE",
-    "environment.yml",
-    "docs/student.md",
-    "docs/images/jupyterlab-check-failing.png",
-    "docs/images/feedback.png",
-    "docs/images/feedback-telephone.png",
-)
+_AS_THEY_ARE = ("LICENSE", "environment.yml", "docs/student.md")
+_PICTURE = re.compile(r"!\[[^\]]*\]\((images/[\w.-]+)\)")
 _UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints", ".*")
 _REPOSITORY = re.compile(r'^REPOSITORY = "([^"]+)"$', re.MULTILINE)
 
@@ -123,7 +117,8 @@ def _fill_and_search(fresh: Path, root: Path, sheets: list[Assignment], reposito
 def _fill(fresh: Path, root: Path, sheets: list[Assignment], repository: str) -> None:
     try:
         shutil.copytree(root / "course", fresh / "course", ignore=_UNWANTED)
-        for name in _AS_THEY_ARE:
+        pictures = _PICTURE.findall((root / "docs" / "student.md").read_text(encoding="utf-8"))
+        for name in (*_AS_THEY_ARE, *(f"docs/{picture}" for picture in pictures)):
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, fresh / name)
         project = (root / "pyproject.toml").read_text(encoding="utf-8")

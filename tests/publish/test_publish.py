@@ -28,7 +28,7 @@ def course(tmp_path):
     (root / "course" / "__pycache__").mkdir(parents=True)
     (root / "course" / "__init__.py").write_text('"""The library."""\n')
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
-    (root / "docs").mkdir()
+    shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
     for name in ("pyproject.toml", "LICENSE", "environment.yml", "docs/student.md"):
         shutil.copy(ROOT / name, root / name)
     return root
@@ -43,7 +43,8 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     done = publish(course, out)
     notebooks = {f"release/{SHEET}/{path.name}" for path in (ROOT / "release" / SHEET).glob("*.ipynb")}
     beside = {"course/__init__.py", "docs/student.md", "LICENSE", "README.md", "environment.yml", "pyproject.toml"}
-    assert files(out) == notebooks | beside | {".gitignore", ".published.json"}
+    pictures = {f"docs/images/{name}.png" for name in ("jupyterlab-check-failing", "feedback", "feedback-telephone")}
+    assert files(out) == notebooks | beside | pictures | {".gitignore", ".published.json"}
     assert set(done.files) == files(out) - {".published.json"}
     assert "tool.mypy" not in (out / "pyproject.toml").read_text()
     assert "tool.setuptools" in (out / "pyproject.toml").read_text()

@@ -43,7 +43,8 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     done = publish(course, out)
     notebooks = {f"release/{SHEET}/{path.name}" for path in (ROOT / "release" / SHEET).glob("*.ipynb")}
     beside = {"course/__init__.py", "docs/student.md", "LICENSE", "README.md", "environment.yml", "pyproject.toml"}
-    pictures = {f"docs/images/{name}.png" for name in ("jupyterlab-check-failing", "feedback", "feedback-telephone")}
+    shown = ("jupyterlab-check-failing", "jupyterlab-check-passing", "feedback", "feedback-telephone")
+    pictures = {f"docs/images/{name}.png" for name in shown}
     assert files(out) == notebooks | beside | pictures | {".gitignore", ".published.json"}
     assert set(done.files) == files(out) - {".published.json"}
     assert "tool.mypy" not in (out / "pyproject.toml").read_text()

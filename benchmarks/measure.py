@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +26,21 @@ def watched(course: Path, *words: str) -> Measured:
 
     worker_mb: the largest private memory (unique set size) of any one process below it.
     """
-    started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", *words], cwd=course, env=environment(),
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # fmt: skip
+    command = [sys.executable, "-m", *words]
+    with tempfile.TemporaryFile() as log:  # not a pipe: nobody reads while it runs, and stock nbgrader says much
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=course, env=environment(), stdout=subprocess.DEVNULL, stderr=log)
+        parent_peak, worker_peak = _peaks(process)
+        seconds = time.perf_counter() - started
+        log.seek(0)
+        said = log.read().decode(errors="replace")
+    if process.returncode:
+        raise SystemExit(f"{' '.join(words)} ended with {process.returncode}:\n{said[-2000:]}")
+    return Measured(seconds, parent_peak / 1e6, worker_peak / 1e6)
+
+
+def _peaks(process: subprocess.Popen[bytes]) -> tuple[int, int]:
+    """Bytes: the parent's resident memory, and the largest private memory below it, until the process has ended."""
     parent, parent_peak, worker_peak = psutil.Process(process.pid), 0, 0
     while process.poll() is None:
         try:
@@ -36,12 +49,7 @@ def watched(course: Path, *words: str) -> Measured:
         except psutil.NoSuchProcess:
             pass
         time.sleep(0.25)
-    seconds = time.perf_counter() - started
-    if process.returncode:
-        raise SystemExit(
-            f"{' '.join(words)} ended with {process.returncode}:\n{process.stderr.read().decode()[-2000:]}"
-        )
-    return Measured(seconds, parent_peak / 1e6, worker_peak / 1e6)
+    return parent_peak, worker_peak
 
 
 def _private(process: psutil.Process) -> int:

@@ -19,12 +19,14 @@ from benchmarks.measure import Measured, watched
 from benchmarks.stations import where_the_time_goes
 
 
-def table(heads: list[str], rows: list[list[str]]) -> None:
-    print("| " + " | ".join(heads) + " |")
-    print("|" + "---|" * len(heads))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print(flush=True)
+def row(values: list[str]) -> None:
+    """Printed at once, so that a run cut short keeps what it measured."""
+    print("| " + " | ".join(values) + " |", flush=True)
+
+
+def heads(names: list[str]) -> None:
+    row(names)
+    print("|" + "---|" * len(names), flush=True)
 
 
 def bare(course: Path, submissions: int, workers: int, *words: str) -> float:
@@ -36,59 +38,61 @@ def bare(course: Path, submissions: int, workers: int, *words: str) -> float:
 
 
 def throughput(folder: Path, submissions: int) -> None:
-    print(f"## {submissions} solved submissions of `{ASSIGNMENT}` (four notebooks each)\n", flush=True)
+    print(f"\n## {submissions} solved submissions of `{ASSIGNMENT}` (four notebooks each)\n", flush=True)
+    heads(["what", "seconds", "s per submission", "times stock", "of the bare limit", "parent's peak MB",
+           "largest private MB below"])  # fmt: skip
+    course = make_course(folder / "bare", submissions).root
+    nan = float("nan")
+    limit = Measured(bare(course, submissions, 2), nan, nan)
+    silent = Measured(bare(course, submissions, 2, "--silent"), nan, nan)
     stock = watched(make_course(folder / "stock", submissions, stock=True).root, "nbgrader", "autograde", ASSIGNMENT)
-    plugged = watched(make_course(folder / "plugged", submissions).root, "nbgrader", "autograde", ASSIGNMENT)
-    ours = {workers: watched(make_course(folder / f"ours{workers}", submissions).root, "autograder.cli", "grade",
-                             ASSIGNMENT, "--workers", str(workers)) for workers in (1, 2)}  # fmt: skip
-    limit = bare(folder / "ours2", submissions, 2)
-    silent = bare(folder / "ours2", submissions, 2, "--silent")
-    named: dict[str, Measured] = {
-        "stock `nbgrader autograde`": stock,
-        "`nbgrader autograde` with our plug-ins": plugged,
-        "`autograder grade --workers 1`": ours[1],
-        "`autograder grade --workers 2`": ours[2],
-        "bare limit, 2 processes": Measured(limit, float("nan"), float("nan")),
-        "the same, no picture drawn": Measured(silent, float("nan"), float("nan")),
-    }
-    rows = [[name, f"{one.seconds:.1f}", f"{one.seconds / submissions:.2f}", f"{stock.seconds / one.seconds:.1f}",
-             f"{one.seconds / limit:.2f}", f"{one.parent_mb:.0f}", f"{one.worker_mb:.0f}"]
-            for name, one in named.items()]  # fmt: skip
-    table(["what", "seconds", "s per submission", "times stock", "of the bare limit", "parent's peak MB",
-           "largest private MB below"], rows)  # fmt: skip
+
+    def show(name: str, one: Measured) -> None:
+        row([name, f"{one.seconds:.1f}", f"{one.seconds / submissions:.2f}", f"{stock.seconds / one.seconds:.1f}",
+             f"{one.seconds / limit.seconds:.2f}", f"{one.parent_mb:.0f}", f"{one.worker_mb:.0f}"])  # fmt: skip
+
+    show("bare limit, 2 processes", limit)
+    show("the same, no picture drawn", silent)
+    show("stock `nbgrader autograde`", stock)
+    for workers in (2, 1):
+        root = make_course(folder / f"ours{workers}", submissions).root
+        words = ["autograder.cli", "grade", ASSIGNMENT, "--workers", str(workers)]
+        show(f"`autograder grade --workers {workers}`", watched(root, *words))
+    plugged = make_course(folder / "plugged", submissions).root
+    show("`nbgrader autograde` with our plug-ins", watched(plugged, "nbgrader", "autograde", ASSIGNMENT))
 
 
 def scaling(folder: Path, sizes: list[int]) -> None:
-    print("## Cost per submission of a small notebook (`1_embedding`), 2 workers\n", flush=True)
-    rows = []
+    print("\n## Cost per submission of a small notebook (`1_embedding`), 2 workers\n", flush=True)
+    heads(["submissions", "seconds", "s per submission", "parent's peak MB"])
     for size in sizes:
         course = make_course(folder / f"small{size}", size, only="1_embedding")
         one = watched(course.root, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2")
-        rows.append([str(size), f"{one.seconds:.1f}", f"{one.seconds / size:.3f}", f"{one.parent_mb:.0f}"])
-    table(["submissions", "seconds", "s per submission", "parent's peak MB"], rows)
+        row([str(size), f"{one.seconds:.1f}", f"{one.seconds / size:.3f}", f"{one.parent_mb:.0f}"])
 
 
 def notebooks(folder: Path) -> None:
-    print("## Every source notebook, run from top to bottom as Jupyter runs it\n", flush=True)
-    rows, total = [], 0.0
+    print("\n## Every source notebook, run from top to bottom as Jupyter runs it\n", flush=True)
     for sheet in assignments(ROOT):
         shutil.copytree(ROOT / "source" / sheet, folder / "source" / sheet)
         for name, content in Assignment.open(ROOT, sheet).solution_files().items():
             (folder / "source" / sheet / name).write_bytes(content)  # what students write beside the notebooks
+    heads(["notebook", "seconds", "kernel's peak private MB"])
+    total = 0.0
     for path in sorted((folder / "source").glob("*/*.ipynb")):
         words = ["nbconvert", "--to", "notebook", "--execute", str(path), "--output-dir", str(folder / "executed")]
         one = watched(path.parent, *words)
         total += one.seconds
-        rows.append([f"{path.parent.name}/{path.stem}", f"{one.seconds:.1f}", f"{one.worker_mb:.0f}"])
-    table(["notebook", "seconds", "kernel's peak private MB"], [*rows, ["all", f"{total:.1f}", ""]])
+        row([f"{path.parent.name}/{path.stem}", f"{one.seconds:.1f}", f"{one.worker_mb:.0f}"])
+    row(["all", f"{total:.1f}", ""])
 
 
 def stations(folder: Path, submissions: int) -> None:
-    print("## Where the time of one submission goes (four notebooks, one worker)\n", flush=True)
+    print("\n## Where the time of one submission goes (four notebooks, one worker)\n", flush=True)
     spent = where_the_time_goes(make_course(folder / "stations", submissions), ASSIGNMENT)
-    total = sum(spent.values())
-    table(["station", "ms per submission", "share"],
-          [[name, f"{1000 * one:.0f}", f"{100 * one / total:.0f} %"] for name, one in spent.items()])  # fmt: skip
+    heads(["station", "ms per submission", "share"])
+    for name, one in spent.items():
+        row([name, f"{1000 * one:.0f}", f"{100 * one / sum(spent.values()):.0f} %"])
 
 
 def main() -> None:
@@ -97,7 +101,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
     parser.add_argument("--only", choices=["notebooks", "throughput", "scaling", "stations"])
     args = parser.parse_args()
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}\n")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}")
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         folder = Path(temporary)
         if args.only in (None, "notebooks"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from nbformat import NotebookNode
@@ -72,7 +73,8 @@ def split_hidden(source: str) -> Parts:
     return Parts("\n".join(visible).rstrip("\n"), "\n".join(hidden))
 
 
-def references_of(source: str) -> list[str]:
+@lru_cache(maxsize=256)
+def references_of(source: str) -> tuple[str, ...]:
     """The slugs a trusted hidden cell asks for: the literal arguments of its ``reference(...)`` calls."""
     slugs: list[str] = []
     for node in ast.walk(ast.parse(split_hidden(source).hidden)):
@@ -81,7 +83,7 @@ def references_of(source: str) -> list[str]:
             if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
                 raise ValueError("reference(...) takes a literal name, so that the judge knows what to expect")
             slugs.append(argument.value)
-    return slugs
+    return tuple(slugs)
 
 
 def without_magics(source: str) -> str:

@@ -54,6 +54,7 @@ class Row:
     failure: str = ""
     skipped: bool = False
     kept_manual: int = 0
+    missing: tuple[str, ...] = ()  # notebooks that were not handed in
 
     @property
     def total(self) -> float:
@@ -157,16 +158,18 @@ def _results(todo: list[Job], order: Order, warm: Template | None) -> Iterator[D
 def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = False) -> Row:
     cells = [cell for notebook in verdict.notebooks for cell in notebook.cells]
     broken = [notebook.notebook for notebook in verdict.notebooks if notebook.status == "infrastructure"]
+    absent = [one.notebook for one in verdict.notebooks if {cell.status for cell in one.cells} == {"missing"}]
     return Row(
         verdict.student,
         {notebook.notebook: None if notebook.notebook in broken else notebook.points for notebook in verdict.notebooks},
         {notebook.notebook: notebook.max_points for notebook in verdict.notebooks},
         tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
         tuple(cell.cell for cell in cells if cell.status == "manual"),
-        tuple(note for notebook in verdict.notebooks for note in notebook.notes),
+        tuple(note for one in verdict.notebooks if one.notebook not in absent for note in one.notes),
         f"the grader failed on {', '.join(broken)}; start again with the same command" if broken else "",
         skipped,
         kept_manual,
+        tuple(absent),
     )
 
 

@@ -135,6 +135,8 @@ def _remarks(row: Row) -> str:
     if row.failure:
         return "could not be graded"
     remarks = []
+    if row.missing:
+        remarks.append(f"not handed in: {', '.join(name.partition('_')[0] for name in row.missing)}")
     if row.failed:
         remarks.append(", ".join(row.failed) if row.total else "everything")
     if row.waiting:

@@ -20,6 +20,8 @@ from tests.feedback import toy
 from tests.feedback.browser import needs_browser
 from tests.feedback.injections import HACK, OUTPUTS, TEXTS, extra
 
+pytestmark = pytest.mark.slow
+
 CSP = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
 
 

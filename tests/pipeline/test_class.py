@@ -33,6 +33,16 @@ def test_every_sample_student_has_what_they_deserve(graded):
 
 
 @pytest.mark.slow
+def test_the_table_tells_what_was_not_handed_in_from_what_failed(graded, capsys):
+    course, _, _ = graded
+    code, out, _ = run(course, capsys, "grade", "distilbert", "--student", "barbara", "--student", "edsger")
+    assert code == 0
+    barbara, edsger = (line for line in out.splitlines() if "barbara" in line or "edsger" in line)
+    assert "not handed in: 3, 4" in barbara and "notes" not in barbara
+    assert "not handed in" not in edsger and "notes" in edsger
+
+
+@pytest.mark.slow
 def test_progress_counts_every_submission_once(graded):
     _, rows, seen = graded
     assert seen == list(range(len(rows) + 1))

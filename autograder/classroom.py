@@ -158,18 +158,22 @@ def _results(todo: list[Job], order: Order, warm: Template | None) -> Iterator[D
 def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = False) -> Row:
     cells = [cell for notebook in verdict.notebooks for cell in notebook.cells]
     broken = [notebook.notebook for notebook in verdict.notebooks if notebook.status == "infrastructure"]
-    absent = [one.notebook for one in verdict.notebooks if {cell.status for cell in one.cells} == {"missing"}]
+    missing = [
+        notebook.notebook
+        for notebook in verdict.notebooks
+        if not notebook.seconds and all(cell.status == "missing" for cell in notebook.cells)  # nothing was there to run
+    ]
     return Row(
         verdict.student,
         {notebook.notebook: None if notebook.notebook in broken else notebook.points for notebook in verdict.notebooks},
         {notebook.notebook: notebook.max_points for notebook in verdict.notebooks},
         tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
         tuple(cell.cell for cell in cells if cell.status == "manual"),
-        tuple(note for one in verdict.notebooks if one.notebook not in absent for note in one.notes),
+        tuple(note for one in verdict.notebooks if one.notebook not in missing for note in one.notes),
         f"the grader failed on {', '.join(broken)}; start again with the same command" if broken else "",
         skipped,
         kept_manual,
-        tuple(absent),
+        tuple(missing),
     )
 
 

@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 
-from autograder.assignment import Assignment
+from autograder.assignment import Assignment, Course
 from autograder.release import assignments
-from benchmarks.courses import ASSIGNMENT, ROOT, make_course
+from benchmarks.courses import ASSIGNMENT, ROOT, check_grades, make_course
 from benchmarks.measure import Measured, watched
 from benchmarks.stations import where_the_time_goes
 
-#: Of two last digits of the students' names each.
+#: Each grades the students whose numbers end in two of the ten digits.
 STOCK_PARTS = 5
 
 
@@ -36,18 +36,21 @@ def throughput(folder: Path, submissions: int) -> None:
     """Stock takes many minutes, in which a machine's own pace changes: the others run between fifths of it."""
     print(f"\n## {submissions} solved submissions of `{ASSIGNMENT}` (four notebooks each)\n", flush=True)
     stock, ours, limit = [], [], []
-    stock_course = make_course(folder / "stock", submissions, stock=True).root
+    stock_course = make_course(folder / "stock", submissions, stock=True)
     for part in range(STOCK_PARTS):
-        students = f"student*[{2 * part}{2 * part + 1}]"  # by the last digit
-        stock.append(watched(stock_course, "nbgrader", "autograde", ASSIGNMENT, f"--student={students}"))
-        course = make_course(folder / f"ours{part}", submissions).root
-        limit.append(bare(course, submissions))
-        ours.append(grade(course, 2))
+        students = f"student*[{2 * part}{2 * part + 1}]"
+        stock.append(watched(stock_course.root, "nbgrader", "autograde", ASSIGNMENT, f"--student={students}"))
+        course = make_course(folder / f"ours{part}", submissions)
+        limit.append(bare(course.root, submissions))
+        ours.append(grade(course, submissions, 2))
         seconds = [f"{runs[-1].seconds:.1f}" for runs in (stock, limit, ours)]
         print(f"part {part + 1}: a fifth of stock, bare limit, ours:", *seconds, file=sys.stderr, flush=True)
-    silent = bare(course, submissions, "--silent")
-    alone = grade(make_course(folder / "alone", submissions).root, 1)
-    plugged = watched(make_course(folder / "plugged", submissions).root, "nbgrader", "autograde", ASSIGNMENT)
+    check_grades(stock_course, submissions)
+    silent = bare(course.root, submissions, "--silent")
+    alone = grade(make_course(folder / "alone", submissions), submissions, 1)
+    plugged_course = make_course(folder / "plugged", submissions)
+    plugged = watched(plugged_course.root, "nbgrader", "autograde", ASSIGNMENT)
+    check_grades(plugged_course, submissions)
     stock_seconds, limit_seconds = sum(one.seconds for one in stock), mean(one.seconds for one in limit)
     heads(["what", "seconds", "s per submission", "times stock", "of the bare limit", "parent's peak MB",
            "largest private MB below"])  # fmt: skip
@@ -70,8 +73,10 @@ def bare(course: Path, submissions: int, *words: str) -> Measured:
     return replace(run, seconds=float(run.last_line))
 
 
-def grade(course: Path, workers: int) -> Measured:
-    return watched(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", str(workers))
+def grade(course: Course, submissions: int, workers: int) -> Measured:
+    measured = watched(course.root, "autograder.cli", "grade", ASSIGNMENT, "--workers", str(workers))
+    check_grades(course, submissions)
+    return measured
 
 
 def scaling(folder: Path, sizes: list[int]) -> None:
@@ -80,7 +85,7 @@ def scaling(folder: Path, sizes: list[int]) -> None:
     heads(["submissions", "seconds", "s per submission", "s for each beyond the first two", "parent's peak MB"])
     start = 0.0
     for size in [2, *sizes]:
-        runs = [grade(make_course(folder / f"small{size}-{number}", size, only="1_embedding").root, 2)
+        runs = [grade(make_course(folder / f"small{size}-{number}", size, only="1_embedding"), size, 2)
                 for number in range(5 if size < 100 else 1)]  # fmt: skip
         seconds = median(one.seconds for one in runs)
         start = start or seconds
@@ -109,16 +114,19 @@ def stations(folder: Path, submissions: int) -> None:
     print("\n## Where the time of one submission goes (four notebooks, one worker)\n", flush=True)
     spent = where_the_time_goes(make_course(folder / "stations", submissions), ASSIGNMENT)
     heads(["station", "ms per submission", "share"])
+    total = sum(spent.values())
     for name, one in spent.items():
-        row([name, f"{1000 * one:.0f}", f"{100 * one / sum(spent.values()):.0f} %"])
+        row([name, f"{1000 * one:.0f}", f"{100 * one / total:.0f} %"])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("--submissions", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
     parser.add_argument("--only", choices=["notebooks", "throughput", "scaling", "stations"])
     args = parser.parse_args()
+    if args.submissions < 2 * STOCK_PARTS or min(args.sizes, default=3) < 3:
+        parser.error(f"--submissions takes at least {2 * STOCK_PARTS}, each of --sizes at least 3")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}")
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         folder = Path(temporary)

@@ -20,8 +20,6 @@ from tests.feedback import toy
 from tests.feedback.browser import needs_browser
 from tests.feedback.injections import HACK, OUTPUTS, TEXTS, extra
 
-pytestmark = pytest.mark.slow
-
 CSP = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
 
 
@@ -46,6 +44,7 @@ def was_hacked(driver: WebDriver, page: str, path: Path) -> bool:
     return "hacked" in driver.title or driver.find_elements(By.TAG_NAME, "iframe") != []
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_attempts_succeed_where_nothing_stops_them(browser: WebDriver, tmp_path: Path) -> None:
     raw = [output.data["text/html"] for output in OUTPUTS.values() if "text/html" in output.get("data", {})]
@@ -53,6 +52,7 @@ def test_the_attempts_succeed_where_nothing_stops_them(browser: WebDriver, tmp_p
     assert sum(found) >= 8, found
 
 
+@pytest.mark.slow
 @needs_browser
 def test_they_succeed_in_the_stock_formgrader(browser: WebDriver, course: Course, tmp_path: Path) -> None:
     tries = [{"outputs": (OUTPUTS[name],)} for name in ("a script", "an onerror", "a javascript link")]
@@ -63,6 +63,7 @@ def test_they_succeed_in_the_stock_formgrader(browser: WebDriver, course: Course
         assert was_hacked(browser, formgrader_page(saved), tmp_path / "stock.html"), tried
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_an_output_does_nothing(browser: WebDriver, course: Course, tmp_path: Path, name: str) -> None:
@@ -70,6 +71,7 @@ def test_an_output_does_nothing(browser: WebDriver, course: Course, tmp_path: Pa
     _look(browser, course, tmp_path)
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_does_nothing(browser: WebDriver, course: Course, tmp_path: Path, name: str) -> None:
@@ -88,6 +90,7 @@ def _look(browser: WebDriver, course: Course, tmp_path: Path) -> None:
     assert not was_hacked(browser, formgrader_page(saved), tmp_path / "formgrader.html")
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_policy_alone_stops_a_script(browser: WebDriver, course: Course, tmp_path: Path) -> None:
     toy.hand_in(course, "mallory")

@@ -10,8 +10,9 @@ from nbgrader.api import Gradebook
 
 from autograder import cli
 from autograder.assignment import Course
-from autograder.classroom import Order, grade_class
+from autograder.classroom import Order, grade_class, row_of
 from autograder.sample import EXPECTED
+from autograder.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,13 @@ def test_the_table_tells_what_was_not_handed_in_from_what_failed(graded, capsys)
     barbara, edsger = (line for line in out.splitlines() if "barbara" in line or "edsger" in line)
     assert "not handed in: 3, 4" in barbara and "notes" not in barbara
     assert "not handed in" not in edsger and "notes" in edsger
+
+
+def test_a_notebook_whose_written_answers_are_empty_was_handed_in():
+    empty = (CellVerdict("why", "missing", 0.0, 2.0),)
+    was_run = NotebookVerdict("ada", "toy", "1_run", empty, seconds=0.5)
+    was_not = NotebookVerdict("ada", "toy", "2_not_there", empty)
+    assert row_of(SubmissionVerdict("ada", "toy", (was_run, was_not))).missing == ("2_not_there",)
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from pathlib import Path
 import nbformat
 
 from autograder import store
+from autograder.agreement import check_before_grading
 from autograder.assignment import SOLUTIONS, Assignment, Course
 from autograder.errors import GradingError
 from autograder.rebuild import trusted
@@ -51,6 +52,7 @@ def write_bundle(course: Course, assignment_name: str, settings: Settings, out: 
     Raises GradingError, and writes nothing, where the assignment is unknown or the zip exceeds 100 MB.
     """
     assignment = Assignment.open(course.root, assignment_name)
+    check_before_grading(course.root, assignment)
     project = PACKAGE.parent
     missing = [name for name in _PROJECT_FILES if not (project / name).is_file()]
     if missing:

@@ -75,17 +75,52 @@ def split_hidden(source: str) -> Parts:
 
 @lru_cache(maxsize=256)
 def references_of(source: str) -> tuple[str, ...]:
-    """The slugs a trusted hidden cell asks for: the literal arguments of its ``reference(...)`` calls."""
-    slugs: list[str] = []
-    for node in ast.walk(ast.parse(split_hidden(source).hidden)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reference":
-            argument = node.args[0]
-            if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                raise ValueError("reference(...) takes a literal name, so that the judge knows what to expect")
-            slugs.append(argument.value)
-    return tuple(slugs)
+    """The slugs that a trusted hidden cell asks for: the literal arguments of its ``reference(...)`` calls.
+
+    Raises ValueError where a call is written in a way that cannot be read without running it, SyntaxError where the
+    hidden tests are no Python.
+    """
+    tree = parse(split_hidden(source).hidden)
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder")
+        for alias in node.names
+        if alias.name == "reference"
+    }
+    names = {"reference", *imported}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_reference(node.func, names)]
+    called = {id(call.func) for call in calls}
+    if any(_is_reference(node, names) and id(node) not in called for node in ast.walk(tree)):
+        raise ValueError("reference is passed on instead of called, so that nobody can say what it is asked for")
+    return tuple(dict.fromkeys(_literal(call) for call in calls))
+
+
+def _is_reference(node: ast.AST, names: set[str]) -> bool:
+    """True for the function of :mod:`autograder.probe`, under whatever name it was imported."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "reference"
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+
+
+def _literal(call: ast.Call) -> str:
+    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "slug")]
+    if len(given) == 1 and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
+        return given[0].value
+    raise ValueError("reference(...) takes one literal name, so that the judge knows what to expect")
+
+
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a code cell, shell and magic lines left out. Raises SyntaxError."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):  # ValueError: a null byte, before Python 3.12
+        try:
+            return ast.parse(without_magics(source))
+        except ValueError as error:
+            raise SyntaxError(str(error)) from error
 
 
 def without_magics(source: str) -> str:
     """The source with shell and magic lines blanked, so that ``ast`` can read it."""
-    return re.sub(r"(?m)^\s*[%!].*$", "pass", source)
+    return re.sub(r"(?m)^([ \t]*)[%!].*$", r"\1pass", source)

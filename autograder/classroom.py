@@ -13,6 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder import verdict as verdicts
+from autograder.agreement import check_before_grading
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook import open_gradebook, save
@@ -83,6 +84,7 @@ def grade_class(
     Raises GradingError where nothing can be done at all, NothingToGrade where not one submission can be read.
     """
     assignment = Assignment.open(course.root, order.assignment)
+    check_before_grading(course.root, assignment)
     everybody = course.students(order.assignment)
     unknown = sorted(set(order.students) - set(everybody))
     if unknown:

@@ -66,7 +66,9 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, answers: Path, 
                 judgements.append(Judgement([missing]))
                 break  # the hidden cell stopped here: one reason is enough
             judgements.append((exercise.rule or compare_case)(exercise, case, Answers(arrays, source)))
-    share = min((judgement.earned for judgement in judgements), default=0.0)
+    if not judgements and points:  # refused long before; should it get here, it is never a zero
+        return CellVerdict(name, "infrastructure", None, points, (Check(name, False, "Nothing here can be judged."),))
+    share = min((judgement.earned for judgement in judgements), default=1.0)
     status: Status = "passed" if share == 1 else "partial" if share > 0 else "failed"
     if share < 1 and hidden and hidden.status in ("crashed", "timeout"):
         status = hidden.status if share == 0 else status

@@ -9,6 +9,7 @@ from autograder.ci.outcome import Outcome, failed_outcome, outcome_of
 from autograder.errors import NothingToGrade
 from autograder.grading import grade
 from autograder.isolation import require
+from autograder.judgeable import require_judgeable
 from autograder.run import Kernels, Limits
 from autograder.workers import Isolation
 
@@ -20,6 +21,7 @@ def grade_folder(course: Course, assignment_name: str, folder: Path, student: st
     Raises GradingError where the teacher asked for what does not exist.
     """
     assignment = Assignment.open(course.root, assignment_name)
+    require_judgeable(assignment)
     try:
         submission = read_submission(folder, student, assignment)
         if isolation == "auto":

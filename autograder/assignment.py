@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 
 from autograder import cells
 from autograder.errors import GradingError, NothingToGrade
+from autograder.store import References
 
 #: Where the instructor's own version of a file lies that students hand in beside the notebooks.
 SOLUTIONS = Path(__file__).parent / "solutions"
@@ -56,7 +57,8 @@ class Course:
 class Assignment:
     """The trusted notebooks: with solutions and hidden tests (``source``), and as students got them (``release``).
 
-    ``files`` are the teacher's files beside the notebooks; ``deliverables`` names those that a submission replaces.
+    ``files`` are the teacher's files beside the notebooks; ``deliverables`` names those that a submission replaces;
+    ``references`` are those of the course.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Assignment:
     release: Mapping[str, NotebookNode]
     files: Mapping[str, bytes]
     deliverables: frozenset[str]
+    references: References
 
     @classmethod
     def open(cls, root: Path, name: str) -> Assignment:
@@ -84,6 +87,7 @@ class Assignment:
             {stem: _read(release / f"{stem}.ipynb") for stem in names},
             _files(source),
             frozenset(path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()),
+            References.of_course(root),
         )
 
     @property

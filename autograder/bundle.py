@@ -11,6 +11,7 @@ in the same container.
 
 from __future__ import annotations
 
+import ast
 import os
 import shlex
 import tempfile
@@ -21,11 +22,11 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import store
 from autograder.agreement import check_before_grading
 from autograder.assignment import SOLUTIONS, Assignment, Course
 from autograder.errors import GradingError
 from autograder.rebuild import trusted
+from autograder.store import FOLDER, References
 
 PACKAGE = Path(__file__).resolve().parent
 SCRIPTS = ("setup.sh", "run_autograder")
@@ -59,10 +60,11 @@ def write_bundle(course: Course, assignment_name: str, settings: Settings, out: 
         raise GradingError(f"{project} lacks {missing[0]}: install the autograder with 'pip install --editable'")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as work:
-        references = store.REFERENCES / assignment_name
+        references = assignment.references
         if settings.seed is not None:
-            references = store.build(assignment_name, settings.seed, Path(work) / "references")
-        if not (references / "manifest.json").is_file():
+            references = References(Path(work) / FOLDER)
+            references.build(assignment_name, settings.seed)
+        if references.seed(assignment_name) is None:
             raise GradingError(f"{assignment_name} has no references: run 'autograder references {assignment_name}'")
         entries = dict(_entries(course, assignment, references, settings))
         fresh = Path(work) / "bundle.zip"
@@ -75,7 +77,7 @@ def write_bundle(course: Course, assignment_name: str, settings: Settings, out: 
 
 
 def _entries(
-    course: Course, assignment: Assignment, references: Path, settings: Settings
+    course: Course, assignment: Assignment, references: References, settings: Settings
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the zip, content) of every file."""
     project, name = PACKAGE.parent, assignment.name
@@ -86,7 +88,7 @@ def _entries(
         yield file, (project / file).read_bytes()
     yield from _folder(project / "course", "course")
     yield from _grader(name)
-    yield from _folder(references, f"autograder/references/{name}")
+    yield from _folder(references.folder / name, f"{FOLDER}/{name}")
     for file in sorted(assignment.deliverables):  # the name says what is to be handed in; the content is the answer
         yield f"autograder/solutions/{name}/{file}", b""
     for stem, notebook in assignment.source.items():
@@ -106,14 +108,12 @@ def _shell(assignment: str, settings: Settings) -> str:
 
 
 def _grader(assignment: str) -> Iterator[tuple[str, bytes]]:
-    """``autograder/`` without references and answers, and without what belongs to other assignments alone."""
-    others = sorted(path.name for path in store.REFERENCES.iterdir() if path.is_dir() and path.name != assignment)
+    """``autograder/`` without answers, and of the oracles only those that the assignment imports."""
+    oracles = {"__init__", *_imported(assignment)}
     for path, data in _folder(PACKAGE, "autograder"):
         inside = path.removeprefix("autograder/")
-        room, _, rest = inside.partition("/")
-        if room in (store.REFERENCES.name, SOLUTIONS.name):
-            continue
-        if room == "oracles" and not _belongs(rest, assignment) and any(_belongs(rest, other) for other in others):
+        package, _, rest = inside.partition("/")
+        if package == SOLUTIONS.name or (package == "oracles" and rest.removesuffix(".py") not in oracles):
             continue
         if inside in _LEFT_OUT:
             if inside.endswith("__init__.py"):
@@ -122,9 +122,29 @@ def _grader(assignment: str) -> Iterator[tuple[str, bytes]]:
         yield path, data
 
 
-def _belongs(module: str, assignment: str) -> bool:
-    stem = module.removesuffix(".py")
-    return stem == assignment or stem.startswith(f"{assignment}_")
+def _imported(oracle: str) -> set[str]:
+    """The modules of ``autograder.oracles`` that one of them needs: itself, what it imports, and so on."""
+    needed: set[str] = set()
+    waiting = [oracle]
+    while waiting:
+        name = waiting.pop()
+        path = PACKAGE / "oracles" / f"{name}.py"
+        if name not in needed and path.is_file():
+            needed.add(name)
+            waiting += _imports(ast.parse(path.read_text(encoding="utf-8")))
+    return needed
+
+
+def _imports(module: ast.Module) -> Iterator[str]:
+    """The names behind ``autograder.oracles`` in every import of a module, wherever it stands."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.module == "autograder.oracles":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder.oracles."):
+            yield (node.module or "").split(".")[2]
+        elif isinstance(node, ast.Import):
+            dotted = (alias.name.split(".") for alias in node.names)
+            yield from (parts[2] for parts in dotted if parts[:2] == ["autograder", "oracles"] and len(parts) > 2)
 
 
 def _folder(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:

@@ -29,7 +29,8 @@ def main() -> int:
     shutil.rmtree(course, ignore_errors=True)
     course.mkdir()
     shutil.copy(ROOT / "nbgrader_config.py", course)
-    shutil.copytree(ROOT / "source" / ASSIGNMENT, course / "source" / ASSIGNMENT)
+    for tree in ("source", "exercises"):
+        shutil.copytree(ROOT / tree / ASSIGNMENT, course / tree / ASSIGNMENT)
     _say("1. Release: nbgrader makes the students' notebooks from the instructor's")
     generate(course, ASSIGNMENT)
     print("\n".join(f"   {path.relative_to(ROOT)}" for path in sorted((course / "release").rglob("*.ipynb"))))

@@ -9,11 +9,12 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder import cells, store
+from autograder import cells
 from autograder.assignment import Assignment, Submission
 from autograder.judge import judge, write_into
 from autograder.rebuild import Rebuilt, UnreadableNotebook, read_submitted, rebuild
 from autograder.run import InfrastructureError, Kernels, Limits, run
+from autograder.store import References
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status, SubmissionVerdict
 
 #: A failure of the grader itself is tried again this often before it is reported.
@@ -92,13 +93,20 @@ def _grade_notebook(
                 ran = run(
                     made.notebook,
                     files=files,
-                    inputs=inputs_of(made.notebook),
+                    inputs=inputs_of(made.notebook, assignment.references),
                     answers=answers,
                     kernels=kernels,
                     limits=limits,
                 )
                 log += [f"{name}: {line}" for line in ran.log]
-                verdict = judge(ran, student=student, assignment=assignment.name, notebook=name, notes=made.notes)
+                verdict = judge(
+                    ran,
+                    assignment.references,
+                    student=student,
+                    assignment=assignment.name,
+                    notebook=name,
+                    notes=made.notes,
+                )
                 return verdict, write_into(ran.notebook, verdict)
         except InfrastructureError as error:
             log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
@@ -112,10 +120,10 @@ def _grade_notebook(
     return verdict, write_into(made.notebook, verdict)
 
 
-def inputs_of(notebook: NotebookNode) -> dict[str, Path]:
+def inputs_of(notebook: NotebookNode, references: References) -> dict[str, Path]:
     """slug -> folder of inputs, for every reference that the notebook's hidden cells ask for."""
     return {
-        slug: store.inputs_folder(slug)
+        slug: references.inputs(slug)
         for cell in notebook.cells
         if cells.is_judged(cell)
         for slug in cells.references_of(cell.source)

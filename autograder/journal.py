@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder import store
 from autograder.assignment import Assignment, Submission
 
 
@@ -62,7 +61,7 @@ def assignment_digest(root: Path, assignment: Assignment) -> str:
     for folder in (
         root / "source" / assignment.name,
         root / "release" / assignment.name,
-        store.REFERENCES / assignment.name,
+        assignment.references.folder / assignment.name,
     ):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:

@@ -20,20 +20,32 @@ from autograder.compare import compare_case
 from autograder.exercise import Answers, Judgement
 from autograder.run import CellOutcome, PartOutcome, Ran
 from autograder.sanitize import harmless
+from autograder.store import References
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status
 
 #: An answer file above this size is not read. The stored inputs are a few kilobytes each.
 MAX_ANSWER_BYTES = 64 << 20
 
 
-def judge(ran: Ran, *, student: str, assignment: str, notebook: str, notes: tuple[str, ...] = ()) -> NotebookVerdict:
-    """The verdict on one notebook that was run. Raises nothing on a wrong answer: a wrong answer is a verdict."""
+def judge(
+    ran: Ran,
+    references: References,
+    *,
+    student: str,
+    assignment: str,
+    notebook: str,
+    notes: tuple[str, ...] = (),
+) -> NotebookVerdict:
+    """The verdict on one notebook that was run, by the course's stored ``references``.
+
+    Raises nothing on a wrong answer: a wrong answer is a verdict.
+    """
     outcomes = {outcome.index: outcome for outcome in ran.outcomes}
     source = solution_source(ran.notebook)
     verdicts = []
     for index, cell in enumerate(ran.notebook.cells):
         if cells.is_judged(cell):
-            verdicts.append(_judge_cell(cell, outcomes.get(index), ran.answers, source))
+            verdicts.append(_judge_cell(cell, outcomes.get(index), ran.answers, source, references))
         elif cells.is_graded(cell):
             verdicts.append(_written(cell))
     return NotebookVerdict(student, assignment, notebook, tuple(verdicts), notes, ran.seconds)
@@ -53,13 +65,15 @@ def solution_source(notebook: NotebookNode) -> str:
     return "\n\n".join(own)
 
 
-def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, answers: Path, source: str) -> CellVerdict:
+def _judge_cell(
+    cell: NotebookNode, outcome: CellOutcome | None, answers: Path, source: str, references: References
+) -> CellVerdict:
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
     hidden = outcome.hidden if outcome else None
     judgements: list[Judgement] = []
     for slug in cells.references_of(cell.source):
         exercise = store.exercise(slug)
-        for index, case in enumerate(store.cases(slug)):
+        for index, case in enumerate(references.cases(slug)):
             arrays = _read(answers / slug / f"{index}.safetensors")
             if arrays is None:
                 missing = Check(slug.partition("/")[2], False, *_why_missing(outcome))
@@ -171,10 +185,13 @@ def explain(verdict: CellVerdict) -> str:
     return "\n".join(lines)
 
 
-def compare_on_the_spot(slug: str, index: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """What :meth:`autograder.probe.Case.compare` does in the instructor's Jupyter. Raises AssertionError."""
+def compare_on_the_spot(references: Path, slug: str, index: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """What :meth:`autograder.probe.Case.compare` does in the instructor's Jupyter. Raises AssertionError.
+
+    references: the folder ``exercises/`` of the course.
+    """
     exercise = store.exercise(slug)
-    judgement = (exercise.rule or compare_case)(exercise, store.cases(slug)[index], Answers(arrays))
+    judgement = (exercise.rule or compare_case)(exercise, References(references).cases(slug)[index], Answers(arrays))
     wrong = [f"{check.message} {check.hint}".strip() for check in judgement.checks if not check.passed]
     if wrong:
         raise AssertionError(f"{slug}, case {index}: " + "\n".join(wrong))

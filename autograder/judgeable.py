@@ -111,7 +111,7 @@ def _reference_lacks(slug: str, tree: ast.Module, assignment: Assignment) -> str
 
 
 def stored_cases(assignment: Assignment, slug: str) -> tuple[Case, ...]:
-    return store.cases(slug)
+    return assignment.references.cases(slug)
 
 
 def _inputs(case: Case) -> set[str]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from safetensors.numpy import load_file
 
-from autograder import store
 from autograder.assignment import Assignment
 
 #: A tensor of fewer bytes, or of fewer different values, occurs by chance.
@@ -33,7 +32,7 @@ class Tensors:
         groups: dict[Group, str] = {}
         shown = {group for one in assignments for group in _visible_groups(one)}
         for assignment in assignments:
-            for name, array in _expected(assignment.name):
+            for name, array in _expected(assignment):
                 for raw in _raw(array):
                     by_head.setdefault(int.from_bytes(raw[:8], "little"), []).append((raw, name))
                 groups |= {group: name for group in _groups(array) if group not in shown}
@@ -68,11 +67,11 @@ def _visible_groups(assignment: Assignment) -> set[Group]:
     return set().union(*(number_groups(cell.source) for nb in assignment.source.values() for cell in nb.cells))
 
 
-def _expected(assignment: str) -> Iterator[tuple[str, np.ndarray]]:
-    for path in sorted((store.REFERENCES / assignment).glob("*/expected.safetensors")):
+def _expected(assignment: Assignment) -> Iterator[tuple[str, np.ndarray]]:
+    for path in sorted((assignment.references.folder / assignment.name).glob("*/expected.safetensors")):
         for name, array in load_file(path).items():
             if np.issubdtype(array.dtype, np.floating):
-                yield f"the expected tensor {assignment}/{path.parent.name}/{name}", array
+                yield f"the expected tensor {assignment.name}/{path.parent.name}/{name}", array
 
 
 def _raw(array: np.ndarray) -> set[bytes]:

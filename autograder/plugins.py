@@ -19,6 +19,7 @@ from autograder.grading import Prepared, inputs_of, prepare
 from autograder.judge import judge, write_into
 from autograder.marking import with_marking_guides
 from autograder.run import Kernels, Limits, run
+from autograder.store import References
 from autograder.verdict import SubmissionVerdict
 
 Processed = tuple[NotebookNode, ResourcesDict]
@@ -55,12 +56,13 @@ class RunConfined(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
         prepared = _prepared(resources)
         made = prepared.rebuilt[resources["nbgrader"]["notebook"]]
+        references = References.of_course(_course().root)
         kernels = _kernels()
         with ExitStack() as until_judged:
             ran = run(
                 made.notebook,
                 files=prepared.files,
-                inputs=inputs_of(made.notebook),
+                inputs=inputs_of(made.notebook, references),
                 answers=until_judged.enter_context(kernels.answers()),
                 kernels=kernels,
                 limits=Limits(),
@@ -77,7 +79,12 @@ class JudgeAnswers(NbGraderPreprocessor):
         ran, notes = resources["autograder"]["ran"], resources["autograder"]["notes"]
         with resources["autograder"]["until_judged"]:
             said = judge(
-                ran, student=names["student"], assignment=names["assignment"], notebook=names["notebook"], notes=notes
+                ran,
+                References.of_course(_course().root),
+                student=names["student"],
+                assignment=names["assignment"],
+                notebook=names["notebook"],
+                notes=notes,
             )
         _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
         source = Assignment.open(_course().root, names["assignment"]).source[names["notebook"]]

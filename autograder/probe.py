@@ -91,20 +91,31 @@ class Case:
         else:
             from autograder.judge import compare_on_the_spot
 
-            compare_on_the_spot(self.slug, self.index, self._answers)
+            compare_on_the_spot(_stored(self.slug), self.slug, self.index, self._answers)
 
 
 def reference(slug: str) -> Iterator[Case]:
     """The stored cases of an exercise, say ``distilbert/attention_block``, one after the other."""
     folder = os.environ.get("AUTOGRADER_INPUTS")
-    stored = Path(folder) if folder else Path(__file__).parent / "references"
-    inputs = stored / slug if folder else stored / slug / "inputs"
+    inputs = Path(folder, slug) if folder else _stored(slug) / slug / "inputs"
     about = json.loads((inputs / "inputs.json").read_text(encoding="utf-8"))
     arrays = load_file(inputs / "inputs.safetensors")
     for index, case in enumerate(about["cases"]):
         prefix = f"{index}/"
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         yield Case(slug, index, about["framework"], case["config"], case["texts"], own)
+
+
+def _stored(slug: str) -> Path:
+    """The folder ``exercises/`` of the course in whose folder, or below, the instructor's Jupyter works."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "exercises" / slug / "inputs").is_dir():
+            return folder / "exercises"
+    raise FileNotFoundError(
+        f"{slug} has no stored reference in {here} or a folder above it: expected exercises/{slug}/ in the course's "
+        f"folder, made by 'autograder references {slug.partition('/')[0]}'"
+    )
 
 
 def _to_torch(array: np.ndarray) -> Any:

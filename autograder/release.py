@@ -135,12 +135,15 @@ def run_all(
             ran = run(
                 made.notebook,
                 files=prepared.files,
-                inputs=inputs_of(made.notebook),
+                inputs=inputs_of(made.notebook, assignment.references),
                 answers=Path(answers),
                 kernels=kernels,
                 limits=Limits(),
             )
-            yield name, ran, judge(ran, student=submission.student, assignment=assignment.name, notebook=name)
+            verdict = judge(
+                ran, assignment.references, student=submission.student, assignment=assignment.name, notebook=name
+            )
+            yield name, ran, verdict
 
 
 def _errors(ran: Ran) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
-"""The stored references: written by ``autograder references``, read by the judge.
+"""The stored references of a course: written by ``autograder references``, read by the judge.
 
-``references/<assignment>/<exercise>/inputs/`` is what a kernel may see; ``expected.safetensors`` beside
-it is what it may not. ``references/<assignment>/manifest.json`` says how all of it was made, with checksums.
+``<course>/exercises/<assignment>/<exercise>/inputs/`` is what a kernel may read; ``expected.safetensors`` beside it is
+what it may not. ``exercises/<assignment>/manifest.json`` says how all of it was made, with checksums.
 """
 
 from __future__ import annotations
@@ -9,20 +9,30 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import shutil
+import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors.numpy import load, load_file, save
 
+from autograder.atomic import replacing
 from autograder.errors import GradingError
 from autograder.exercise import Case, Exercise
 
-REFERENCES = Path(__file__).parent / "references"
+#: The folder of a course that holds its stored references.
+FOLDER = "exercises"
+#: The seed of the references that the kit ships with. Everybody can draw them: no exam is made from it.
+PUBLIC_SEED = 2026
+PUBLIC_WARNING = (
+    "the stored references of {assignment} are those that ship with the kit: everybody can know them. "
+    "Draw your own with 'autograder references {assignment} --seed new'."
+)
 
 
 @lru_cache
@@ -46,23 +56,84 @@ def exercise(slug: str) -> Exercise:
     return known[slug]
 
 
-def inputs_folder(slug: str) -> Path:
-    """The folder with the inputs of an exercise: all that a kernel may read of it."""
-    return _folder(slug) / "inputs"
+def new_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbits(63)
 
 
-def _folder(slug: str) -> Path:
-    folder = REFERENCES / slug
-    if not folder.is_dir():
-        raise GradingError(f"no stored reference {slug!r}: run 'autograder references {slug.split('/')[0]}'")
-    return folder
+def generator(seed: int, slug: str) -> np.random.Generator:
+    """The random numbers of one exercise, made from the course's seed and the exercise's name.
+
+    Another exercise beside it therefore changes nothing.
+    """
+    name = int.from_bytes(hashlib.sha256(slug.encode()).digest()[:16], "big")
+    return np.random.default_rng([seed, name])
+
+
+@dataclass(frozen=True)
+class References:
+    """The references in one folder, ``exercises/`` of a course. Two courses never share any."""
+
+    folder: Path
+
+    @classmethod
+    def of_course(cls, root: Path) -> References:
+        return cls(root / FOLDER)
+
+    def inputs(self, slug: str) -> Path:
+        """The folder with the inputs of an exercise: all that a kernel may read of it."""
+        return self._exercise(slug) / "inputs"
+
+    def cases(self, slug: str) -> tuple[Case, ...]:
+        """The stored cases with expected answers. Raises GradingError where a file is not the one that was written."""
+        manifest = self._manifest(slug.partition("/")[0])
+        return _cases(self, slug, manifest)
+
+    def seed(self, assignment: str) -> int | None:
+        """The seed that the references of an assignment were drawn from; None where it has none."""
+        if not (self.folder / assignment / "manifest.json").is_file():
+            return None
+        return int(json.loads(self._manifest(assignment))["seed"])
+
+    def are_public(self, assignment: str) -> bool:
+        """True where everybody can know them: they are drawn from the seed that the kit ships with."""
+        return self.seed(assignment) == PUBLIC_SEED
+
+    def _exercise(self, slug: str) -> Path:
+        folder = self.folder / slug
+        if not folder.is_dir():
+            assignment = slug.partition("/")[0]
+            raise GradingError(
+                f"{slug} has no stored reference in {self.folder}: run 'autograder references {assignment}'"
+            )
+        return folder
+
+    def _manifest(self, assignment: str) -> str:
+        path = self.folder / assignment / "manifest.json"
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise GradingError(f"{path} cannot be read: run 'autograder references {assignment}'") from error
+
+    def build(self, assignment: str, seed: int) -> Path:
+        """Draw every exercise's cases from ``seed`` and write them with a manifest. Returns the folder written."""
+        target = self.folder / assignment
+        known = sorted(exercises(assignment).items())
+        written: dict[str, object] = {}
+        with replacing(target) as fresh:
+            for slug, made in known:
+                name = slug.partition("/")[2]
+                written[name] = _write(fresh / name, made, list(made.make(generator(seed, slug))))
+            manifest = {"seed": seed, "versions": _versions(), "exercises": written}
+            (fresh / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        return target
 
 
 @lru_cache(maxsize=256)
-def cases(slug: str) -> tuple[Case, ...]:
-    """The stored cases with expected answers. Raises GradingError where a file is not the one that was written."""
-    folder = _folder(slug)
-    _verify(slug, folder)
+def _cases(references: References, slug: str, manifest: str) -> tuple[Case, ...]:
+    """manifest: its text, so that references which were drawn anew are read anew."""
+    folder = references._exercise(slug)
+    _verify(slug, folder, json.loads(manifest))
     about = json.loads((folder / "inputs" / "inputs.json").read_text(encoding="utf-8"))
     inputs = load_file(folder / "inputs" / "inputs.safetensors")
     expected = load_file(folder / "expected.safetensors")
@@ -79,31 +150,20 @@ def _under(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _verify(slug: str, folder: Path) -> None:
+def _verify(slug: str, folder: Path, manifest: dict[str, Any]) -> None:
     assignment, _, name = slug.partition("/")
-    manifest = json.loads((REFERENCES / assignment / "manifest.json").read_text(encoding="utf-8"))
-    for path, digest in manifest["exercises"][name]["sha256"].items():
-        if hashlib.sha256((folder / path).read_bytes()).hexdigest() != digest:
+    known = manifest["exercises"].get(name)
+    if known is None:
+        raise GradingError(f"{slug} is not in {folder.parent}/manifest.json: run 'autograder references {assignment}'")
+    for path, digest in known["sha256"].items():
+        try:
+            data = (folder / path).read_bytes()
+        except OSError:
+            data = b""
+        if hashlib.sha256(data).hexdigest() != digest:
             raise GradingError(
                 f"{folder / path} is not the file that was written; run 'autograder references {assignment}'"
             )
-
-
-def build(assignment: str, seed: int, out: Path | None = None) -> Path:
-    """Draw every exercise's cases from ``seed`` and write them with a manifest. Returns the folder written."""
-    target = (out or REFERENCES) / assignment
-    written: dict[str, object] = {}
-    fresh = target.with_name(target.name + ".new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    for number, (slug, made) in enumerate(sorted(exercises(assignment).items())):
-        generator = np.random.default_rng([seed, number])
-        written[slug.partition("/")[2]] = _write(fresh / slug.partition("/")[2], made, list(made.make(generator)))
-    manifest = {"seed": seed, "versions": _versions(), "exercises": written}
-    (fresh / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    shutil.rmtree(target, ignore_errors=True)
-    fresh.rename(target)
-    cases.cache_clear()
-    return target
 
 
 def _write(folder: Path, made: Exercise, drawn: Sequence[Case]) -> dict[str, object]:

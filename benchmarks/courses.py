@@ -53,6 +53,7 @@ def make_course(folder: Path, submissions: int, *, stock: bool = False, only: st
     source.mkdir(parents=True)
     for path in (ROOT / "source" / ASSIGNMENT).glob(f"{only}.ipynb"):
         shutil.copy(path, source)
+    shutil.copytree(ROOT / "exercises" / ASSIGNMENT, folder / "exercises" / ASSIGNMENT)
     config = STOCK_CONFIG if stock else (ROOT / "nbgrader_config.py").read_text()
     (folder / "nbgrader_config.py").write_text(config)
     call(folder, "nbgrader", "generate_assignment", ASSIGNMENT)

@@ -18,9 +18,11 @@ from autograder.assignment import Assignment, Submission
 from autograder.grading import Graded, grade
 from autograder.release import without_markers
 from autograder.run import Kernels, Limits
+from autograder.store import References
 from autograder.verdict import CellVerdict, NotebookVerdict
 
 ROOT = Path(__file__).resolve().parent.parent
+REFERENCES = References.of_course(ROOT)
 
 
 @lru_cache
@@ -107,6 +109,7 @@ def grade_cells(
         {notebook: release},
         opened.files,
         opened.deliverables,
+        opened.references,
     )
     beside = opened.solution_files() if files is None else dict(files)
     submission = Submission("student", {notebook: filled(assignment_name, notebook, answers, release)}, beside, ())

@@ -62,6 +62,7 @@ def _grade(args: argparse.Namespace, console: Console, warm: Template | None) ->
     from autograder.assignment import Course
     from autograder.classroom import Order, grade_class
     from autograder.run import Limits
+    from autograder.store import PUBLIC_WARNING, References
 
     limits = (
         Limits(cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit) if args.time_limit else Limits()
@@ -75,6 +76,8 @@ def _grade(args: argparse.Namespace, console: Console, warm: Template | None) ->
         "none" if args.no_isolation else "auto",
         limits,
     )
+    if References.of_course(args.course).are_public(args.assignment):
+        console.print(f"[yellow]{escape(PUBLIC_WARNING.format(assignment=args.assignment))}[/]", soft_wrap=True)
     started = time.monotonic()
     with _bar(console) as bar:
         task = bar.add_task("grading", total=None, failure="", rate="")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 
-from autograder import store
 from tests.attacks.corpus import Attack, Notebook
+from tests.grading import REFERENCES
 
 NOTEBOOK = "1_embedding"
 ANSWER = "embeddings_answer"
@@ -21,7 +21,7 @@ def submission(attack: Attack, released: bytes, course: Path, port: int) -> byte
     """The released notebook with the attack in it."""
     notebook: Notebook = json.loads(released)
     code = f"{attack.code}\n{attack.answer}"
-    for name, value in {"course": course, "references": store.REFERENCES, "port": port}.items():
+    for name, value in {"course": course, "references": REFERENCES.folder, "port": port}.items():
         code = code.replace("{" + name + "}", str(value))
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == ANSWER:
@@ -53,6 +53,6 @@ def nothing_left_running() -> Iterator[None]:
 
 def expected_numbers(slug: str) -> set[str]:
     """The expected values as somebody would print them: to six digits, those that are no round numbers."""
-    arrays = [array for case in store.cases(slug) for array in case.expected.values() if array.dtype.kind == "f"]
+    arrays = [array for case in REFERENCES.cases(slug) for array in case.expected.values() if array.dtype.kind == "f"]
     printed = {f"{value:.6f}" for array in arrays for value in array.ravel().tolist()}
     return {number for number in printed if len(number.rstrip("0")) > 6}

@@ -46,7 +46,8 @@ COMMENT = "Right about the first word. And what did pre-training teach [CLS] to 
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A course in its first week: sources and configuration, nothing released, no gradebook."""
     folder = tmp_path_factory.mktemp("course") / "course"
-    shutil.copytree(ROOT / "source" / SHEET, folder / "source" / SHEET)
+    for tree in ("source", "exercises"):
+        shutil.copytree(ROOT / tree / SHEET, folder / tree / SHEET)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     with jupyter_server(folder, tmp_path_factory.mktemp("home")) as running:
         yield running

@@ -18,7 +18,7 @@ from tests.grading import ROOT, kernels
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Source, release and the sample class's submissions; no gradebook. Not to be written to."""
     root = tmp_path_factory.mktemp("ci") / "course"
-    for folder in ("source", "release"):
+    for folder in ("source", "release", "exercises"):
         shutil.copytree(ROOT / folder / "distilbert", root / folder / "distilbert")
     build_sample_class(root)
     return Course(root)

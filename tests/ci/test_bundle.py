@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder import bundle, cli, store
+from autograder import bundle, cli
 from autograder.assignment import Assignment
 from autograder.leaks import leaks
 from autograder.sample import EXPECTED
 from tests.ci.conftest import everything_in
-from tests.grading import ROOT
+from tests.grading import REFERENCES, ROOT
 
 BASH = shutil.which("bash")
 
@@ -81,8 +81,8 @@ def test_everything_of_the_one_assignment_is_there_and_nothing_of_the_others(unp
         assert {path for path in files if path.startswith(f"{folder}/")} == {
             f"{folder}/distilbert/{path}" for path in everything_in(ROOT / folder / "distilbert")
         }
-    references = {f"autograder/references/distilbert/{path}" for path in everything_in(store.REFERENCES / "distilbert")}
-    assert {path for path in files if path.startswith("autograder/references/")} == references
+    references = {f"exercises/distilbert/{path}" for path in everything_in(REFERENCES.folder / "distilbert")}
+    assert {path for path in files if path.startswith("exercises/")} == references
     assert {"constraints.txt", "pyproject.toml", "course/checkpoints/mini/model.safetensors"} <= files
     assert not [path for path in files if "encoder_lab" in path and not path.startswith("course/")]
 
@@ -114,12 +114,12 @@ def test_the_same_bundle_has_the_same_bytes(packed, tmp_path):
 
 @pytest.mark.slow
 def test_a_bundle_for_practice_has_other_references_and_leaves_those_that_are_stored(packed, tmp_path):
-    before = everything_in(store.REFERENCES / "distilbert")
-    name = "autograder/references/distilbert/attention_context/expected.safetensors"
+    before = everything_in(REFERENCES.folder / "distilbert")
+    name = "exercises/distilbert/attention_context/expected.safetensors"
     with pack(tmp_path / "practice.zip", "--seed", "1") as archive, zipfile.ZipFile(packed) as exam:
         assert archive.read(name) != exam.read(name)
         assert archive.namelist() == exam.namelist()
-    assert everything_in(store.REFERENCES / "distilbert") == before
+    assert everything_in(REFERENCES.folder / "distilbert") == before
 
 
 def test_options_reach_the_scripts_as_they_were_typed(scripts):
@@ -149,7 +149,7 @@ def run_autograder(root: Path, python: str = sys.executable) -> tuple[int, dict]
 
 @pytest.mark.slow
 def test_unpacked_it_grades_with_its_own_code_and_references(unpacked, sample):
-    code = "import autograder.store, course; print(autograder.store.REFERENCES); print(course.__file__)"
+    code = "import autograder.store, course; print(autograder.store.__file__); print(course.__file__)"
     used = subprocess.run([sys.executable, "-c", code], cwd=unpacked / "source", capture_output=True, text=True).stdout
     assert all(line.startswith(str(unpacked)) for line in used.splitlines())
     shutil.copytree(sample.submitted("grace", "distilbert"), unpacked / "submission")

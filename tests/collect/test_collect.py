@@ -32,7 +32,7 @@ MOODLE = "{name}_{number}_assignsubmission_file_"
 @pytest.fixture(scope="session")
 def released(tmp_path_factory):
     root = tmp_path_factory.mktemp("collect") / "course"
-    for station in ("source", "release"):
+    for station in ("source", "release", "exercises"):
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
     return root
 

@@ -38,7 +38,7 @@ def blocks() -> Iterator[Block]:
 
 def copy_of_the_project(folder: Path) -> None:
     """What the guide builds on: both packages, the configuration, what tests share. No sheet, no stored reference."""
-    sheets = shutil.ignore_patterns("__pycache__", "*.egg-info", "checkpoints", "references", "solutions")
+    sheets = shutil.ignore_patterns("__pycache__", "*.egg-info", "checkpoints", "solutions")
     for package in ("course", "autograder"):
         shutil.copytree(ROOT / package, folder / package, ignore=sheets)
     (folder / "tests" / "mistakes").mkdir(parents=True)
@@ -94,7 +94,7 @@ class TestTheGuide:
         says = "import autograder, course; print(autograder.__file__, course.__file__)"
         found = shell(followed.root, f"python -c '{says}'")
         assert [Path(path).parents[1] for path in found.split()] == [followed.root, followed.root]
-        assert not (ROOT / "autograder" / "references" / "entropy").exists()
+        assert not (ROOT / "exercises" / "entropy").exists()
 
     def test_every_proof_of_the_release_holds(self, followed: Followed) -> None:
         said = followed.printed["autograder release entropy\n"]

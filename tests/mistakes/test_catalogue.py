@@ -18,7 +18,7 @@ from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import oracle
 from autograder.oracles.distilbert_context import CONTEXT_MISTAKES
 from autograder.oracles.distilbert_scores import SCORE_MISTAKES
-from tests.grading import ROOT
+from tests.grading import REFERENCES, ROOT
 
 Arrays = Mapping[str, np.ndarray]
 CONTEXT = "distilbert/attention_context"
@@ -27,7 +27,7 @@ STEPS = {"distilbert/attention_scores": SCORE_MISTAKES, CONTEXT: CONTEXT_MISTAKE
 
 def wrong_answers(slug: str) -> Iterator[tuple[str, Case, Arrays]]:
     """(mistake, case, what somebody who makes it hands over) for every stored case"""
-    for case in store.cases(slug):
+    for case in REFERENCES.cases(slug):
         for mistake in store.exercise(slug).mistakes:
             yield mistake.id, case, {**case.expected, **mistake.answers(case)}
         for turned in STEPS.get(slug, ()):
@@ -89,7 +89,7 @@ def test_every_known_mistake_is_called_by_its_own_name_and_by_no_other(slug: str
 @pytest.mark.parametrize("slug", list(store.exercises("distilbert")))
 def test_the_stored_answer_itself_is_right(slug: str) -> None:
     exercise = store.exercise(slug)
-    for case in store.cases(slug):
+    for case in REFERENCES.cases(slug):
         answers = dict(case.expected)
         if slug.startswith("distilbert/attention_") and slug != "distilbert/attention_init":
             answers = {name: array.astype(np.float32) for name, array in answers.items()}
@@ -100,7 +100,7 @@ def test_the_stored_answer_itself_is_right(slug: str) -> None:
 
 @pytest.mark.parametrize("number", range(3))
 def test_the_block_with_every_knob_at_rest_is_transformers_block(number: int) -> None:
-    case = store.cases(CONTEXT)[number]
+    case = REFERENCES.cases(CONTEXT)[number]
     output, weights = oracle(case.inputs["hidden_states"], case.weights, case.config)
     ours = block_answers(case, Knobs())
     np.testing.assert_allclose(ours["output"], output, atol=1e-10, rtol=1e-10)
@@ -110,7 +110,7 @@ def test_the_block_with_every_knob_at_rest_is_transformers_block(number: int) ->
 def test_the_pre_ln_knob_is_the_pre_ln_layer_of_torch() -> None:
     import torch
 
-    case = store.cases(CONTEXT)[0]
+    case = REFERENCES.cases(CONTEXT)[0]
     dim, heads = int(case.config["dim"]), int(case.config["n_heads"])
     layer = torch.nn.TransformerEncoderLayer(
         dim, heads, int(case.config["hidden_dim"]), 0.0, "gelu", 1e-12, batch_first=True, norm_first=True
@@ -142,7 +142,7 @@ def test_judging_imports_neither_torch_nor_transformers() -> None:
 
 def test_a_mistake_in_the_scores_is_seen_through_a_softmax_over_any_axis() -> None:
     exercise = store.exercise("distilbert/attention_scores")
-    for case in store.cases(exercise.slug):
+    for case in REFERENCES.cases(exercise.slug):
         for axis in (-1, -2, 1, 0):
             for turned in SCORE_MISTAKES:
                 wrong = block_answers(case, replace(turned.knobs, softmax_axis=axis))

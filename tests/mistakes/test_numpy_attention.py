@@ -15,7 +15,7 @@ from autograder.oracles.numpy_attention_heads import D_QKV
 from autograder.oracles.numpy_attention_layers import Knobs, multi_head, single_head
 from autograder.oracles.numpy_attention_slips import HEAD_SLIPS, SLIPS
 from autograder.verdict import CellVerdict
-from tests.grading import cell_of, grade_cells, mistakes_of
+from tests.grading import REFERENCES, cell_of, grade_cells, mistakes_of
 from tests.mistakes import numpy_attention_snippets as snippets
 
 SHEET, ATTENTION = "numpy_attention", "1_attention"
@@ -347,14 +347,14 @@ def slips(slug: str, case: Case) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("slug", ["self_attention", "multihead_attention"])
 def test_with_every_knob_at_rest_the_catalogue_gives_torchs_own_attention(slug: str) -> None:
     layer = single_head if slug == "self_attention" else multi_head
-    for case in store.cases(f"{SHEET}/{slug}"):
+    for case in REFERENCES.cases(f"{SHEET}/{slug}"):
         assert np.allclose(layer(case.inputs, Knobs()), case.expected["y"], atol=1e-9)
 
 
 @pytest.mark.parametrize("slug", ["self_attention", "multihead_attention"])
 def test_every_slip_is_far_from_the_right_answer_and_from_every_other_slip(slug: str) -> None:
     exercise = store.exercise(f"{SHEET}/{slug}")
-    square, *others, _ = store.cases(f"{SHEET}/{slug}")  # the last one is saturated: scales cannot show there
+    square, *others, _ = REFERENCES.cases(f"{SHEET}/{slug}")  # the last one is saturated: scales cannot show there
     for case in (square, *others):
         answers = {"right": case.expected["y"], **slips(slug, case)}
         if case is square:
@@ -365,13 +365,13 @@ def test_every_slip_is_far_from_the_right_answer_and_from_every_other_slip(slug:
 
 def test_lengths_and_widths_of_the_hidden_cases_differ() -> None:
     for slug in ("self_attention", "multihead_attention"):
-        shapes = [case.inputs["x"].shape for case in store.cases(f"{SHEET}/{slug}")]
+        shapes = [case.inputs["x"].shape for case in REFERENCES.cases(f"{SHEET}/{slug}")]
         assert sum(n != D_QKV and n != d_model and d_model != D_QKV for n, d_model in shapes) == len(shapes) - 1
 
 
 def test_the_hidden_scores_are_moderate_but_for_the_huge_case() -> None:
     for slug in ("self_attention", "multihead_attention"):
-        *moderate, huge = store.cases(f"{SHEET}/{slug}")
+        *moderate, huge = REFERENCES.cases(f"{SHEET}/{slug}")
         spreads = []
         for case in (*moderate, huge):
             q, k = (case.inputs["x"] @ case.inputs[name] for name in ("W_q", "W_k"))

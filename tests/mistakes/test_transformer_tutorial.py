@@ -15,7 +15,7 @@ from autograder import cells, store
 from autograder.oracles.transformer_tutorial_attention import oracle
 from autograder.oracles.transformer_tutorial_dot_products import Knobs, attention
 from autograder.verdict import NotebookVerdict
-from tests.grading import grade_cells, mistakes_of
+from tests.grading import REFERENCES, grade_cells, mistakes_of
 from tests.mistakes import (
     transformer_tutorial_right_attention,
     transformer_tutorial_right_block,
@@ -157,6 +157,6 @@ def test_the_oracle_with_knobs_at_rest_is_torchs_own_attention() -> None:
 def test_the_stored_references_are_those_that_the_oracle_makes(tmp_path: object) -> None:
     from pathlib import Path
 
-    made = store.build(SHEET, seed=2026, out=Path(str(tmp_path)))
+    made = store.References(Path(str(tmp_path))).build(SHEET, seed=store.PUBLIC_SEED)
     for path in sorted(made.rglob("*.safetensors")):
-        assert path.read_bytes() == (store.REFERENCES / SHEET / path.relative_to(made)).read_bytes(), path.name
+        assert path.read_bytes() == (REFERENCES.folder / SHEET / path.relative_to(made)).read_bytes(), path.name

@@ -28,7 +28,8 @@ def new_course(folder: Path, assignment: str = "distilbert") -> Course:
     """A released course with an empty gradebook of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
-    shutil.copytree(ROOT / "source" / assignment, folder / "source" / assignment)
+    for tree in ("source", "exercises"):
+        shutil.copytree(ROOT / tree / assignment, folder / tree / assignment)
     released = nbgrader(folder, "generate_assignment", assignment)
     assert released.returncode == 0, released.stderr[-2000:]
     return Course(folder)

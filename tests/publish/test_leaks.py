@@ -12,9 +12,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from safetensors.numpy import save_file
 
-from autograder import store
 from autograder.assignment import Assignment
 from autograder.leaks import leaks
+from autograder.store import References
 
 SOLUTION = """\
 class Attention:
@@ -52,10 +52,9 @@ def _cell(source, grade_id, markdown=False, **marks):
 
 @pytest.fixture
 def sheet(tmp_path, monkeypatch):
-    references = tmp_path / "references"
+    references = tmp_path / "exercises"
     (references / "sheet" / "attention").mkdir(parents=True)
     save_file({"0/output": EXPECTED}, references / "sheet" / "attention" / "expected.safetensors")
-    monkeypatch.setattr(store, "REFERENCES", references)
     solutions = tmp_path / "solutions"
     (solutions / "sheet").mkdir(parents=True)
     (solutions / "sheet" / "models.py").write_text("class Head:\n    '''One head.'''\n    def width(self, config):\n"
@@ -69,7 +68,7 @@ def sheet(tmp_path, monkeypatch):
         _cell(RUBRIC, "task", markdown=True, locked=True, task=True, points=2),
     ])  # fmt: skip
     files = {"models.py": b"class Head:\n    '''One head.'''\n    def width(self, config):\n        # YOUR CODE HERE\n"}
-    return Assignment("sheet", {"1_attention": notebook}, {}, files, frozenset({"models.py"}))
+    return Assignment("sheet", {"1_attention": notebook}, {}, files, frozenset({"models.py"}), References(references))
 
 
 @pytest.fixture
@@ -190,6 +189,6 @@ def test_what_the_teacher_shows_in_a_visible_cell_is_no_leak(sheet, folder):
 def test_several_assignments_are_searched_for_at_once(sheet, folder):
     other = Assignment("other", {"n": new_notebook(cells=[
         _cell("### BEGIN SOLUTION\nmask = tokens.eq(padding_id).logical_not()\n### END SOLUTION", "mask", solution=True)
-    ])}, {}, {}, frozenset())  # fmt: skip
+    ])}, {}, {}, frozenset(), sheet.references)  # fmt: skip
     (folder / "a.py").write_text("mask = tokens.eq(padding_id).logical_not()\nweights = scores.softmax(dim=-1)\n")
     assert len(leaks(folder, [sheet, other])) == 2

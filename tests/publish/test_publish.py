@@ -23,7 +23,7 @@ SHEET = "numpy_attention"
 def course(tmp_path):
     """One real sheet, and a library of one line."""
     root = tmp_path / "course"
-    for station in ("source", "release"):
+    for station in ("source", "release", "exercises"):
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
     (root / "course" / "__pycache__").mkdir(parents=True)
     (root / "course" / "__init__.py").write_text('"""The library."""\n')
@@ -120,7 +120,7 @@ def test_a_leak_anywhere_stops_it_and_nothing_is_written(course, tmp_path, where
 
 
 def test_reference_values_stop_it(course, tmp_path):
-    expected = next((ROOT / "autograder" / "references" / SHEET).rglob("expected.safetensors"))
+    expected = next((ROOT / "exercises" / SHEET).rglob("expected.safetensors"))
     shutil.copy(expected, course / "course" / "numbers.bin")
     with pytest.raises(GradingError, match=r"would leak course/numbers\.bin"):
         publish(course, tmp_path / "students")

@@ -15,7 +15,7 @@ from autograder.cli import main
 from autograder.judge import judge
 from autograder.judgeable import unjudgeable
 from autograder.run import Ran
-from tests.grading import ROOT
+from tests.grading import REFERENCES, ROOT
 
 SHEET = "numpy_attention"
 NOTEBOOK = "1_attention"
@@ -134,7 +134,7 @@ def test_should_such_a_cell_ever_reach_the_judge_it_has_no_grade(opened: Assignm
         if cells.is_judged(cell):
             cell.source = ASSERTS
     ran = Ran(notebook, (), tmp_path, 0.0, ())
-    verdict = judge(ran, student="ada", assignment=SHEET, notebook=NOTEBOOK)
+    verdict = judge(ran, REFERENCES, student="ada", assignment=SHEET, notebook=NOTEBOOK)
     assert verdict.status == "infrastructure"
     assert {(cell.cell, cell.points) for cell in verdict.cells if cell.max_points} == {
         ("softmax", None), ("self_attention", None), ("multihead_attention", None)

@@ -1,0 +1,207 @@
+"""References belong to a course and to an exercise: nothing else moves them, and a bundle holds its own alone."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from autograder import bundle, cli, store
+from autograder.exercise import Case, Exercise
+from autograder.store import References
+from tests.grading import REFERENCES, ROOT
+
+ASSIGNMENT = "toy"
+
+
+def make(generator: np.random.Generator) -> list[Case]:
+    x = generator.normal(size=(2, 3))
+    return [Case(inputs={"x": x}, expected={"y": 2 * x})]
+
+
+def toy(*names: str) -> list[Exercise]:
+    return [Exercise(f"{ASSIGNMENT}/{name}", make, framework="numpy") for name in names]
+
+
+@pytest.fixture
+def oracles(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The exercises of an assignment called toy, as a module of oracles that a test can change."""
+    module = ModuleType(f"autograder.oracles.{ASSIGNMENT}")
+    module.EXERCISES = toy("doubling", "weights")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    store.exercises.cache_clear()
+    yield module
+    store.exercises.cache_clear()
+
+
+def bytes_below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+
+
+def course(folder: Path) -> Path:
+    (folder / "source" / ASSIGNMENT).mkdir(parents=True)
+    (folder / "source" / ASSIGNMENT / "1_toy.ipynb").write_text("{}")
+    (folder / "nbgrader_config.py").write_text("c = get_config()\n")
+    return folder
+
+
+def test_another_exercise_leaves_the_bytes_of_all_others_alone(oracles, tmp_path):
+    references = References(tmp_path)
+    references.build(ASSIGNMENT, seed=5)
+    before = bytes_below(tmp_path)
+    oracles.EXERCISES = toy("a_new_one", "doubling", "weights")
+    store.exercises.cache_clear()
+    references.build(ASSIGNMENT, seed=5)
+    after = bytes_below(tmp_path)
+    assert "toy/a_new_one/expected.safetensors" in after
+    changed = {path for path, data in before.items() if after[path] != data}
+    assert changed == {"toy/manifest.json"}
+
+
+def test_every_exercise_draws_other_numbers_and_every_seed_too(oracles, tmp_path):
+    references = References(tmp_path)
+    drawn = []
+    for seed in (5, 6):
+        references.build(ASSIGNMENT, seed)
+        drawn += [references.cases(f"toy/{name}")[0].inputs["x"].tobytes() for name in ("doubling", "weights")]
+    assert len(set(drawn)) == 4
+
+
+def test_two_courses_on_one_machine_have_references_of_their_own(oracles, tmp_path, capsys):
+    one, two = course(tmp_path / "one"), course(tmp_path / "two")
+    assert cli.main(["--course", str(one), "references", ASSIGNMENT, "--seed", "1"]) == 0
+    kept = bytes_below(one)
+    shipped = bytes_below(ROOT / "exercises")
+    assert cli.main(["--course", str(two), "references", ASSIGNMENT, "--seed", "2"]) == 0
+    assert bytes_below(one) == kept
+    assert bytes_below(ROOT / "exercises") == shipped
+    assert References.of_course(one).seed(ASSIGNMENT) == 1
+    cases = [References.of_course(root).cases("toy/weights")[0].inputs["x"] for root in (one, two)]
+    assert not np.allclose(*cases)
+    assert not list(Path(store.__file__).parent.rglob("expected.safetensors"))
+
+
+def test_references_that_are_drawn_anew_are_read_anew(oracles, tmp_path):
+    references = References(tmp_path)
+    references.build(ASSIGNMENT, seed=1)
+    before = references.cases("toy/doubling")[0].expected["y"]
+    references.build(ASSIGNMENT, seed=2)
+    assert not np.allclose(before, references.cases("toy/doubling")[0].expected["y"])
+
+
+def test_a_failing_oracle_leaves_the_references_of_before(oracles, tmp_path):
+    references = References(tmp_path)
+    references.build(ASSIGNMENT, seed=1)
+    kept = bytes_below(tmp_path)
+    oracles.EXERCISES = [*toy("doubling"), Exercise("toy/zero", lambda generator: [1 / 0])]
+    store.exercises.cache_clear()
+    with pytest.raises(ZeroDivisionError):
+        references.build(ASSIGNMENT, seed=2)
+    assert bytes_below(tmp_path) == kept
+
+
+def test_without_names_all_assignments_are_drawn_and_the_kits_seed_is_said(oracles, tmp_path, capsys):
+    root = course(tmp_path / "course")
+    assert cli.main(["--course", str(root), "references"]) == 0
+    said = capsys.readouterr()
+    assert "2 exercises, 2 cases, seed 2026" in said.out
+    assert "everybody can know them" in said.err
+    assert cli.main(["--course", str(root), "references", "--seed", "new"]) == 0
+    assert capsys.readouterr().err == ""
+    seed = References.of_course(root).seed(ASSIGNMENT)
+    assert cli.main(["--course", str(root), "references"]) == 0
+    assert References.of_course(root).seed(ASSIGNMENT) == seed  # the exam of before, drawn again
+
+
+@pytest.mark.parametrize("words", [["nowhere"], ["toy", "--seed", "many"], ["toy", "--seed", "-1"]])
+def test_what_cannot_be_drawn_is_said_in_one_line(oracles, tmp_path, capsys, words):
+    root = course(tmp_path / "course")
+    try:
+        code = cli.main(["--course", str(root), "references", *words])
+    except SystemExit as error:  # argparse
+        code = error.code
+    assert code == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert not (root / "exercises").exists()
+
+
+@pytest.mark.parametrize("damage", ["no manifest", "no file", "another file", "not in the manifest"])
+def test_damaged_references_are_said_and_not_used(oracles, tmp_path, damage):
+    references = References(tmp_path)
+    references.build(ASSIGNMENT, seed=1)
+    folder = tmp_path / "toy"
+    if damage == "no manifest":
+        (folder / "manifest.json").unlink()
+    elif damage == "no file":
+        (folder / "doubling" / "expected.safetensors").unlink()
+    elif damage == "another file":
+        shutil.copy(folder / "weights" / "expected.safetensors", folder / "doubling" / "expected.safetensors")
+    else:
+        shutil.copytree(folder / "doubling", folder / "tripling")
+    slug = "toy/tripling" if damage == "not in the manifest" else "toy/doubling"
+    with pytest.raises(store.GradingError, match="run 'autograder references toy'"):
+        references.cases(slug)
+
+
+def test_the_instructors_jupyter_finds_the_references_of_the_course_that_it_works_in(oracles, tmp_path, monkeypatch):
+    from autograder import reference
+
+    root = course(tmp_path / "course")
+    References.of_course(root).build(ASSIGNMENT, seed=3)
+    monkeypatch.chdir(root / "source" / ASSIGNMENT)
+    monkeypatch.delenv("AUTOGRADER_INPUTS", raising=False)
+    monkeypatch.delenv("AUTOGRADER_ANSWERS", raising=False)
+    (case,) = reference("toy/doubling")
+    case.compare(y=2 * case.x)
+    with pytest.raises(AssertionError):
+        case.compare(y=3 * case.x)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match="autograder references toy"):
+        list(reference("toy/doubling"))
+
+
+@pytest.mark.parametrize("assignment", [path.parent.name for path in REFERENCES.folder.glob("*/manifest.json")])
+def test_a_bundle_holds_the_oracles_that_its_assignment_imports_and_no_others(assignment, monkeypatch, tmp_path):
+    held = {path.removeprefix("autograder/") for path, _ in bundle._grader(assignment) if "/oracles/" in path}
+    for path in [path for path in sys.modules if path.startswith("autograder.oracles")]:
+        monkeypatch.delitem(sys.modules, path)
+    before = set(sys.modules)
+    __import__(f"autograder.oracles.{assignment}")
+    imported = {name for name in set(sys.modules) - before if name.startswith("autograder.oracles.")}
+    assert held >= {f"{name.partition('.')[2].replace('.', '/')}.py" for name in imported}
+    foreign = [path for path in held for other in REFERENCES.folder.iterdir()
+               if other.name != assignment and path.startswith(f"oracles/{other.name}")]  # fmt: skip
+    assert not foreign
+
+
+def test_the_bundle_of_an_assignment_whose_name_begins_another_holds_nothing_of_the_other(monkeypatch, tmp_path):
+    package = tmp_path / "autograder"
+    (package / "oracles").mkdir(parents=True)
+    (package / "oracles" / "encoder.py").write_text("from autograder.oracles.shared import draw\nEXERCISES = []\n")
+    for name in ("encoder_lab", "encoder_lab_heads", "shared"):
+        (package / "oracles" / f"{name}.py").write_text("draw = None\n")
+    monkeypatch.setattr(bundle, "PACKAGE", package)
+    held = [path for path, _ in bundle._grader("encoder")]
+    assert held == ["autograder/oracles/encoder.py", "autograder/oracles/shared.py"]
+
+
+def test_no_requirement_names_one_of_our_own_distributions():
+    """pip would look for it on the package index, where anybody may register the name."""
+    projects = [tomllib.loads(path.read_text())["project"] for path in ROOT.glob("**/pyproject.toml")
+                if ".venv" not in path.parts]  # fmt: skip
+    ours = {canonicalize_name(project["name"]) for project in projects}
+    assert len(ours) >= 2
+    for project in projects:
+        extras = [entry for extra in project.get("optional-dependencies", {}).values() for entry in extra]
+        required = [Requirement(entry) for entry in [*project["dependencies"], *extras]]
+        named = [one for one in required if canonicalize_name(one.name) in ours and not one.url]
+        assert not named, f"{project['name']} requires {named}"
+    plain = (ROOT / "requirements-dev.txt").read_text() + (ROOT / "constraints.txt").read_text()
+    assert not [line for line in plain.splitlines() if canonicalize_name(line.partition("==")[0].strip()) in ours]

@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from autograder import verdict as verdicts
 from autograder.agreement import check_before_grading
 from autograder.assignment import Assignment, Course, read_submission
+from autograder.dask_workers import dask_results
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook import open_gradebook, save
 from autograder.grading import Graded
@@ -26,7 +27,7 @@ from autograder.penalties import check_policy, refresh_penalties
 from autograder.run import Limits
 from autograder.times import read_times
 from autograder.verdict import SubmissionVerdict
-from autograder.workers import Done, Isolation, Job, dask_results, local_results, start_importing
+from autograder.workers import Done, Isolation, Job, local_results, start_importing
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Who does the grading: local processes, or the workers of a Dask scheduler, behind one small interface.
+"""One submission in whatever process grades it, and the local processes that do so.
 
-Local workers share one warm template of kernels; a Dask worker keeps its own. A worker that dies takes down only what
-it was doing: that is done again by another.
+Local workers share one warm template of kernels; a Dask worker (``dask_workers``) keeps its own. A worker that dies
+takes down only what it was doing, and that is done again, alone, by another.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import multiprocessing
 import os
 import threading
 import traceback
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -19,23 +20,19 @@ from functools import lru_cache
 from multiprocessing import forkserver
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError
 from autograder.grading import ATTEMPTS, Graded, grade
-from autograder.isolation import require
 from autograder.run import Kernels, Limits
-
-if TYPE_CHECKING:
-    from distributed import Client
-    from distributed import as_completed as AsCompleted
 
 Isolation = Literal["auto", "none"]
 
-#: How often a submission may be among those that Dask gave up with their workers; each time stands for several.
-DASK_DEATHS = 5
+#: What is said of a submission that none of its workers survived.
+KILLED = "the worker died while grading this submission"
 
+_AT_HAND = 2  # jobs given to one worker: the one it does, and the next
 _UNTIL_EXIT = ExitStack()
 
 
@@ -61,6 +58,9 @@ class Done:
     details: str = ""
 
 
+Work = Callable[[Job], Done]
+
+
 @lru_cache(maxsize=1)
 def _kernels(isolation: Isolation, template: str | None) -> Kernels:
     """They live as long as the worker does."""
@@ -83,9 +83,7 @@ def do(job: Job) -> Done:
     except GradingError as error:
         return Done(job, None, str(error))
     except Exception as error:  # a fault of ours in one submission must not stop the class
-        return Done(
-            job, None, f"the grader failed ({type(error).__name__}: {error}); this is no mark", traceback.format_exc()
-        )
+        return Done(job, None, *_blame(error))
 
 
 def _end_with_parent() -> None:
@@ -116,104 +114,103 @@ def start_importing() -> None:
         forkserver.ensure_running()
 
 
-def local_results(jobs: list[Job], workers: int) -> Iterator[Done]:
-    """Grade with processes of our own; a pool broken by a killed worker is replaced and its jobs are done again."""
-    waiting, tries = list(jobs), dict.fromkeys((job.student for job in jobs), 0)
-    while waiting:
-        broken: list[Job] = []
-        with ProcessPoolExecutor(min(workers, len(waiting)), _processes(), initializer=_end_with_parent) as pool:
-            for job, outcome in _as_completed(pool, waiting, 2 * workers):
-                if isinstance(outcome, BrokenProcessPool):
-                    tries[job.student] += 1
-                    broken.append(job)
-                else:
-                    yield outcome
-        waiting = [job for job in broken if tries[job.student] < ATTEMPTS]
-        yield from (
-            Done(job, None, "the worker died while grading this submission")
-            for job in broken
-            if tries[job.student] >= ATTEMPTS
-        )
+class _Worker:
+    """A process, and the jobs it was given, in order: it does the first of them, the others wait in its queue.
 
-
-def _as_completed(pool: Executor, jobs: list[Job], window: int) -> Iterator[tuple[Job, Done | BrokenProcessPool]]:
-    """Results as they come, with only a few jobs handed out at a time: results never pile up."""
-    queue = iter(jobs)
-    running: dict[Future[Done], Job] = {}
-
-    def hand_out() -> bool:
-        for job in queue:
-            try:
-                running[pool.submit(do, job)] = job
-            except BrokenProcessPool as error:
-                failed.append((job, error))
-                continue
-            return True
-        return False
-
-    failed: list[tuple[Job, Done | BrokenProcessPool]] = []
-    while len(running) < window and hand_out():
-        pass
-    while running or failed:
-        yield from failed
-        failed.clear()
-        if not running:
-            break
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            job = running.pop(future)
-            error = future.exception()
-            if error is not None and not isinstance(error, BrokenProcessPool):
-                raise error
-            yield job, error if isinstance(error, BrokenProcessPool) else future.result()
-            hand_out()
-
-
-@lru_cache(maxsize=1)
-def _proven() -> None:
-    require()
-
-
-def do_elsewhere(job: Job) -> Done:
-    """:func:`do` on a Dask worker, whose machine proves its isolation before the first submission."""
-    if job.isolation == "auto":
-        _proven()
-    return do(job)
-
-
-def dask_results(jobs: list[Job], address: str) -> Iterator[Done]:
-    """Grade with the workers of a running Dask scheduler, which see the course under the same path.
-
-    Raises GradingError where Dask is missing or no scheduler answers.
+    Each process is a pool of its own, so that its death tells which job it was doing and breaks no other's.
     """
+
+    def __init__(self, work: Work) -> None:
+        self._pool = ProcessPoolExecutor(1, _processes(), initializer=_end_with_parent)
+        self._work = work
+        self.given: dict[Future[Done], Job] = {}
+
+    def give(self, job: Job) -> bool:
+        """False where the process is dead."""
+        try:
+            self.given[self._pool.submit(self._work, job)] = job
+        except BrokenProcessPool:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def local_results(jobs: list[Job], workers: int, work: Work = do) -> Iterator[Done]:
+    """Grade with processes of our own.
+
+    When a worker dies, the submission it was grading is a suspect; what only waited in its queue goes to another
+    worker. Suspects are graded again at the end, one at a time with nothing beside them: a submission that kills its
+    worker harms no other, and one whose worker was killed for the memory that others took has the machine to itself.
+    """
+    suspects: list[Job] = []
+    yield from _side_by_side(deque(jobs), workers, work, suspects)
+    yield from (_alone(job, work) for job in suspects)
+
+
+def _side_by_side(queue: deque[Job], workers: int, work: Work, suspects: list[Job]) -> Iterator[Done]:
+    """Results as they come; what a worker died under is left in ``suspects``."""
+    staff: list[_Worker] = []
     try:
-        from distributed import Client, as_completed
-    except ImportError as error:
-        raise GradingError("--scheduler needs Dask: pip install 'dask' 'distributed'") from error
-    try:
-        client = Client(address, timeout="10s")
-    except (OSError, ValueError) as error:
-        raise GradingError(f"no Dask scheduler answers at {address}: {error}") from error
-    with client:
-        yield from _from_dask(client, as_completed, jobs)
+        while True:
+            _hand_out(queue, staff, workers, work)
+            running = [future for worker in staff for future in worker.given]
+            if not running:
+                return
+            wait(running, return_when=FIRST_COMPLETED)
+            for worker in list(staff):
+                for future, job in list(worker.given.items()):
+                    if not future.done():
+                        break  # in order: nothing behind it has begun
+                    del worker.given[future]
+                    if isinstance(future.exception(), BrokenProcessPool):
+                        suspects.append(job)
+                        queue.extendleft(reversed(worker.given.values()))
+                        staff.remove(worker)
+                        worker.close()
+                        break
+                    yield _outcome(job, future)
+    finally:
+        for worker in staff:
+            worker.close()
 
 
-def _from_dask(client: Client, as_completed: type[AsCompleted], jobs: list[Job]) -> Iterator[Done]:
-    """Results as they come. Dask gives up a task that several workers died under; whoever only waited there
-    had nothing to do with it, so a submission is handed out again until DASK_DEATHS such verdicts have come."""
-    from distributed import KilledWorker
-
-    running = {(future := client.submit(do_elsewhere, job, pure=False)).key: (future, job) for job in jobs}
-    deaths = dict.fromkeys((job.student for job in jobs), 0)
-    finished = as_completed([future for future, _ in running.values()])
-    for future in finished:
-        _, job = running.pop(future.key)
-        error = future.exception() if future.status == "error" else None
-        if future.status == "finished":
-            yield future.result()
-        elif isinstance(error, KilledWorker | None) and deaths[job.student] < DASK_DEATHS:
-            deaths[job.student] += 1
-            again = client.submit(do_elsewhere, job, pure=False)
-            running[again.key] = again, job
-            finished.add(again)
+def _hand_out(queue: deque[Job], staff: list[_Worker], workers: int, work: Work) -> None:
+    """Give every worker a few jobs, so that results never pile up; one that has died with nothing to do is replaced."""
+    while queue and (len(staff) < workers or min(len(worker.given) for worker in staff) < _AT_HAND):
+        least = min(staff, key=lambda worker: len(worker.given), default=None)
+        if least is None or (least.given and len(staff) < workers):
+            staff.append(least := _Worker(work))
+        if least.give(queue[0]):
+            queue.popleft()
+        elif least.given:
+            return  # its jobs are about to come back
         else:
-            yield Done(job, None, f"no worker could do it: {error or future.status}")
+            staff.remove(least)
+            least.close()
+
+
+def _outcome(job: Job, future: Future[Done]) -> Done:
+    error = future.exception()
+    return future.result() if error is None else Done(job, None, *_blame(error))
+
+
+def _blame(error: BaseException) -> tuple[str, str]:
+    """(one line, details) about a fault of ours in one submission."""
+    said = f"the grader failed ({type(error).__name__}: {error}); this is no mark"
+    return said, "".join(traceback.format_exception(error))
+
+
+def _alone(job: Job, work: Work) -> Done:
+    """A submission under which a worker died: the last tries it has."""
+    for _ in range(ATTEMPTS - 1):
+        worker = _Worker(work)
+        try:
+            worker.give(job)
+            (future,) = worker.given
+            if not isinstance(future.exception(), BrokenProcessPool):
+                return _outcome(job, future)
+        finally:
+            worker.close()
+    return Done(job, None, KILLED)

@@ -1,0 +1,43 @@
+"""Cheap stand-ins for the grading of one submission. A module of its own: workers import it by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from autograder.grading import Graded
+from autograder.run import Limits
+from autograder.verdict import SubmissionVerdict
+from autograder.workers import Done, Job, do
+
+
+def jobs(students: list[str], root: Path = Path("nowhere")) -> list[Job]:
+    return [Job(root, "toy", student, Limits(), "none") for student in students]
+
+
+def quick_or_deadly(job: Job) -> Done:
+    """A submission called killer... kills its worker, always; one called victim... only while others run beside it."""
+    if job.student.startswith("killer"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.001)
+    return Done(job, Graded(SubmissionVerdict(job.student, job.assignment), {}, ()))
+
+
+def hungry(job: Job) -> Done:
+    """As when memory is short: whoever finds another one at work is killed. ``job.root`` is where they meet."""
+    mine = job.root / f"{job.student}.at-work"
+    mine.touch()
+    time.sleep(0.05)
+    crowded = len(list(job.root.glob("*.at-work"))) > 1
+    mine.unlink()
+    if crowded and job.student.startswith("victim"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Done(job, Graded(SubmissionVerdict(job.student, job.assignment), {}, ()))
+
+
+def real_or_deadly(job: Job) -> Done:
+    if job.student.startswith("killer"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return do(job)

@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Literal
@@ -18,7 +19,7 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
-from autograder.isolation import Policy, available
+from autograder.isolation import Policy, available, environment
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import Execution, Finished, Lifeline
 from autograder.kernel.forkserver import ForkServer, Template
@@ -102,7 +103,14 @@ class Kernels:
             yield kernels
 
     def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
-        """A folder for one kernel; see :class:`Scratch`. Raises InfrastructureError where it cannot be laid out."""
+        """A folder for one kernel; see :class:`Scratch`.
+
+        Raises InfrastructureError where it cannot be laid out, or where a confined kernel could read the expected
+        answers, which lie beside the inputs.
+        """
+        if self.confined:
+            for folder in inputs.values():
+                self._refuse_exposed(folder)
         root = self._base / str(next(self._numbers))
         try:
             return Scratch(root, files, inputs)
@@ -112,6 +120,15 @@ class Kernels:
         except ValueError:
             remove_tree(root)
             raise
+
+    def _refuse_exposed(self, folder: Path) -> None:
+        place = folder.resolve()
+        for path in _resolved((*environment().read, *map(str, self._readable))):
+            if place.is_relative_to(path):
+                raise InfrastructureError(
+                    f"students' code may read {path}, which holds the stored references ({folder}): move the course "
+                    "out of the Python environment's folder, or make the environment in a folder of its own, say .venv"
+                )
 
     @contextlib.contextmanager
     def answers(self) -> Iterator[Path]:
@@ -167,6 +184,11 @@ class Kernels:
         provisioner = {"provisioner_name": PROVISIONER.name, "config": config}
         spec = KernelSpec(argv=["forked"], language="python", metadata={"kernel_provisioner": provisioner})
         return KernelManager(kernel_spec_manager=_OneSpec(spec), context=self._context)
+
+
+@cache
+def _resolved(paths: tuple[str, ...]) -> tuple[Path, ...]:
+    return tuple(Path(path).resolve() for path in paths)
 
 
 class _OneSpec(KernelSpecManager):

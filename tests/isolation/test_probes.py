@@ -12,6 +12,9 @@ import pytest
 
 from autograder import isolation
 from autograder.isolation import policy, probes, selftest
+from autograder.kernel import InfrastructureError
+from autograder.kernel.forkserver import ForkServer
+from autograder.kernel.kernels import Kernels
 
 NAMES = [selftest._title(probe) for probe in (*probes.ATTEMPTS, *probes.BOMBS)]
 
@@ -103,3 +106,15 @@ def test_the_confinement_needs_no_root(tmp_path: Path, with_namespaces: bool) ->
     assert done.returncode == 0, done.stderr
     assert '"passed": false' not in done.stdout, done.stdout
     assert done.stdout.count('"passed": true') == len(NAMES)
+
+
+def test_a_course_inside_the_environments_folder_is_not_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``python -m venv .`` in the course's folder makes all of the course readable."""
+    inputs = tmp_path / "course" / "exercises" / "toy" / "doubling" / "inputs"
+    inputs.mkdir(parents=True)
+    kernels = Kernels(tmp_path, ForkServer("nowhere"), ())
+    kernels.new_scratch({}, {"toy/doubling": inputs}).remove()
+    exposed = policy.Readable((str(tmp_path / "course"),), ())
+    monkeypatch.setattr("autograder.kernel.kernels.environment", lambda: exposed)
+    with pytest.raises(InfrastructureError, match="move the course out of the Python environment"):
+        kernels.new_scratch({}, {"toy/doubling": inputs})

@@ -2,7 +2,8 @@
 
 What is searched for comes from the trusted side: solution regions, hidden tests, mark schemes, model answers, the
 files under ``solutions/``, and the expected tensors, as raw bytes and as numbers printed to four digits. What
-the teacher shows in the same assignment's visible text is no leak.
+the teacher shows in the same assignment's visible text is no leak, unless it is most of a solution. In a notebook every
+line that looks like a marker is one, and so is whatever only hidden tests say.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
-from autograder.leaks_secrets import BARE_WIDTH, Secrets, bare, secrets_of, squeeze
+from autograder.embedded import embedded
+from autograder.leaks_secrets import BARE_WIDTH, Secrets, bare, secrets_of, shown_whole, squeeze
 from autograder.leaks_tensors import Tensors, number_groups
+from autograder.markers import marker_lines
 
 #: Of an archive inside the folder no more than this is unpacked.
 MAX_UNPACKED_BYTES = 1 << 30
-MARKERS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "BEGIN MARK SCHEME")
+#: What only hidden tests say: students' notebooks never ask for a stored reference.
+_GRADER = re.compile(r"\b(?:from|import)\s+autograder\b|\breference\s*\(\s*(?:slug\s*=\s*)?[\"']")
 
 
 def leaks(folder: Path, assignments: Assignment | Sequence[Assignment]) -> list[str]:
@@ -34,7 +38,7 @@ def leaks(folder: Path, assignments: Assignment | Sequence[Assignment]) -> list[
     """
     opened = [assignments] if isinstance(assignments, Assignment) else list(assignments)
     search = _Search(Secrets.joined([secrets_of(one) for one in opened]), Tensors.of(opened))
-    found: list[str] = []
+    found = [leak for one in opened for leak in shown_whole(one)]
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts):
         found += search.file(str(path.relative_to(folder)), path.read_bytes())
     return found
@@ -52,9 +56,13 @@ class _Search:
         yield from (f"{name}: the bytes of {tensor}" for tensor in self.tensors.in_bytes(data))
         if b"\0" in data[:8192]:
             return
-        text = _text(name, data.decode("utf-8", "replace"))
+        words = data.decode("utf-8", "replace")
+        for inside, content in embedded(name, words):
+            yield from self.file(inside, content)
+        text = _text(name, words)
         if name.endswith(".ipynb"):
-            yield from (f"{name}: the marker '{marker}'" for marker in MARKERS if marker in text)
+            yield from (f"{name}: the marker {line!r}" for line in dict.fromkeys(marker_lines(text)))
+            yield from (f"{name}: hidden tests say {said!r}" for said in dict.fromkeys(_GRADER.findall(text)))
         yield from (f"{name}: {what}" for what in self._words(text))
         groups = number_groups(text)
         yield from (f"{name}: numbers of {tensor}" for tensor in self.tensors.in_numbers(groups))

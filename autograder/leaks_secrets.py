@@ -67,23 +67,44 @@ def bare(line: str) -> str:
 
 def secrets_of(assignment: Assignment) -> list[Needle]:
     """Everything secret of one assignment that its own visible text does not show anyway."""
+    regions, visible = _divided(assignment)
+    known = _searchable("\n".join(text for text in visible.values()))
+    return [needle for region in regions for needle in _needles(region) if needle.squeezed not in known]
+
+
+def shown_whole(assignment: Assignment) -> Iterator[str]:
+    """Each place in the visible text that shows more than half of a secret: pasted there, not merely alike."""
+    regions, visible = _divided(assignment)
+    searchable = {where: _searchable(text) for where, text in visible.items()}
+    for region in regions:
+        needles = list(_needles(region))
+        for where, text in searchable.items():
+            shown = [needle for needle in needles if needle.squeezed in text]
+            stub = region.owner == f"solution file {assignment.name}/{where}"  # it shares its frame with the solution
+            if 2 * len(shown) > len(needles) and not stub:
+                yield f"{where}: most of {region.owner}: {shown[0].shown!r}"
+
+
+def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
+    """(what students must not see, where -> what they see) of one assignment."""
     regions: list[Region] = []
-    visible: list[str] = []
+    visible: dict[str, str] = {}
     for name, notebook in assignment.source.items():
         for number, cell in enumerate(notebook.cells):
-            owner = f"{assignment.name}/{name}/{cells.grade_id(cell) or f'cell {number}'}"
-            found, shown = split_cell(cell, owner)
+            place = f"{name}/{cells.grade_id(cell) or f'cell {number}'}"
+            found, visible[place] = split_cell(cell, f"{assignment.name}/{place}")
             regions += found
-            visible.append(shown)
-    beside = (data.decode("utf-8", "replace") for data in assignment.files.values())
     # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
-    visible += [text for text in beside if not any(f"BEGIN {mark}" in text for mark in _REGIONS)]
+    beside = {name: data.decode("utf-8", "replace") for name, data in assignment.files.items()}
+    visible |= {name: text for name, text in beside.items() if not any(f"BEGIN {mark}" in text for mark in _REGIONS)}
     for name, data in assignment.solution_files().items():
         lines = tuple(data.decode("utf-8", "replace").split("\n"))
         regions.append(Region(f"solution file {assignment.name}/{name}", lines, (), prose=False))
-    text = "\n".join(visible)
-    known = squeeze(text) + "\n" + squeeze("\n".join(map(bare, text.split("\n"))))
-    return [needle for region in regions for needle in _needles(region) if needle.squeezed not in known]
+    return regions, visible
+
+
+def _searchable(text: str) -> str:
+    return squeeze(text) + "\n" + squeeze("\n".join(map(bare, text.split("\n"))))
 
 
 def split_cell(cell: NotebookNode, owner: str) -> tuple[list[Region], str]:

@@ -22,8 +22,8 @@ def marker_lines(text: str) -> Iterator[str]:
     """Every line that is a marker or looks like one, in whatever spelling and behind whatever sign of a comment."""
     for line in text.split("\n"):
         stripped = line.strip()
-        if len(stripped) <= _MAX_LINE and _looks_like_one(stripped):
-            yield stripped
+        if _looks_like_one(stripped):
+            yield stripped[:_MAX_LINE]
 
 
 def misspelt(text: str) -> Iterator[str]:
@@ -32,7 +32,11 @@ def misspelt(text: str) -> Iterator[str]:
 
 
 def _looks_like_one(line: str) -> bool:
-    if any(known in line for known in KNOWN) or _SHOUTED.search(line):
+    if any(known in line for known in KNOWN):
+        return True
+    if len(line) > _MAX_LINE:
+        return False
+    if _SHOUTED.search(line):
         return True
     behind = _AFTER_COMMENT.search(line)
     return any(_resembles(part) for part in (line, behind[1] if behind else ""))

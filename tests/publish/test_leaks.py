@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import zipfile
 from dataclasses import replace
@@ -142,7 +143,88 @@ def test_an_archive_that_cannot_be_searched_is_reported(sheet, folder):
 
 def test_a_marker_that_was_left_behind_is_found(sheet, folder):
     (folder / "a.ipynb").write_text(_released("### BEGIN SOLUTION\nx = 1\n### END SOLUTION"))
-    assert leaks(folder, sheet) == ["a.ipynb: the marker 'BEGIN SOLUTION'"]
+    assert leaks(folder, sheet) == [
+        "a.ipynb: the marker '### BEGIN SOLUTION'", "a.ipynb: the marker '### END SOLUTION'"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "### BEGIN HIDEN TESTS", "### END SOLUTON", "# begin solution", "###BEGINSOLUTION", "# BEGIN_SOLUTION",
+        "// END HIDDEN TEST", "<!-- END MARK SHEME -->", "x = 1  ### BEGN SOLUTION", "### BGEIN HIDDEN TESTS",
+        "BEGIN HIDDEN TESTS", "# BEGIN ANSWER", "=== BEGIN MARK SCHEME ===", "% BEGIN SOLUTION", "-- BEGIN SOLUTION",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["code", "markdown", "metadata", "output"])
+def test_a_line_that_looks_like_a_marker_is_found_in_any_spelling_and_anywhere(sheet, folder, line, place):
+    make = new_markdown_cell if place == "markdown" else new_code_cell
+    cell = make(f"text\n{line}\nmore" if place in ("code", "markdown") else "text")
+    if place == "metadata":
+        cell.metadata["note"] = line
+    if place == "output":
+        cell.outputs = [nbformat.v4.new_output("stream", text=f"text\n{line}\n")]
+    (folder / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[cell])))
+    (found,) = leaks(folder, sheet)
+    assert found.startswith("a.ipynb: the marker ") and line[-8:] in found
+
+
+@pytest.mark.parametrize(
+    "line", ["# Solution", "## Hidden tests", "# begin", "The solution begins here.", "BEGIN TRANSACTION;", "# The end"]
+)
+def test_words_that_only_resemble_a_marker_are_none(sheet, folder, line):
+    (folder / "a.ipynb").write_text(_released(f"text\n{line}\nmore"))
+    assert leaks(folder, sheet) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from autograder import reference", "import autograder", "from autograder.probe import reference as r",
+        "for case in reference('sheet/other'):", 'next(reference( "sheet/other" ))',
+    ],
+)  # fmt: skip
+def test_what_only_hidden_tests_say_is_found_in_a_notebook(sheet, folder, line):
+    (folder / "a.ipynb").write_text(_released(f"check.attention(Attention)\n{line}"))
+    assert any(found.startswith("a.ipynb: hidden tests say") for found in leaks(folder, sheet))
+
+
+def test_prose_about_references_is_no_leak(sheet, folder):
+    (folder / "a.ipynb").write_text(_released("# see the reference(s) at the end, and what an autograder is"))
+    assert leaks(folder, sheet) == []
+
+
+def test_a_solution_pasted_whole_into_visible_text_is_found(sheet, folder):
+    pasted = SOLUTION.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
+    notebook = sheet.source["1_attention"]
+    with_it = new_notebook(cells=[*notebook.cells, new_markdown_cell(f"```python\n{pasted}\n```")])
+    changed = replace(sheet, source={"1_attention": with_it})
+    (found,) = leaks(folder, changed)
+    assert found.startswith("1_attention/cell 5: most of solution sheet/1_attention/attention_answer")
+
+
+def test_a_model_answer_repeated_in_a_hint_is_found(sheet, folder):
+    with_it = new_notebook(cells=[*sheet.source["1_attention"].cells, new_markdown_cell(f"Hint: {ANSWER}")])
+    assert any("model answer" in line for line in leaks(folder, replace(sheet, source={"1_attention": with_it})))
+
+
+def test_one_line_that_a_solution_has_in_common_with_the_text_is_no_leak(sheet, folder):
+    hint = new_markdown_cell("A softmax over the keys: `weights = scores.softmax(dim=-1)`.")
+    with_it = new_notebook(cells=[*sheet.source["1_attention"].cells, hint])
+    assert leaks(folder, replace(sheet, source={"1_attention": with_it})) == []
+
+
+@pytest.mark.parametrize("place", ["attachment", "data uri", "output"])
+def test_a_solution_inside_a_file_inside_a_notebook_is_found(sheet, folder, place):
+    drawing = base64.b64encode(f"<svg><text>{SOLUTION}</text></svg>".encode()).decode()
+    if place == "attachment":
+        cell = new_markdown_cell("![](a.svg)", attachments={"a.svg": {"image/svg+xml": drawing}})
+    elif place == "data uri":
+        cell = new_markdown_cell(f"![](data:image/svg+xml;base64,{drawing})")
+    else:
+        cell = new_code_cell("1", outputs=[nbformat.v4.new_output("display_data", data={"image/svg+xml": drawing})])
+    (folder / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[cell])))
+    assert any("solution sheet/1_attention/attention_answer" in line for line in leaks(folder, sheet))
 
 
 def test_a_notebook_saved_as_text_among_the_teachers_files_is_found_when_it_is_released(sheet, folder):

@@ -27,6 +27,7 @@ def course(tmp_path: Path) -> Path:
     for station in ("source", "release"):
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "submitted" / "ada" / SHEET)
+    shutil.copytree(ROOT / "exercises" / SHEET, root / "exercises" / SHEET)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     return root
 

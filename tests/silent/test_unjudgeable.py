@@ -149,6 +149,7 @@ def course(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "source" / SHEET, root / "source" / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "release" / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "submitted" / "ada" / SHEET)
+    shutil.copytree(ROOT / "exercises" / SHEET, root / "exercises" / SHEET)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     for station in ("source", "release"):
         path = root / station / SHEET / f"{NOTEBOOK}.ipynb"

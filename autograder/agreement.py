@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,12 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
-from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
 from autograder import cells
-from autograder.assignment import Assignment
+from autograder.assignment import Assignment, Course, read_files
 from autograder.errors import GradingError
 from autograder.judgeable import require_judgeable
+from autograder.settings import read_config
 
 _REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
 #: Files beside the notebooks that nobody computes with.
@@ -60,7 +60,7 @@ def check_before_grading(root: Path, assignment: Assignment) -> None:
 
 def differences(root: Path, assignment: Assignment) -> Iterator[Difference]:
     """Where ``release/`` is not what the source makes of itself, what a grade depends on first."""
-    config = _config(root)
+    config = read_config(root)
     found = [one for name in assignment.source for one in _of_notebook(name, assignment, config)]
     found += _of_files(root, assignment)
     yield from sorted(found, key=lambda one: not one.counts)
@@ -84,13 +84,6 @@ def released(assignment: str, name: str, source: NotebookNode, config: Config) -
     except Exception as error:  # whatever nbgrader raises says what is wrong with the notebook
         raise GradingError(f"{assignment}: nbgrader cannot release {name}.ipynb: {error}") from error
     return notebook
-
-
-def _config(root: Path) -> Config:
-    try:
-        return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
-    except ConfigFileNotFound:
-        return Config()
 
 
 def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[Difference]:
@@ -147,12 +140,7 @@ def _code(source: str) -> str:
 
 
 def _of_files(root: Path, assignment: Assignment) -> Iterator[Difference]:
-    folder = root / "release" / assignment.name
-    theirs: Mapping[str, bytes] = {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".ipynb" and "__pycache__" not in path.parts
-    }
+    theirs = read_files(Course(root).release(assignment.name), assignment.ignore)
     for name in sorted({*assignment.files, *theirs}):
         if assignment.files.get(name) != theirs.get(name):
             what = "differs" if name in assignment.files and name in theirs else "is in one of them only"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatch, fnmatchcase
 from pathlib import Path
 
 import nbformat
@@ -14,6 +17,7 @@ from nbformat import NotebookNode
 
 from autograder import cells
 from autograder.errors import GradingError, NothingToGrade
+from autograder.settings import Settings, read_settings
 from autograder.store import References
 
 #: Where the instructor's own version of a file lies that students hand in beside the notebooks.
@@ -22,34 +26,102 @@ MAX_FILE_BYTES = 1 << 20
 _EXCHANGE_BYTES = 4096
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")
 MAX_NOTEBOOK_BYTES = 256 << 20
+# stand for every student and every assignment while a pattern is made; no regular expression changes them
+_ANY_STUDENT, _ANY_ASSIGNMENT = "anyxstudent", "anyxassignment"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Course:
-    """The folder of an nbgrader course, and the address of its gradebook."""
+    """The folder of an nbgrader course: its gradebook, and where everything lies, as ``nbgrader_config.py`` has it."""
 
     root: Path
+    settings: Settings
+
+    def __init__(self, root: Path, settings: Settings | None = None) -> None:
+        """Raises GradingError for a configuration that fails."""
+        settings = settings or read_settings(root)
+        object.__setattr__(self, "root", settings.root)
+        object.__setattr__(self, "settings", settings)
 
     @property
     def db_url(self) -> str:
-        """SQLite beside the course, unless ``NBGRADER_DB_URL`` says otherwise (PostgreSQL, say)."""
-        return os.environ.get("NBGRADER_DB_URL") or f"sqlite:///{self.root / 'gradebook.db'}"
+        """SQLite beside the course, unless the configuration says otherwise (PostgreSQL, say)."""
+        return self.settings.db_url
+
+    def source(self, assignment: str) -> Path:
+        return self._path(self.settings.source_directory, ".", assignment)
+
+    def release(self, assignment: str) -> Path:
+        return self._path(self.settings.release_directory, ".", assignment)
 
     def submitted(self, student: str, assignment: str) -> Path:
-        return self.root / "submitted" / student / assignment
+        return self._path(self.settings.submitted_directory, student, assignment)
 
     def autograded(self, student: str, assignment: str) -> Path:
-        return self.root / "autograded" / student / assignment
+        return self._path(self.settings.autograded_directory, student, assignment)
 
     def feedback(self, student: str, assignment: str) -> Path:
-        return self.root / "feedback" / student / assignment
+        return self._path(self.settings.feedback_directory, student, assignment)
+
+    @property
+    def every_feedback(self) -> Path:
+        """The folder that holds everybody's feedback."""
+        return next(path for path in self.feedback("*", "*").parents if "*" not in str(path))
+
+    def assignments(self) -> list[str]:
+        """Every assignment with a source notebook, in order."""
+        folders = self._found(self.settings.source_directory, ".", None)
+        return sorted(name for (_, name), folder in folders.items() if any(folder.glob("*.ipynb")))
+
+    def everybody_submitted(self, assignment: str | None = None) -> list[str]:
+        """The students with a folder for this assignment, or for any, in order; those that nbgrader would grade."""
+        found = {student for student, _ in self._found(self.settings.submitted_directory, None, assignment)}
+        return sorted(filter(self.takes, found))
+
+    def takes(self, student: str) -> bool:
+        """Whether ``CourseDirectory.student_id`` and ``student_id_exclude`` let commands work on this student."""
+        return fnmatchcase(student, self.settings.student_id) and student not in self.settings.student_id_exclude
+
+    def everybody_autograded(self, assignment: str) -> list[str]:
+        """The students with a verdict, in order."""
+        folders = self.autograded_folders(assignment)
+        return sorted(student for student, folder in folders.items() if (folder / "verdicts.json").is_file())
+
+    def autograded_folders(self, assignment: str) -> dict[str, Path]:
+        """Student to what is there of their graded submission, which may be half of it."""
+        found = self._found(self.settings.autograded_directory, None, assignment)
+        return {student: folder for (student, _), folder in found.items()}
+
+    def feedback_folders(self, assignment: str) -> dict[str, Path]:
+        found = self._found(self.settings.feedback_directory, None, assignment)
+        return {student: folder for (student, _), folder in found.items()}
 
     def students(self, assignment: str) -> list[str]:
-        """Everybody with a folder for this assignment, in order. Raises NothingToGrade where there is nobody."""
-        folder = self.root / "submitted"
-        found = sorted(path.parent.name for path in folder.glob(f"*/{assignment}") if path.is_dir())
+        """Everybody with a submission, in order. Raises NothingToGrade where there is nobody."""
+        found = self.everybody_submitted(assignment)
         if not found:
-            raise NothingToGrade(f"there is no submission to {assignment!r}: expected {folder}/<student>/{assignment}/")
+            expected = self.submitted("<student>", assignment)
+            raise NothingToGrade(f"there is no submission to {assignment!r}: expected {expected}/")
+        return found
+
+    def _path(self, step: str, student: str, assignment: str) -> Path:
+        structure = self.settings.directory_structure
+        named = structure.format(nbgrader_step=step, student_id=student, assignment_id=assignment)
+        return Path(os.path.normpath(self.root / named))
+
+    def _found(self, step: str, student: str | None, assignment: str | None) -> dict[tuple[str, str], Path]:
+        """(student, assignment) -> folder. None stands for every one. Hidden folders are nobody's."""
+        fixed = self._path(step, student or _ANY_STUDENT, assignment or _ANY_ASSIGNMENT)
+        pattern = glob.escape(str(fixed)).replace(_ANY_STUDENT, "*").replace(_ANY_ASSIGNMENT, "*")
+        escaped = re.escape(str(fixed)).replace(_ANY_STUDENT, "(?P<student>[^/]+)", 1)
+        expression = re.compile(escaped.replace(_ANY_ASSIGNMENT, "(?P<assignment>[^/]+)", 1))
+        found = {}
+        for path in glob.glob(pattern):
+            match = expression.fullmatch(path)
+            if match and os.path.isdir(path):
+                groups = match.groupdict()
+                key = groups.get("student", student or ""), groups.get("assignment", assignment or "")
+                found[key] = Path(path)
         return found
 
 
@@ -59,6 +131,7 @@ class Assignment:
 
     ``files`` are the teacher's files beside the notebooks; ``deliverables`` names those that a submission replaces;
     ``references`` are those of the course.
+    ``ignore``: patterns of file names that nbgrader leaves out, in a submission too.
     """
 
     name: str
@@ -67,27 +140,30 @@ class Assignment:
     files: Mapping[str, bytes]
     deliverables: frozenset[str]
     references: References
+    ignore: tuple[str, ...] = ()
 
     @classmethod
-    def open(cls, root: Path, name: str) -> Assignment:
+    def open(cls, root: Path | Course, name: str) -> Assignment:
         """Raises GradingError where there is no such assignment, or it was never released."""
-        source, release = root / "source" / name, root / "release" / name
+        course = root if isinstance(root, Course) else Course(root)
+        source, release = course.source(name), course.release(name)
         if not name or not source.is_dir():
-            known = sorted(path.name for path in (root / "source").glob("*") if path.is_dir())
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known) or 'none'}"
-            raise GradingError(f"unknown assignment {name!r}{hint}")
-        names = sorted(path.stem for path in source.glob("*.ipynb"))
+            raise GradingError(unknown_assignment(course, name))
+        found = sorted(source.glob(f"{course.settings.notebook_id}.ipynb"))
+        names = [path.stem for path in found if path.is_file()]
         missing = [stem for stem in names if not (release / f"{stem}.ipynb").is_file()]
         if missing:
-            raise GradingError(f"{name} was never released ({missing[0]}.ipynb is not in release/): run 'make release'")
+            expected = f"{missing[0]}.ipynb is not in {release}"
+            raise GradingError(f"{name} was never released ({expected}): run 'autograder release {name}'")
+        solutions = [path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()]
         return cls(
             name,
             {stem: _read(source / f"{stem}.ipynb") for stem in names},
             {stem: _read(release / f"{stem}.ipynb") for stem in names},
-            _files(source),
-            frozenset(path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()),
-            References.of_course(root),
+            read_files(source, course.settings.ignore),
+            frozenset(name for name in solutions if not course.settings.ignores(name)),
+            References.of_course(course.root),
+            course.settings.ignore,
         )
 
     @property
@@ -103,11 +179,22 @@ def _read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def unknown_assignment(course: Course, name: str) -> str:
+    known = course.assignments()
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known) or 'none'}"
+    return f"unknown assignment {name!r}; {hint}"
+
+
+def read_files(folder: Path, ignore: Sequence[str]) -> dict[str, bytes]:
+    """What nbgrader copies along with the notebooks: path -> content."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".ipynb" and "__pycache__" not in path.parts
+        if path.is_file()
+        and path.suffix != ".ipynb"
+        and "__pycache__" not in path.parts
+        and not any(fnmatch(part, pattern) for part in path.relative_to(folder).parts for pattern in ignore)
     }
 
 
@@ -127,7 +214,8 @@ class Submission:
 def read_submission(folder: Path, student: str, assignment: Assignment) -> Submission:
     """Take only what the assignment names. Raises NothingToGrade where there is no notebook at all."""
     notes: list[str] = []
-    present = {path.name: path for path in folder.iterdir()} if folder.is_dir() else {}
+    entries = folder.iterdir() if folder.is_dir() else ()
+    present = {path.name: path for path in entries if not any(fnmatch(path.name, one) for one in assignment.ignore)}
     notebooks: dict[str, bytes] = {}
     for stem in assignment.source:
         path = present.get(f"{stem}.ipynb") or _renamed(stem, present, assignment, notes)

@@ -52,7 +52,7 @@ def write_bundle(course: Course, assignment_name: str, settings: Settings, out: 
 
     Raises GradingError, and writes nothing, where the assignment is unknown or the zip exceeds 100 MB.
     """
-    assignment = Assignment.open(course.root, assignment_name)
+    assignment = Assignment.open(course, assignment_name)
     check_before_grading(course.root, assignment)
     project = PACKAGE.parent
     missing = [name for name in _PROJECT_FILES if not (project / name).is_file()]
@@ -96,7 +96,7 @@ def _entries(
         yield f"source/{name}/{stem}.ipynb", (nbformat.writes(unsolved) + "\n").encode()
     for file, data in assignment.files.items():
         yield f"source/{name}/{file}", data
-    yield from _folder(course.root / "release" / name, f"release/{name}")
+    yield from _folder(course.release(name), f"release/{name}")
 
 
 def _shell(assignment: str, settings: Settings) -> str:

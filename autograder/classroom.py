@@ -84,20 +84,20 @@ def grade_class(
 
     Raises GradingError where nothing can be done at all, NothingToGrade where not one submission can be read.
     """
-    assignment = Assignment.open(course.root, order.assignment)
+    assignment = Assignment.open(course, order.assignment)
     check_before_grading(course.root, assignment)
     everybody = course.students(order.assignment)
     unknown = sorted(set(order.students) - set(everybody))
     if unknown:
         raise NothingToGrade(
             f"no submission to {order.assignment!r} by {', '.join(unknown)}; "
-            f"expected submitted/<student>/{order.assignment}/"
+            f"expected {course.submitted('<student>', order.assignment)}/"
         )
     students = [student for student in everybody if not order.students or student in order.students]
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = read_times(course.root, order.assignment)
     journal = Journal(course.root, order.assignment)
-    trusted = assignment_digest(course.root, assignment)
+    trusted = assignment_digest(course, assignment)
     rows: dict[str, Row] = {}
     digests: dict[str, str] = {}
     for student in students:
@@ -115,7 +115,7 @@ def grade_class(
         raise NothingToGrade(f"not one submission to {order.assignment!r} can be read: {rows[students[0]].failure}")
 
     todo = [
-        Job(course.root, order.assignment, student, order.limits, order.isolation)
+        Job(course, order.assignment, student, order.limits, order.isolation)
         for student in students
         if student not in rows
     ]

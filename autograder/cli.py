@@ -27,6 +27,8 @@ from autograder.errors import GradingError
 from autograder.isolation import IsolationUnavailable
 from course.errors import CourseError
 
+#: These do their work without a course.
+ANYWHERE = ("doctor",)
 COMMANDS = (collect, grade, ci, bundle, feedback, report, export, references, release, publish, doctor)
 
 
@@ -36,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         description="Grade the notebooks of a course: rebuilt, run confined, "
         "judged outside the process that ran the student's code.",
     )
-    made.add_argument("--course", type=Path, default=Path.cwd(), help="the course's folder (default: here)")
+    made.add_argument("--course", type=Path, default=Path.cwd(), help="the course's folder (default: here or above)")
     words = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(words)
@@ -49,8 +51,12 @@ def main(argv: list[str] | None = None) -> int:
     # nbgrader calls alembic by name, also where nobody activated the environment
     os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
     args = parser().parse_args(argv)
-    args.course = args.course.resolve()
     try:
+        if args.command not in ANYWHERE:
+            from autograder.settings import find_course  # nbgrader takes its time
+
+            args.course = find_course(args.course, getattr(args, "submission", None))
+        args.assignment = _names(getattr(args, "assignment", None))
         return int(args.func(args))
     except (GradingError, CourseError, IsolationUnavailable) as error:
         print(f"autograder: {error}", file=sys.stderr)
@@ -58,6 +64,13 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("autograder: stopped; the same command goes on where this one stopped", file=sys.stderr)
         return 130
+
+
+def _names(assignment: str | list[str] | None) -> str | list[str] | None:
+    """Without the slash that a shell puts behind a folder's name."""
+    if isinstance(assignment, list):
+        return [name.rstrip("/") or name for name in assignment]
+    return assignment and (assignment.rstrip("/") or assignment)
 
 
 if __name__ == "__main__":

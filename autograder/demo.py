@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from autograder import cli
+from autograder.assignment import Course
 from autograder.release import generate
 from autograder.sample import EXPECTED, build_sample_class
 from autograder.sample.build import ASSIGNMENT
@@ -68,7 +69,7 @@ def _unexpected(course: Path) -> list[str]:
     """The gradebook's word against what every sample student deserves."""
     from nbgrader.api import Gradebook
 
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+    with Gradebook(Course(course).db_url) as gradebook:
         scores = {student: gradebook.find_submission(ASSIGNMENT, student).score for student in EXPECTED}
     return [f"{student} has {scores[student]:g} points and deserves {deserved:g}"
             for student, deserved in EXPECTED.items() if scores[student] != deserved]

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.assignment import Assignment, Submission
+from autograder.assignment import Assignment, Course, Submission
 
 
 class Journal:
@@ -55,12 +55,12 @@ def _torn(descriptor: int) -> bool:
     return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
 
 
-def assignment_digest(root: Path, assignment: Assignment) -> str:
+def assignment_digest(course: Course, assignment: Assignment) -> str:
     """Changes whenever the trusted side changes: notebooks, files, references."""
     digest = hashlib.sha256()
     for folder in (
-        root / "source" / assignment.name,
-        root / "release" / assignment.name,
+        course.source(assignment.name),
+        course.release(assignment.name),
         assignment.references.folder / assignment.name,
     ):
         for path in sorted(folder.rglob("*")):

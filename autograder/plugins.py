@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 from contextlib import ExitStack
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -87,7 +88,7 @@ class JudgeAnswers(NbGraderPreprocessor):
                 notes=notes,
             )
         _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
-        source = Assignment.open(_course().root, names["assignment"]).source[names["notebook"]]
+        source = Assignment.open(_course(), names["assignment"]).source[names["notebook"]]
         return with_marking_guides(write_into(ran.notebook, said), source), resources
 
 
@@ -96,14 +97,20 @@ def sweep(assignment: str, student: str, notebooks: list[str]) -> None:
 
     student: nbgrader's pattern, ``*`` for everybody.
     """
-    keep = {f"{name}.ipynb" for name in Assignment.open(_course().root, assignment).source} | KEPT
-    for path in _course().root.glob(f"autograded/{student}/{assignment}/*"):
-        if path.name not in keep:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    keep = {f"{name}.ipynb" for name in Assignment.open(_course(), assignment).source} | KEPT
+    for one, folder in _course().autograded_folders(assignment).items():
+        for path in folder.iterdir() if fnmatchcase(one, student) else ():
+            if path.name not in keep:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _course() -> Course:
-    return Course(Path.cwd())  # nbgrader's converters change into the course's root
+    return _course_in(Path.cwd())  # nbgrader's converters change into the course's root
+
+
+@lru_cache(maxsize=1)
+def _course_in(root: Path) -> Course:
+    return Course(root)
 
 
 @lru_cache(maxsize=1)
@@ -115,7 +122,7 @@ def _kernels() -> Kernels:
 
 @lru_cache(maxsize=2)
 def _submission(student: str, assignment: str) -> Prepared:
-    opened = Assignment.open(_course().root, assignment)
+    opened = Assignment.open(_course(), assignment)
     return prepare(read_submission(_course().submitted(student, assignment), student, opened), opened)
 
 

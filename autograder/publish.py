@@ -18,7 +18,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograder import cells
-from autograder.assignment import Assignment
+from autograder.assignment import Assignment, Course
 from autograder.errors import GradingError
 from autograder.leaks import leaks
 from autograder.release import assignments
@@ -50,7 +50,8 @@ def publish(root: Path, folder: Path) -> Published:
     before = _published_before(folder)
     sheets = [_opened(root, name) for name in assignments(root)]
     if not sheets:
-        raise GradingError(f"{root} holds no assignment: expected source/<assignment>/<notebook>.ipynb")
+        expected = Course(root).source("<assignment>")
+        raise GradingError(f"{root} holds no assignment: expected {expected}/<notebook>.ipynb")
     repository = _repository(sheets)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".publish-") as temporary:
@@ -81,7 +82,7 @@ def _published_before(folder: Path) -> set[str]:
 
 
 def _opened(root: Path, name: str) -> Assignment:
-    if not any((root / "release" / name).glob("*.ipynb")):
+    if not any(Course(root).release(name).glob("*.ipynb")):
         raise GradingError(f"{name!r} is not released yet: run 'autograder release' first")
     return Assignment.open(root, name)
 
@@ -110,7 +111,7 @@ def _fill_and_search(fresh: Path, root: Path, sheets: list[Assignment], reposito
     _fill(fresh, root, sheets, repository)
     yield from leaks(fresh, sheets)
     for sheet in sheets:
-        shutil.copytree(root / "release" / sheet.name, fresh / "release" / sheet.name, ignore=_UNWANTED)
+        shutil.copytree(Course(root).release(sheet.name), fresh / "release" / sheet.name, ignore=_UNWANTED)
         yield from (f"release/{sheet.name}/{leak}" for leak in leaks(fresh / "release" / sheet.name, sheet))
 
 

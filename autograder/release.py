@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 
 from autograder import cells
-from autograder.assignment import Assignment, Submission
+from autograder.assignment import Assignment, Course, Submission
 from autograder.errors import GradingError
 from autograder.grading import inputs_of, prepare
 from autograder.judge import judge
@@ -36,7 +36,7 @@ class Proof:
 
 
 def assignments(root: Path) -> list[str]:
-    return sorted(path.name for path in (root / "source").glob("*") if any(path.glob("*.ipynb")))
+    return Course(root).assignments()
 
 
 def generate(root: Path, assignment: str) -> None:
@@ -54,7 +54,7 @@ def prove(root: Path, name: str, kernels: Kernels) -> Iterator[Proof]:
     """Every proof of one released assignment, one after the other."""
     assignment = Assignment.open(root, name)
     yield Proof("points add up", tuple(_points(assignment)))
-    yield Proof("nothing leaks", tuple(leaks(root / "release" / name, assignment)))
+    yield Proof("nothing leaks", tuple(leaks(Course(root).release(name), assignment)))
     yield Proof("a second release is the same, byte for byte", tuple(_differences(root, name)))
     yield Proof("solutions run from top to bottom and have full points", tuple(_solved(assignment, kernels)))
     yield Proof("untouched notebooks run to the end and have no points", tuple(_untouched(assignment, kernels)))
@@ -76,19 +76,22 @@ def _differences(root: Path, name: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         second = Path(folder)
         shutil.copy(root / "nbgrader_config.py", second)
-        shutil.copytree(root / "source" / name, second / "source" / name)
-        environment = {key: value for key, value in os.environ.items() if key != "NBGRADER_DB_URL"}
+        course = Course(root)
+        shutil.copytree(course.source(name), second / course.source(name).relative_to(course.root))
         done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", "generate_assignment", name],
+            [
+                sys.executable, "-m", "nbgrader", "generate_assignment", name,
+                f"--course-dir={second}", f"--db=sqlite:///{second / 'gradebook.db'}",
+            ],
             cwd=second,
-            env=environment,
             capture_output=True,
             text=True,
         )
         if done.returncode:
             yield done.stderr[-300:]
             return
-        yield from _compare(filecmp.dircmp(root / "release" / name, second / "release" / name))
+        again = second / course.release(name).relative_to(course.root)
+        yield from _compare(filecmp.dircmp(course.release(name), again))
 
 
 def _compare(pair: filecmp.dircmp[str]) -> Iterator[str]:

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import forkserver
 from multiprocessing.util import Finalize
-from pathlib import Path
 from typing import Literal
 
 from autograder.assignment import Assignment, Course, read_submission
@@ -40,7 +39,7 @@ _UNTIL_EXIT = ExitStack()
 class Job:
     """One submission to be graded. Small, so that a thousand of them weigh nothing."""
 
-    root: Path
+    course: Course
     assignment: str
     student: str
     limits: Limits
@@ -69,15 +68,15 @@ def _kernels(isolation: Isolation, template: str | None) -> Kernels:
 
 
 @lru_cache(maxsize=4)
-def _assignment(root: Path, name: str) -> Assignment:
-    return Assignment.open(root, name)
+def _assignment(course: Course, name: str) -> Assignment:
+    return Assignment.open(course, name)
 
 
 def do(job: Job) -> Done:
     """Grade one submission, in whatever process this runs. Raises nothing on account of the submission."""
-    assignment = _assignment(job.root, job.assignment)
+    assignment = _assignment(job.course, job.assignment)
     try:
-        folder = Course(job.root).submitted(job.student, job.assignment)
+        folder = job.course.submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
         return Done(job, grade(submission, assignment, _kernels(job.isolation, job.template), job.limits))
     except GradingError as error:

@@ -20,7 +20,7 @@ def grade_folder(course: Course, assignment_name: str, folder: Path, student: st
     An outcome with a failure where there is nothing to grade, or where the grader itself cannot do its work.
     Raises GradingError where the teacher asked for what does not exist.
     """
-    assignment = Assignment.open(course.root, assignment_name)
+    assignment = Assignment.open(course, assignment_name)
     require_judgeable(assignment)
     try:
         submission = read_submission(folder, student, assignment)

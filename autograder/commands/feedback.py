@@ -22,9 +22,7 @@ def run(args: argparse.Namespace) -> int:
     from autograder.penalties import refresh_penalties
 
     course = Course(args.course)
-    graded = sorted(
-        path.parent.parent.name for path in course.root.glob(f"autograded/*/{args.assignment}/verdicts.json")
-    )
+    graded = filter(course.takes, course.everybody_autograded(args.assignment))
     wanted = [student for student in graded if not args.student or student in args.student]
     if not wanted:
         raise NothingToGrade(
@@ -32,5 +30,5 @@ def run(args: argparse.Namespace) -> int:
         )
     refresh_penalties(course, args.assignment)
     pages = [page for student in wanted for page in write_feedback(course, args.assignment, student)]
-    print(f"{len(pages)} pages for {len(wanted)} students in {course.root / 'feedback'}")
+    print(f"{len(pages)} pages for {len(wanted)} students in {course.every_feedback}")
     return 0

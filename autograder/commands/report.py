@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
     from autograder.report import write_report
 
     course = Course(args.course)
-    if not any(course.root.glob(f"autograded/*/{args.assignment}/verdicts.json")):
+    if not course.everybody_autograded(args.assignment):
         raise NothingToGrade(
             f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first"
         )

@@ -128,7 +128,7 @@ def gather_from(
     """As :func:`gather`, from an open gradebook; ``students``: these alone. A table may be empty."""
     book = read_book(gradebook, assignment)
     said = _read_verdicts(course, assignment)
-    handed_in = {path.parent.name for path in course.root.glob(f"submitted/*/{assignment}") if path.is_dir()}
+    handed_in = set(course.everybody_submitted(assignment))
     everybody = {*book.students, *book.grades, *said, *handed_in}
     policy = policy_of(course, everybody)
     times = {name: read_times(course.root, name) for name in {assignment, *(policy.assignments if policy else ())}}
@@ -153,9 +153,7 @@ def gather_from(
 
 def policy_of(course: Course, students: Collection[str]) -> LatePolicy | None:
     """The course's late policy, checked against the assignments and students that exist."""
-    known = {path.name for path in (course.root / "source").glob("*") if path.is_dir()}
-    submitted = {path.name for path in (course.root / "submitted").glob("*") if path.is_dir()}
-    return read_policy(course.root, known or None, {*students, *submitted})
+    return read_policy(course.root, course.assignments() or None, {*students, *course.everybody_submitted()})
 
 
 def _lateness(
@@ -169,11 +167,11 @@ def _lateness(
 def _read_verdicts(course: Course, assignment: str) -> dict[str, SubmissionVerdict | None]:
     """Student to verdict; None where there is one that cannot be read, which is the grader's failure."""
     found: dict[str, SubmissionVerdict | None] = {}
-    for path in sorted(course.root.glob(f"autograded/*/{assignment}/verdicts.json")):
+    for student in course.everybody_autograded(assignment):
         try:
-            found[path.parent.parent.name] = verdicts.read(path)
+            found[student] = verdicts.read(course.autograded(student, assignment) / "verdicts.json")
         except (OSError, ValueError, KeyError, TypeError):
-            found[path.parent.parent.name] = None
+            found[student] = None
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +64,16 @@ def pages_only(root: Path | str) -> Callable[..., None]:
 
     What nbgrader's exchange needs to hand the pages out is put there anew, from the submission.
     """
-    course = Course(Path(root))
 
     def hook(*, assignment: str, student: str, **_: object) -> None:
-        for folder in course.root.glob(f"feedback/{student}/{assignment}"):
+        course = Course(Path(root))  # not before: the configuration that names this hook is being read
+        for one, folder in course.feedback_folders(assignment).items():
+            if not fnmatchcase(one, student):
+                continue
             for path in folder.rglob("*"):
                 if path.is_symlink() or (path.is_file() and path.suffix != ".html"):
                     path.unlink()
-            for name, data in exchange_files(course.submitted(folder.parent.name, assignment)).items():
+            for name, data in exchange_files(course.submitted(one, assignment)).items():
                 (folder / name).write_bytes(data)
 
     return hook

@@ -43,7 +43,7 @@ def write_report(course: Course, assignment: str, out: Path) -> Path:
 
     Raises NothingToGrade where nothing is graded yet, GradingError where there is no such assignment.
     """
-    opened = Assignment.open(course.root, assignment)
+    opened = Assignment.open(course, assignment)
     results = read_results(course, assignment)
     answers = read_answers(course, opened, [verdict.student for verdict in results.verdicts])
     out.mkdir(parents=True, exist_ok=True)

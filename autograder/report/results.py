@@ -26,12 +26,12 @@ class Results:
 
 
 def read_results(course: Course, assignment: str) -> Results:
-    """Everything under ``autograded/``. Raises NothingToGrade where no verdict can be read."""
+    """Every verdict of an assignment. Raises NothingToGrade where no verdict can be read."""
     found: list[SubmissionVerdict] = []
     unreadable: dict[str, str] = {}
     marks = read_marks(course.db_url, assignment)
-    for path in sorted(course.root.glob(f"autograded/*/{assignment}/verdicts.json")):
-        student = path.parent.parent.name
+    for student in course.everybody_autograded(assignment):
+        path = course.autograded(student, assignment) / "verdicts.json"
         try:
             found.append(with_marks(replace(verdicts.read(path), student=student), marks))
         except (OSError, ValueError, KeyError, TypeError) as error:

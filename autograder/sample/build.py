@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder import cells
-from autograder.assignment import Assignment
+from autograder.assignment import Assignment, Course
 from autograder.release import without_markers
 from autograder.sample.answers import ALAN, GRACE, MALLORY
 
@@ -57,7 +57,7 @@ def _write(
     only: tuple[str, ...] | None = None,
     damage: Callable[[str, NotebookNode], NotebookNode] = lambda name, notebook: notebook,
 ) -> None:
-    folder = root / "submitted" / student / ASSIGNMENT
+    folder = Course(root).submitted(student, ASSIGNMENT)
     folder.mkdir(parents=True, exist_ok=True)
     for name in only or assignment.release:
         notebook = nbformat.from_dict(assignment.release[name])

@@ -7,6 +7,7 @@ import signal
 import time
 from pathlib import Path
 
+from autograder.assignment import Course
 from autograder.grading import Graded
 from autograder.run import Limits
 from autograder.verdict import SubmissionVerdict
@@ -14,7 +15,8 @@ from autograder.workers import Done, Job, do
 
 
 def jobs(students: list[str], root: Path = Path("nowhere")) -> list[Job]:
-    return [Job(root, "toy", student, Limits(), "none") for student in students]
+    course = Course(root)
+    return [Job(course, "toy", student, Limits(), "none") for student in students]
 
 
 def quick_or_deadly(job: Job) -> Done:
@@ -26,11 +28,11 @@ def quick_or_deadly(job: Job) -> Done:
 
 
 def hungry(job: Job) -> Done:
-    """As when memory is short: whoever finds another one at work is killed. ``job.root`` is where they meet."""
-    mine = job.root / f"{job.student}.at-work"
+    """As when memory is short: whoever finds another one at work is killed. ``job.course.root`` is where they meet."""
+    mine = job.course.root / f"{job.student}.at-work"
     mine.touch()
     time.sleep(0.05)
-    crowded = len(list(job.root.glob("*.at-work"))) > 1
+    crowded = len(list(job.course.root.glob("*.at-work"))) > 1
     mine.unlink()
     if crowded and job.student.startswith("victim"):
         os.kill(os.getpid(), signal.SIGKILL)

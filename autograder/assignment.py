@@ -17,17 +17,21 @@ from nbformat import NotebookNode
 
 from autograder import cells
 from autograder.errors import GradingError, NothingToGrade
+from autograder.plain import few, is_writable
+from autograder.plain import name as plain_name
 from autograder.settings import Settings, read_settings
 from autograder.store import References
+from autograder.submitted import MAX_NOTEBOOK_BYTES
 
 #: Where the instructor's own version of a file lies that students hand in beside the notebooks.
 SOLUTIONS = Path(__file__).parent / "solutions"
 MAX_FILE_BYTES = 1 << 20
 _EXCHANGE_BYTES = 4096
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")
-MAX_NOTEBOOK_BYTES = 256 << 20
 # stand for every student and every assignment while a pattern is made; no regular expression changes them
 _ANY_STUDENT, _ANY_ASSIGNMENT = "anyxstudent", "anyxassignment"
+#: So many notebooks of other names are searched for one that is missing.
+_MAX_RENAMED = 20
 
 
 @dataclass(frozen=True, init=False)
@@ -118,7 +122,9 @@ class Course:
         found = {}
         for path in glob.glob(pattern):
             match = expression.fullmatch(path)
-            if match and os.path.isdir(path):
+            # a file or a link in a submission's place belongs to somebody, who is to be told
+            handed_in = assignment is not None and step == self.settings.submitted_directory
+            if match and (handed_in or os.path.isdir(path)):
                 groups = match.groupdict()
                 key = groups.get("student", student or ""), groups.get("assignment", assignment or "")
                 found[key] = Path(path)
@@ -213,20 +219,29 @@ class Submission:
 
 def read_submission(folder: Path, student: str, assignment: Assignment) -> Submission:
     """Take only what the assignment names. Raises NothingToGrade where there is no notebook at all."""
+    if not is_writable(student):
+        raise NothingToGrade(f"{plain_name(str(folder))}: the student's name is no UTF-8; rename the folder")
     notes: list[str] = []
-    entries = folder.iterdir() if folder.is_dir() else ()
-    present = {path.name: path for path in entries if not any(fnmatch(path.name, one) for one in assignment.ignore)}
+    present = {
+        name: path
+        for name, path in _present(folder, student).items()
+        if not any(fnmatch(name, one) for one in assignment.ignore)
+    }
     notebooks: dict[str, bytes] = {}
     for stem in assignment.source:
-        path = present.get(f"{stem}.ipynb") or _renamed(stem, present, assignment, notes)
-        data = _plain(path, MAX_NOTEBOOK_BYTES, notes) if path else None
+        data = _plain(present[f"{stem}.ipynb"], MAX_NOTEBOOK_BYTES, notes) if f"{stem}.ipynb" in present else None
+        if data is None:
+            data = _renamed(stem, present, assignment, notes)
         if data is not None:
             notebooks[stem] = data
-        elif path is None:
+        elif f"{stem}.ipynb" not in present:
             notes.append(f"{stem}.ipynb was not handed in")
     if not notebooks:
+        found = [note for note in notes if not note.endswith("was not handed in")]
         raise NothingToGrade(
-            f"{folder} holds no notebook of {assignment.name!r}: expected {', '.join(assignment.source)}"
+            f"{plain_name(str(folder))} holds no notebook of {assignment.name!r}: expected "
+            f"{', '.join(f'{stem}.ipynb' for stem in assignment.source)}"
+            + "".join(f"; {note}" for note in few(tuple(found[:3])))
         )
     files = {
         name: data
@@ -234,7 +249,22 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None
     }
     notes += [f"{name} was not handed in" for name in sorted(assignment.deliverables) if name not in present]
-    return Submission(student, notebooks, files, tuple(notes))
+    return Submission(student, notebooks, files, few(tuple(notes)))
+
+
+def _present(folder: Path, student: str) -> dict[str, Path]:
+    """What lies in a submission's folder. Raises NothingToGrade where it is no folder of its own."""
+    shown = plain_name(str(folder))
+    if folder.is_symlink() or (folder.parent.name == student and folder.parent.is_symlink()):
+        raise NothingToGrade(f"{shown} is a link, perhaps to somebody else's work: put the student's own files there")
+    try:
+        return {path.name: path for path in folder.iterdir()}
+    except NotADirectoryError:
+        raise NothingToGrade(f"{shown} is a file: expected a folder with the notebooks") from None
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise NothingToGrade(f"{shown} cannot be read: {error.strerror}") from error
 
 
 def exchange_files(folder: Path) -> dict[str, bytes]:
@@ -244,7 +274,7 @@ def exchange_files(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in read if data is not None}
 
 
-def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, notes: list[str]) -> Path | None:
+def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, notes: list[str]) -> bytes | None:
     """A notebook under another name: the only one whose cells carry this notebook's marks."""
     marks = [
         f'"{grade_id}"'.encode()
@@ -252,32 +282,45 @@ def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, not
         if (grade_id := cells.grade_id(cell)) and cells.is_solution(cell)
     ]
     expected = {f"{other}.ipynb" for other in assignment.source}
-    found = []
-    for name, path in sorted(present.items()):
-        if name in expected or not name.endswith(".ipynb"):
-            continue
-        data = _plain(path, MAX_NOTEBOOK_BYTES, [])
-        if data and marks and all(mark in data for mark in marks):
-            found.append(path)
-    if len(found) != 1:
+    others = [name for name in present if name.lower().endswith(".ipynb") and name not in expected]
+    # a name that differs in capitals alone comes first
+    others.sort(key=lambda name: (name.lower() != f"{stem}.ipynb".lower(), name))
+    found: bytes | None = None
+    names: list[str] = []  # of those that differ
+    for name in others[:_MAX_RENAMED]:
+        data = _plain(present[name], MAX_NOTEBOOK_BYTES, [])
+        if data and marks and data != found and all(mark in data for mark in marks):
+            found = found or data
+            names.append(plain_name(name))
+    if len(names) > 1:
+        some = " and ".join(names[:3])
+        notes.append(f"{some} could each be {stem}.ipynb, and differ: none was taken; give one of them that name")
         return None
-    notes.append(f"{found[0].name} was taken for {stem}.ipynb: it carries its marks")
-    return found[0]
+    if names:
+        notes.append(f"{names[0]} was taken for {stem}.ipynb: it carries its marks")
+    return found
 
 
 def _plain(path: Path, limit: int, notes: list[str]) -> bytes | None:
     """The bytes of a regular file of bounded size; links are not followed."""
+    shown = plain_name(path.name)
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except OSError:
-        notes.append(f"{path.name} was left out: it is a link or cannot be read")
+    except OSError as error:
+        why = "it is a link" if path.is_symlink() else f"it cannot be read ({error.strerror})"
+        notes.append(f"{shown} was left out: {why}")
+        return None
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode):  # a folder could not even be opened as a stream
+        os.close(descriptor)
+        notes.append(f"{shown} was left out: it is {'a folder' if stat.S_ISDIR(about.st_mode) else 'no plain file'}")
         return None
     with os.fdopen(descriptor, "rb") as stream:
-        about = os.fstat(stream.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            notes.append(f"{path.name} was left out: it is no plain file")
-            return None
         if about.st_size > limit:
-            notes.append(f"{path.name} was left out: {about.st_size >> 20} MB; at most {limit >> 20} MB are read")
+            notes.append(f"{shown} was left out: {about.st_size >> 20} MB; at most {limit >> 20} MB are read")
             return None
-        return stream.read(limit + 1)
+        try:
+            return stream.read(limit + 1)
+        except OSError as error:
+            notes.append(f"{shown} was left out: it cannot be read ({error.strerror})")
+            return None

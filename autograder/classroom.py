@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -24,10 +25,13 @@ from autograder.journal import Journal, assignment_digest, submission_digest
 from autograder.kernel.forkserver import Template
 from autograder.marking import with_marking_guides
 from autograder.penalties import check_policy, refresh_penalties
+from autograder.plain import paragraph
 from autograder.run import Limits
 from autograder.times import read_times
 from autograder.verdict import SubmissionVerdict
 from autograder.workers import Done, Isolation, Job, local_results, start_importing
+
+MAX_LOG = 50_000
 
 
 @dataclass(frozen=True)
@@ -128,11 +132,18 @@ def grade_class(
                 rows[student] = Row(student, {}, {}, failure=done.failure)
                 _write_log(course, order.assignment, student, (done.failure, done.details))
             else:
-                write_autograded(course, done.graded, assignment.source)
-                kept = save(gradebook, done.graded, times.get(student)).kept_manual
-                rows[student] = row_of(done.graded.verdict, kept_manual=kept)
-                if not rows[student].failure:
-                    journal.saved(student, digests[student])
+                try:
+                    write_autograded(course, done.graded, assignment.source)
+                    kept = save(gradebook, done.graded, times.get(student)).kept_manual
+                except (ValueError, TypeError, RecursionError) as error:  # its own fault: it stops nobody else
+                    gradebook.db.rollback()
+                    failure = f"its grade could not be written ({type(error).__name__}: {error})"
+                    rows[student] = Row(student, {}, {}, failure=failure)
+                    _write_log(course, order.assignment, student, (failure, traceback.format_exc()))
+                else:
+                    rows[student] = row_of(done.graded.verdict, kept_manual=kept)
+                    if not rows[student].failure:
+                        journal.saved(student, digests[student])
             progress.done += 1
             progress.last_failure = (
                 f"{student}: {rows[student].failure}" if rows[student].failure else progress.last_failure
@@ -213,4 +224,5 @@ def write_autograded(course: Course, graded: Graded, source: Mapping[str, Notebo
 def _write_log(course: Course, assignment: str, student: str, lines: tuple[str, ...]) -> None:
     folder: Path = course.root / ".autograder" / "logs" / assignment
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{student}.log").write_text("".join(f"{line}\n" for line in lines if line), encoding="utf-8")
+    text = "".join(f"{paragraph(line, MAX_LOG)}\n" for line in lines if line)
+    (folder / f"{student}.log").write_text(text, encoding="utf-8")

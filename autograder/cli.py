@@ -25,6 +25,7 @@ from autograder.commands import (
 )
 from autograder.errors import GradingError
 from autograder.isolation import IsolationUnavailable
+from autograder.plain import MAX_TEXT, one_line
 from course.errors import CourseError
 
 #: These do their work without a course.
@@ -59,7 +60,7 @@ def main(argv: list[str] | None = None) -> int:
         args.assignment = _names(getattr(args, "assignment", None))
         return int(args.func(args))
     except (GradingError, CourseError, IsolationUnavailable) as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        print(f"autograder: {one_line(str(error), MAX_TEXT)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("autograder: stopped; the same command goes on where this one stopped", file=sys.stderr)

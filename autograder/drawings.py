@@ -7,10 +7,9 @@ import re
 from functools import cache
 from typing import Any
 
-_CALL = re.compile(r"\s*figures\.([a-z_]+)\(\)\s*")
+_CALL = re.compile(r"\s*figures\.([a-z_]{1,60})\(\)\s*")
 
 
-@cache
 def drawing(source: str) -> dict[str, Any] | None:
     """What Jupyter shows for a cell that does nothing but call a drawing of ``course.figures``: MIME type -> content.
 
@@ -19,12 +18,19 @@ def drawing(source: str) -> dict[str, Any] | None:
     call = _CALL.fullmatch(source)
     if call is None:
         return None
-    from IPython.core.pylabtools import print_figure  # slow to import, and most cells are no drawing
+    from course import figures  # slow to import, and most cells are no drawing
+
+    return _drawn(call[1]) if call[1] in figures.__all__ else None
+
+
+@cache  # by name: there are few drawings, whereas their cell can be written in any number of ways
+def _drawn(name: str) -> dict[str, Any] | None:
+    from IPython.core.pylabtools import print_figure
 
     from course import figures
 
-    draw = getattr(figures, call[1], None) if call[1] in figures.__all__ else None
-    if draw is None or inspect.signature(draw).parameters:
+    draw = getattr(figures, name)
+    if inspect.signature(draw).parameters:
         return None
     figure = draw()
     return {"image/png": print_figure(figure, base64=True), "text/plain": repr(figure)}

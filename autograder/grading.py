@@ -12,13 +12,16 @@ from nbformat import NotebookNode
 from autograder import cells
 from autograder.assignment import Assignment, Submission
 from autograder.judge import judge, write_into
+from autograder.plain import one_line
 from autograder.rebuild import Rebuilt, UnreadableNotebook, read_submitted, rebuild
 from autograder.run import InfrastructureError, Kernels, Limits, run
 from autograder.store import References
-from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status, SubmissionVerdict
+from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status, SubmissionVerdict, presentable
 
 #: A failure of the grader itself is tried again this often before it is reported.
 ATTEMPTS = 3
+#: So much of what happened to one notebook is logged.
+MAX_LOG_LINES = 1000
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,16 @@ def _grade_notebook(
                     kernels=kernels,
                     limits=limits,
                 )
-                log += [f"{name}: {line}" for line in ran.log]
-                verdict = judge(
-                    ran,
-                    assignment.references,
-                    student=student,
-                    assignment=assignment.name,
-                    notebook=name,
-                    notes=made.notes,
+                log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
+                verdict = presentable(
+                    judge(
+                        ran,
+                        assignment.references,
+                        student=student,
+                        assignment=assignment.name,
+                        notebook=name,
+                        notes=made.notes,
+                    )
                 )
                 return verdict, write_into(ran.notebook, verdict)
         except InfrastructureError as error:
@@ -152,4 +157,4 @@ def nothing(assignment: Assignment, name: str, student: str, status: Status, why
         )
         for cell in graded
     )
-    return NotebookVerdict(student, assignment.name, name, verdicts, (why,))
+    return presentable(NotebookVerdict(student, assignment.name, name, verdicts, (why,)))

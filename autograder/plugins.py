@@ -79,13 +79,15 @@ class JudgeAnswers(NbGraderPreprocessor):
         names = resources["nbgrader"]
         ran, notes = resources["autograder"]["ran"], resources["autograder"]["notes"]
         with resources["autograder"]["until_judged"]:
-            said = judge(
-                ran,
-                References.of_course(_course().root),
-                student=names["student"],
-                assignment=names["assignment"],
-                notebook=names["notebook"],
-                notes=notes,
+            said = verdict.presentable(
+                judge(
+                    ran,
+                    References.of_course(_course().root),
+                    student=names["student"],
+                    assignment=names["assignment"],
+                    notebook=names["notebook"],
+                    notes=notes,
+                )
             )
         _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
         source = Assignment.open(_course(), names["assignment"]).source[names["notebook"]]

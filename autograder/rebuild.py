@@ -7,75 +7,33 @@ the source, and whatever had to be put right is noted in words.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from functools import cached_property
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from autograder import cells
+from autograder.plain import name as plain_name
+from autograder.submitted import MAX_CELL_CHARACTERS, Sent, UnreadableNotebook, read_submitted
 
-#: A submitted notebook above this size is cut to its sources before it is parsed any further.
-MAX_NOTEBOOK_BYTES = 200 << 20
-MAX_CELL_CHARACTERS = 200_000
+__all__ = ["Rebuilt", "Sent", "UnreadableNotebook", "read_submitted", "rebuild", "trusted"]
+
 MAX_EXTRA_CELLS = 500
-
-
-class UnreadableNotebook(ValueError):
-    """The file is no notebook: what was expected, what came."""
+MAX_EXTRA_CHARACTERS = 1_000_000
+#: So many cells without a mark are searched for a lost answer, and so much of each.
+_MAX_STRAYS = 500
+_COMPARED_CHARACTERS = 10_000
+_MAX_UNKNOWN = 10
 
 
 @dataclass(frozen=True)
 class Rebuilt:
     notebook: NotebookNode
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Sent:
-    """One cell of a submission, reduced to what counts."""
-
-    source: str
-    cell_type: str
-    grade_id: str | None
-
-
-def read_submitted(data: bytes) -> list[Sent]:
-    """The cells of a submitted file. Raises UnreadableNotebook; never trusts the notebook format.
-
-    Reads nbformat 3 and 4 by hand: a notebook saved by another tool need not pass the schema.
-    """
-    if len(data) > MAX_NOTEBOOK_BYTES:
-        raise UnreadableNotebook(f"the file has {len(data) >> 20} MB; at most {MAX_NOTEBOOK_BYTES >> 20} MB are read")
-    try:
-        document = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise UnreadableNotebook(f"the file is no JSON: {error}"[:200]) from error
-    if not isinstance(document, dict):
-        raise UnreadableNotebook("the file is JSON, but no notebook")
-    raw = document.get("cells")
-    if raw is None and isinstance(document.get("worksheets"), list):
-        raw = [cell for sheet in document["worksheets"] if isinstance(sheet, dict) for cell in sheet.get("cells") or []]
-    if not isinstance(raw, list):
-        raise UnreadableNotebook("the file is JSON, but has no list of cells")
-    return [_sent(cell) for cell in raw if isinstance(cell, dict)]
-
-
-def _sent(cell: dict[str, object]) -> Sent:
-    source = cell.get("source", cell.get("input", ""))
-    if isinstance(source, list):
-        source = "".join(part for part in source if isinstance(part, str))
-    text = source if isinstance(source, str) else ""
-    # a lone surrogate is legal JSON, but no text that could be saved again
-    text = text.encode("utf-8", "replace").decode()[:MAX_CELL_CHARACTERS]
-    metadata = cell.get("metadata")
-    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
-    kind = cell.get("cell_type")
-    return Sent(text, kind if isinstance(kind, str) else "code", grade_id if isinstance(grade_id, str) else None)
 
 
 def trusted(source: NotebookNode, release: NotebookNode) -> NotebookNode:
@@ -104,9 +62,13 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Sent]) 
     source = trusted(source, release)
     notes: list[str] = []
     ours = {grade_id: cell for cell in source.cells if (grade_id := cells.grade_id(cell))}
-    answers = _answers(source, release, submitted, notes)
-    extras = _extras(release, submitted, set(ours), answers)
-    _note_damage(source, release, submitted, notes)
+    by_id: dict[str, list[Sent]] = defaultdict(list)
+    for sent in submitted:
+        if sent.grade_id in ours:
+            by_id[sent.grade_id].append(sent)
+    answers = _answers(source, release, submitted, by_id, notes)
+    extras = _extras(release, submitted, set(ours), answers, notes)
+    _note_damage(release, list(ours), submitted, by_id, notes)
 
     source.cells = list(_merge(source.cells, answers, extras))
     return Rebuilt(source, tuple(notes))
@@ -131,46 +93,77 @@ def _extra(sent: Sent, name: str) -> NotebookNode:
     return make(sent.source, id="".join(c if c.isalnum() else "-" for c in name)[:64])
 
 
-def _answers(source: NotebookNode, release: NotebookNode, submitted: list[Sent], notes: list[str]) -> dict[str, str]:
+def _answers(
+    source: NotebookNode,
+    release: NotebookNode,
+    submitted: list[Sent],
+    by_id: Mapping[str, Sequence[Sent]],
+    notes: list[str],
+) -> dict[str, str]:
     """grade id -> text for every solution cell that came; several cells of one id are joined, in order."""
     stubs = {cells.grade_id(cell): cell.source for cell in release.cells}
+    strays: list[_Stray] | None = None
     answers: dict[str, str] = {}
     for cell in source.cells:
         grade_id = cells.grade_id(cell)
         if not grade_id or not cells.is_solution(cell):
             continue
-        texts = [sent.source for sent in submitted if sent.grade_id == grade_id]
+        texts = [sent.source for sent in by_id.get(grade_id, ())]
         changed = list(dict.fromkeys(text for text in texts if text != stubs.get(grade_id)))
         if len(texts) > 1:
             notes.append(f"the answer cell '{grade_id}' was there {len(texts)} times; its texts were taken together")
         if texts:
-            answers[grade_id] = "\n\n".join(changed) if changed else texts[0]
+            answers[grade_id] = "\n\n".join(changed)[:MAX_CELL_CHARACTERS] if changed else texts[0]
+            continue
+        if strays is None:
+            unmarked = [sent for sent in submitted if sent.grade_id not in stubs or sent.grade_id is None]
+            strays = [_Stray(sent) for sent in unmarked[:_MAX_STRAYS]]
+        found = _by_text(stubs.get(grade_id, ""), strays)
+        if found is None:
+            notes.append(f"the answer cell '{grade_id}' was missing")
         else:
-            strays = [sent for sent in submitted if sent.grade_id not in stubs or sent.grade_id is None]
-            found = _by_text(stubs.get(grade_id, ""), strays)
-            if found is None:
-                notes.append(f"the answer cell '{grade_id}' was missing")
-            else:
-                answers[grade_id] = found.source
-                notes.append(f"the answer cell '{grade_id}' had lost its mark; it was found by its text")
+            answers[grade_id] = found.source
+            notes.append(f"the answer cell '{grade_id}' had lost its mark; it was found by its text")
     return answers
 
 
-def _by_text(stub: str, strays: list[Sent]) -> Sent | None:
+@dataclass(frozen=True)
+class _Stray:
+    """A cell without a mark. It may be compared with many stubs, so what is compared is worked out once."""
+
+    sent: Sent
+
+    @cached_property
+    def definitions(self) -> set[str]:
+        return _definitions(self.sent.source)
+
+    @cached_property
+    def letters(self) -> Counter[str]:
+        return Counter(self.sent.source[:_COMPARED_CHARACTERS])
+
+
+def _by_text(stub: str, strays: list[_Stray]) -> Sent | None:
     """The stray cell that most looks like the stub filled in: it defines the same names."""
     wanted = _definitions(stub)
-    candidates = [sent for sent in strays if wanted and wanted <= _definitions(sent.source)]
-    if not candidates:
-        return None
-    return max(candidates, key=lambda sent: SequenceMatcher(None, stub, sent.source, autojunk=False).quick_ratio())
+    candidates = [stray for stray in strays if wanted and wanted <= stray.definitions]
+    letters = Counter(stub[:_COMPARED_CHARACTERS])
+    best = max(candidates, key=lambda stray: _likeness(letters, stray.letters), default=None)
+    return best.sent if best else None
+
+
+def _likeness(first: Counter[str], second: Counter[str]) -> float:
+    """Share of two texts' characters that both have, from 0 to 1."""
+    return 2 * (first & second).total() / max(1, first.total() + second.total())
 
 
 def _definitions(text: str) -> set[str]:
     """The classes, functions and variables that a text defines at its top level, read line by line."""
     names: set[str] = set()
     for line in text.split("\n"):
-        words = line.replace("(", " ").replace(":", " ").replace("=", " = ").split()
-        if line[:1].isspace() or len(words) < 2:
+        if line[:1].isspace():
+            continue
+        words = line[:1000].replace("(", " ").replace(":", " ").replace("=", " = ").split(maxsplit=2)
+        if len(words) < 2:
             continue
         if words[0] in ("def", "class"):
             names.add(words[1])
@@ -180,32 +173,44 @@ def _definitions(text: str) -> set[str]:
 
 
 def _extras(
-    release: NotebookNode, submitted: list[Sent], ours: set[str], answers: dict[str, str]
+    release: NotebookNode, submitted: list[Sent], ours: set[str], answers: dict[str, str], notes: list[str]
 ) -> dict[str | None, list[Sent]]:
     """The student's own cells, by the marked cell that they stand behind."""
     released = {cell.source.strip() for cell in release.cells}
     taken = {text.strip() for text in answers.values()}
     extras: dict[str | None, list[Sent]] = {}
     behind: str | None = None
-    count = 0
+    count = characters = 0
     for sent in submitted:
         if sent.grade_id in ours:
             behind = sent.grade_id
             continue
         text = sent.source.strip()
-        if text and text not in released and text not in taken and count < MAX_EXTRA_CELLS:
-            extras.setdefault(behind, []).append(sent)
-            count += 1
+        if not text or text in released or text in taken:
+            continue
+        count += 1
+        characters += len(sent.source)
+        if count > MAX_EXTRA_CELLS or characters > MAX_EXTRA_CHARACTERS:
+            notes.append(
+                f"extra cells were left out: at most {MAX_EXTRA_CELLS} with {MAX_EXTRA_CHARACTERS} characters are run"
+            )
+            break
+        extras.setdefault(behind, []).append(sent)
     return extras
 
 
-def _note_damage(source: NotebookNode, release: NotebookNode, submitted: list[Sent], notes: list[str]) -> None:
+def _note_damage(
+    release: NotebookNode,
+    order: list[str],
+    submitted: list[Sent],
+    by_id: Mapping[str, Sequence[Sent]],
+    notes: list[str],
+) -> None:
     texts = {cells.grade_id(cell): cell for cell in release.cells if cells.is_protected(cell)}
-    for cell in source.cells:
-        grade_id = cells.grade_id(cell)
+    for grade_id in order:
         if grade_id not in texts:
             continue
-        came = [sent for sent in submitted if sent.grade_id == grade_id]
+        came = by_id.get(grade_id, ())
         if not came:
             notes.append(f"the protected cell '{grade_id}' was missing; it was put back")
         elif len(came) > 1:
@@ -214,12 +219,13 @@ def _note_damage(source: NotebookNode, release: NotebookNode, submitted: list[Se
             notes.append(f"the protected cell '{grade_id}' had become a {came[0].cell_type} cell; it was put right")
         elif came[0].source.strip() != texts[grade_id].source.strip():
             notes.append(f"the protected cell '{grade_id}' had been changed; it was put right")
-    order = [cells.grade_id(cell) for cell in source.cells if cells.grade_id(cell)]
-    came_order = [sent.grade_id for sent in submitted if sent.grade_id in set(order)]
-    if list(dict.fromkeys(came_order)) != [name for name in order if name in set(came_order)]:
+    came_order = dict.fromkeys(sent.grade_id for sent in submitted if sent.grade_id in by_id)
+    if list(came_order) != [grade_id for grade_id in order if grade_id in came_order]:
         notes.append("marked cells stood in another order; they were put back in order")
-    unknown = {sent.grade_id for sent in submitted if sent.grade_id and sent.grade_id not in set(order)}
+    unknown = sorted({plain_name(sent.grade_id) for sent in submitted if sent.grade_id and sent.grade_id not in by_id})
     notes.extend(
-        f"a cell was marked '{name}', which the assignment does not have; it was run as an extra cell"
-        for name in sorted(unknown)
+        f"a cell was marked '{one}', which the assignment does not have; it was run as an extra cell"
+        for one in unknown[:_MAX_UNKNOWN]
     )
+    if len(unknown) > _MAX_UNKNOWN:
+        notes.append(f"{len(unknown) - _MAX_UNKNOWN} more marks that the assignment does not have were ignored")

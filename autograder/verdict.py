@@ -7,9 +7,11 @@ holds one :class:`NotebookVerdict` per notebook; ``docs/verdicts.md`` describes 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+
+from autograder import plain
 
 Status = Literal["passed", "partial", "failed", "crashed", "timeout", "missing", "manual", "infrastructure"]
 
@@ -84,6 +86,21 @@ class SubmissionVerdict:
     @property
     def max_points(self) -> float:
         return sum(notebook.max_points for notebook in self.notebooks)
+
+
+def presentable(verdict: NotebookVerdict) -> NotebookVerdict:
+    """The verdict with every word that a submission had a hand in made fit to be saved and shown."""
+    cells = tuple(
+        replace(
+            cell,
+            checks=tuple(
+                replace(check, message=plain.paragraph(check.message), hint=plain.paragraph(check.hint))
+                for check in cell.checks
+            ),
+        )
+        for cell in verdict.cells
+    )
+    return replace(verdict, cells=cells, notes=plain.few(verdict.notes))
 
 
 def to_json(verdict: SubmissionVerdict) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from autograder.errors import GradingError
+from autograder.plain import on_console
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -78,15 +78,15 @@ def _show(console: Console, plan: Plan, times: dict[str, datetime]) -> None:
     for one in plan.students:
         when = f"{times[one.student]:%Y-%m-%d %H:%M %Z}" if one.student in times else "–"
         files = ", ".join(sorted(one.taken)) or "–"
-        table.add_row(*map(escape, (one.student, one.person.id, files, when)))
+        table.add_row(*map(on_console, (one.student, one.person.id, files, when)))
     console.print(table)
     for one in plan.students:
         for note in one.notes:
-            console.print(f"{escape(one.student)}: {escape(note)}", soft_wrap=True)
+            console.print(f"{on_console(one.student)}: {on_console(note)}", soft_wrap=True)
     for name, reason in plan.ignored:
-        console.print(f"ignored: {escape(name)}: {escape(reason)}", soft_wrap=True)
+        console.print(f"ignored: {on_console(name)}: {on_console(reason)}", soft_wrap=True)
     if plan.missing:
-        console.print(f"nothing from: {escape(', '.join(plan.missing))}", soft_wrap=True)
+        console.print(f"nothing from: {on_console(', '.join(plan.missing), 20_000)}", soft_wrap=True)
 
 
 def _agreed() -> bool:
@@ -98,7 +98,7 @@ def _agreed() -> bool:
 def _tell(console: Console, plan: Plan, outcomes: list[Outcome], without_time: int) -> int:
     for outcome in outcomes:
         kept = f"; the old one is in {outcome.kept_at}" if outcome.kept_at else ""
-        console.print(f"{escape(outcome.student)}: {_SAID[outcome.what]}{escape(kept)}", soft_wrap=True)
+        console.print(f"{on_console(outcome.student)}: {_SAID[outcome.what]}{on_console(kept)}", soft_wrap=True)
     if without_time:
         console.print(f"{without_time} without a recorded time: they count as on time (--times FILE.csv records them)")
     amiss = any(outcome.what in ("differs", "empty", "refused") for outcome in outcomes) or bool(plan.ignored)

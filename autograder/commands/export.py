@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from autograder.assignment import Course
+from autograder.plain import one_line
 
 TO = ("canvas", "moodle", "csv", "json", "gradescope")
 
@@ -40,6 +41,6 @@ def run(args: argparse.Namespace) -> int:
     write(path, made.data)
     left_out = [f"left out, not in {args.columns}: {named(made.left_out)}"] if made.left_out else []
     for line in [*remarks(table), *made.notes, *left_out]:
-        print(f"autograder: {line}", file=sys.stderr)
+        print(f"autograder: {one_line(line)}", file=sys.stderr)
     print(path)
     return 1 if made.left_out else 0

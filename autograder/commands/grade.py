@@ -10,7 +10,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
@@ -18,6 +17,7 @@ from rich.table import Table
 from autograder.errors import GradingError
 from autograder.isolation import system
 from autograder.kernel.forkserver import Template
+from autograder.plain import MAX_NAME, on_console
 
 if TYPE_CHECKING:
     from autograder.classroom import Progress, Row
@@ -77,7 +77,7 @@ def _grade(args: argparse.Namespace, console: Console, warm: Template | None) ->
         limits,
     )
     if References.of_course(args.course).are_public(args.assignment):
-        console.print(f"[yellow]{escape(PUBLIC_WARNING.format(assignment=args.assignment))}[/]", soft_wrap=True)
+        console.print(f"[yellow]{on_console(PUBLIC_WARNING.format(assignment=args.assignment))}[/]", soft_wrap=True)
     started = time.monotonic()
     with _bar(console) as bar:
         task = bar.add_task("grading", total=None, failure="", rate="")
@@ -89,7 +89,7 @@ def _grade(args: argparse.Namespace, console: Console, warm: Template | None) ->
                 task,
                 total=progress.total,
                 completed=progress.done,
-                failure=escape(progress.last_failure[:60]),
+                failure=on_console(progress.last_failure, 60),
                 rate=rate,
             )
 
@@ -97,7 +97,7 @@ def _grade(args: argparse.Namespace, console: Console, warm: Template | None) ->
     print_table(console, rows)
     failures = [row for row in rows if row.failure]
     for row in failures:
-        console.print(f"[red]{escape(row.student)}[/]: {escape(row.failure)}", soft_wrap=True)
+        console.print(f"[red]{on_console(row.student, MAX_NAME)}[/]: {on_console(row.failure)}", soft_wrap=True)
     return 1 if failures else 0
 
 
@@ -119,13 +119,13 @@ def print_table(console: Console, rows: list[Row]) -> None:
     table = Table()
     table.add_column("student", no_wrap=True)
     for name in notebooks:
-        table.add_column(escape(name.partition("_")[0]), justify="right", no_wrap=True)
+        table.add_column(on_console(name.partition("_")[0]), justify="right", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("what failed", overflow="fold")
     for row in rows:
         points = [_points(row, name) for name in notebooks]
         total = f"{row.total:g}/{sum(row.max_points.values()):g}" if row.points and not row.failure else "–"
-        table.add_row(escape(row.student), *points, total, escape(_remarks(row)))
+        table.add_row(on_console(row.student, MAX_NAME), *points, total, on_console(_remarks(row)))
     console.print(table)
 
 

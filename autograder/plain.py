@@ -1,0 +1,69 @@
+"""Text that a submission had a hand in, made fit for people: one place for terminals, notes, logs, verdicts and files.
+
+Control characters move a terminal's cursor or colour its text, direction marks reorder a line, a lone surrogate cannot
+be saved at all. All of them are shown as escapes, and nothing is longer than a reader needs.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rich.markup import escape
+
+#: Longest name (of a file, a cell, a student) that is shown in full.
+MAX_NAME = 100
+MAX_LINE = 500
+MAX_TEXT = 4000
+#: So many notes on one submission are kept; the others are counted.
+MAX_NOTES = 50
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+
+
+def writable(text: str) -> str:
+    """The text as UTF-8 can hold it: a lone surrogate becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def is_writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def one_line(text: str, longest: int = MAX_LINE) -> str:
+    """The text on one line, at most ``longest`` characters of it; what cannot be seen is shown as an escape."""
+    shown = "".join(map(_visible, text[:longest]))[:longest]
+    return shown if len(text) <= longest else f"{shown} …"
+
+
+def name(text: str) -> str:
+    """A name as a note shows it."""
+    return one_line(text, MAX_NAME)
+
+
+def paragraph(text: str, longest: int = MAX_TEXT) -> str:
+    """The text with its lines, without colours; everything else as in :func:`one_line`."""
+    cut = text[:longest]
+    plain = _COLOUR.sub("", cut).replace("\r\n", "\n")
+    shown = "\n".join("".join(map(_visible, line)) for line in plain.split("\n"))[:longest]
+    return shown if len(text) <= longest else f"{shown} …"
+
+
+def on_console(text: str, longest: int = MAX_LINE) -> str:
+    """One line for a rich console, whose markup it does not take part in."""
+    return escape(one_line(text, longest))
+
+
+def few(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Notes as a verdict keeps them: on one line each, and not more of them than somebody reads."""
+    kept = tuple(one_line(note) for note in notes[:MAX_NOTES])
+    return kept if len(notes) <= MAX_NOTES else (*kept, f"and {len(notes) - MAX_NOTES} more notes of this sort")
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if character == "\t" else character.encode("unicode_escape").decode()

@@ -14,8 +14,12 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PAT
 
 #: Folders whose tests send much code through real kernels, browsers or checks: left out by ``make test-fast``.
 SLOW_FOLDERS = {"attacks", "browser", "colab", "course_checks", "faults", "isolation", "mistakes"}
-#: Folders whose tests drive browsers or kill processes at random moments: a busy machine gets a second chance there.
-TIMING_FOLDERS = {"browser", "faults", "feedback", "isolation"}
+#: The only folder in which a failed test is run again, and only where the browser did not show in time what was waited
+#: for: an assertion that failed once has failed. No confinement, no cleaning of outputs and no grade is tested there
+#: alone, and everywhere else one escape or one wrong grade in three runs is a fault.
+RERUN_FOLDERS = {"browser"}
+LATE = ("TimeoutException", "StaleElementReferenceException", "ElementNotInteractableException",
+        "ElementClickInterceptedException")  # fmt: skip
 #: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
 SHARING_FOLDERS = {"browser", "ci", "colab", "exports", "feedback", "pipeline"}
 
@@ -26,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folders = set(item.path.parts)
         if folders & SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
-        if folders & TIMING_FOLDERS:
-            item.add_marker(pytest.mark.flaky(reruns=2))
+        if folders & RERUN_FOLDERS:
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=LATE))
         if folders & SHARING_FOLDERS:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))

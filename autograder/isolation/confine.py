@@ -21,22 +21,25 @@ _OPEN_FILES = 256
 def separate_pids() -> bool:
     """Have the children of this process live in a process-id namespace of their own; False where that is refused.
 
-    When its first process ends, the system ends all the others at once, whatever became of the grader.
+    When its first process ends, the system ends all the others at once, whatever became of the grader. With it comes
+    a namespace for System V's and POSIX message queues, semaphores and shared memory, where that can be had.
     """
-    if os.geteuid() == 0:
-        try:
-            system.unshare(system.CLONE_NEWPID)
-            return True
-        except OSError:
-            return False
     uid, gid = os.getuid(), os.getgid()
+    user = 0 if os.geteuid() == 0 else system.CLONE_NEWUSER
+    if not any(_unshared(user | system.CLONE_NEWPID | more) for more in (system.CLONE_NEWIPC, 0)):
+        return False
+    if user:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    return True
+
+
+def _unshared(flags: int) -> bool:
     try:
-        system.unshare(system.CLONE_NEWUSER | system.CLONE_NEWPID)
+        system.unshare(flags)
     except OSError:
         return False
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
     return True
 
 

@@ -56,7 +56,7 @@ class Confined:
         except OSError:
             packet = b""
         if not packet:
-            return Ending(int(signal.SIGKILL), "its supervisor was killed", foreign=True)
+            return Ending(int(signal.SIGKILL), fault="its supervisor was killed")
         return Ending(**json.loads(packet))
 
     def close(self) -> None:

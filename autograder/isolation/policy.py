@@ -22,7 +22,7 @@ _SYSTEM = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone",
     "/etc/fonts", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/mime.types", "/etc/os-release",
     "/etc/locale.alias", "/etc/alternatives",
-    "/dev/zero", "/dev/urandom", "/dev/random",
+    "/dev/urandom", "/dev/random",
     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version", "/proc/filesystems",
     "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/cap_last_cap",
     "/sys/devices/system/cpu", "/sys/devices/system/node",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,20 @@ if sys.platform != "win32":
     import resource
 
 _PTRACE_ATTACH = 16
+
+
+_SHARED_BYTES = 4096
+_IPC_CREATE, _IPC_REMOVE, _NO_WAIT = 0o1000, 0, 0o4000
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What processes share by number or name and not by file; -1 where the system has no such thing."""
+
+    memory: int
+    semaphores: int
+    messages: int
+    queue: bytes  # the name of a POSIX message queue
 
 
 @dataclass(frozen=True)
@@ -28,6 +43,7 @@ class Target:
     tcp_port: int
     udp_port: int
     victim: int  # process id of a bystander of the same user
+    shared: Shared
 
 
 class Escaped(Exception):
@@ -151,13 +167,100 @@ def lower_the_priority_of_another_process(target: Target) -> str:
 
 
 def make_a_namespace(target: Target) -> str:
-    libc = ctypes.CDLL(None, use_errno=True)
+    return _refused(lambda: _call("unshare", 0x10000000), "made a namespace, in which it would be root")
+
+
+def _call(name: str, *arguments: object) -> int:
+    """A function of the C library; its result, or OSError."""
+    function = getattr(ctypes.CDLL(None, use_errno=True), name)
+    function.restype = ctypes.c_long
+    result = int(function(*arguments))
+    if result in (-1, 0xFFFFFFFF):  # as the function gives a long or an int
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def attach_the_shared_memory_of_another_process(target: Target) -> str:
+    """System V's segments are found by number, wherever a process may look at files."""
+    return _refused(lambda: _call("shmat", target.shared.memory, None, 0), "attached a segment of another process")
+
+
+def make_shared_memory_that_outlives_it(target: Target) -> str:
+    def attempt() -> None:
+        segment = _call("shmget", 0, ctypes.c_size_t(_SHARED_BYTES), _IPC_CREATE | 0o600)
+        _call("shmctl", segment, _IPC_REMOVE, None)
+
+    return _refused(attempt, "made a segment of shared memory")
+
+
+def change_the_semaphores_of_another_process(target: Target) -> str:
+    raise_by_one = (ctypes.c_short * 3)(0, 1, _NO_WAIT)
+    return _refused(
+        lambda: _call("semop", target.shared.semaphores, raise_by_one, ctypes.c_size_t(1)),
+        "changed a semaphore of another process",
+    )
+
+
+def read_the_messages_of_another_process(target: Target) -> str:
+    message = ctypes.create_string_buffer(64)
+    return _refused(
+        lambda: _call("msgrcv", target.shared.messages, message, ctypes.c_size_t(16), ctypes.c_long(0), _NO_WAIT),
+        "took a message from the queue of another process",
+    )
+
+
+def open_the_message_queue_of_another_process(target: Target) -> str:
+    return _refused(
+        lambda: _call("mq_open", target.shared.queue, os.O_RDONLY | os.O_NONBLOCK),
+        "opened a message queue of another process",
+    )
+
+
+@contextlib.contextmanager
+def shared_by_number() -> Iterator[Shared]:
+    """One of each, which every user may open; gone afterwards."""
+
+    def made(name: str, *arguments: object) -> int:
+        try:
+            return _call(name, 0, *arguments, _IPC_CREATE | 0o666)
+        except (OSError, AttributeError):
+            return -1
+
+    queue = f"/autograder-{os.getpid()}".encode()
+    shared = Shared(
+        made("shmget", ctypes.c_size_t(_SHARED_BYTES)), made("semget", ctypes.c_int(1)), made("msgget"), queue
+    )
+    mask = os.umask(0)
+    with contextlib.suppress(OSError, AttributeError):
+        _call("msgsnd", shared.messages, ctypes.create_string_buffer(b"\1" + bytes(7) + b"secret", 32), 6, _NO_WAIT)
+        os.close(_call("mq_open", queue, os.O_RDWR | os.O_CREAT, 0o666, None))
+    os.umask(mask)
+    try:
+        yield shared
+    finally:
+        for name, *arguments in (
+            ("shmctl", shared.memory, _IPC_REMOVE, None), ("semctl", shared.semaphores, 0, _IPC_REMOVE),
+            ("msgctl", shared.messages, _IPC_REMOVE, None), ("mq_unlink", queue),
+        ):  # fmt: skip
+            with contextlib.suppress(OSError, AttributeError):
+                _call(str(name), *arguments)
+
+
+def pass_on_a_descriptor(target: Target) -> str:
+    """In a socket it would live on, and be counted nowhere."""
 
     def attempt() -> None:
-        if libc.unshare(0x10000000) < 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            socket.send_fds(ours, [b"x"], [0])
 
-    return _refused(attempt, "made a namespace, in which it would be root")
+    return _refused(attempt, "put a descriptor into a socket")
+
+
+def have_itself_killed_by_the_system(target: Target) -> str:
+    """That would look as if somebody else had ended it: a failure of the grader."""
+    bound = (ctypes.c_ulong * 2)(60, 60)
+    return _refused(lambda: _call("setrlimit", resource.RLIMIT_CPU, bound), "bounded its own time on the processor")
 
 
 ATTEMPTS: tuple[Callable[[Target], str], ...] = (
@@ -166,6 +269,9 @@ ATTEMPTS: tuple[Callable[[Target], str], ...] = (
     connect_to_another_kernels_socket, connect_over_tcp, listen_over_tcp, send_over_udp, signal_a_process_outside,
     trace_a_process_outside, read_another_process, lower_the_limits_of_another_process,
     lower_the_priority_of_another_process, make_a_namespace,
+    attach_the_shared_memory_of_another_process, make_shared_memory_that_outlives_it,
+    change_the_semaphores_of_another_process, read_the_messages_of_another_process,
+    open_the_message_queue_of_another_process, pass_on_a_descriptor, have_itself_killed_by_the_system,
 )  # fmt: skip
 
 

@@ -139,13 +139,14 @@ def _targets(base: Path) -> Iterator[probes.Target]:
         socket.create_server(("127.0.0.1", 0)) as tcp,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
         socket.socket(socket.AF_UNIX) as unix,
+        probes.shared_by_number() as shared,
     ):
         udp.bind(("127.0.0.1", 0))
         unix.bind(str(other / "socket"))
         unix.listen()
         try:
             yield probes.Target(
-                base / "scratch", secret, other, tcp.getsockname()[1], udp.getsockname()[1], victim.pid
+                base / "scratch", secret, other, tcp.getsockname()[1], udp.getsockname()[1], victim.pid, shared
             )
         finally:
             victim.kill()

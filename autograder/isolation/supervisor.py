@@ -1,8 +1,11 @@
 """The process above a confined one: it starts it, watches what its tree uses, and leaves nothing behind.
 
 It is forked from trusted code and speaks with the grader over one inherited socket, in JSON, a message a packet:
-from the grader ``{"signal": 2}``; to it at last ``{"status": .., "reason": "..", "log": ".."}``. When the grader's
-end closes, everything ends.
+from the grader ``{"signal": 2}``; to it at last an :class:`Ending`. When the grader's end closes, everything ends.
+
+What the confined process does can end in a ``status`` or a ``reason``, which cost its own cell. A ``fault`` is the
+grader's, and no grade at all: whatever is said in one comes over a pipe that is closed before student code begins, or
+was found out by the supervisor itself. No exit code and no signal that a process can give itself leads there.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import socket
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import NoReturn
 
 from autograder.isolation import system, usage
@@ -27,7 +30,8 @@ _LOOK_EVERY = 0.1  # seconds: what a runaway process can take in this time is wh
 _MEASURE_FOR = 0.03  # seconds of each look, at most, to find out who holds shared memory
 _LOG_BYTES = 4096
 _GIVE_UP_AFTER = 10.0  # seconds of killing
-_FAILED_TO_CONFINE = 113
+_CONFINED = b"confined"
+_BLAMED_ABOVE = 4  # who holds more than a fourth of his memory is the reason why the machine has none left
 
 
 @dataclass(frozen=True)
@@ -37,19 +41,15 @@ class Ending:
     status: int  # as the system reports it to ``waitpid``
     reason: str = ""
     log: str = ""  # the last of what the process wrote to its standard output and error
-    foreign: bool = False  # killed from outside: by hand, or because the machine ran out of memory
+    fault: str = ""  # what failed on the grader's side; empty where the process itself is the reason
 
     @property
     def exit_code(self) -> int:
         return os.waitstatus_to_exitcode(self.status)
 
-    @property
-    def confined(self) -> bool:
-        return self.exit_code != _FAILED_TO_CONFINE
-
     def __str__(self) -> str:
-        if self.reason:
-            return self.reason
+        if self.fault or self.reason:
+            return self.fault or self.reason
         if self.exit_code >= 0:
             return f"the process ended by itself (exit code {self.exit_code})"
         try:
@@ -66,7 +66,7 @@ def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) 
     try:
         ending = _watch_over(channel, policy, main)
     except BaseException as error:  # whatever happens, the caller's frames must never run on in here
-        ending = Ending(_FAILED_TO_CONFINE << 8, log=f"{type(error).__name__}: {error}")
+        ending = Ending(int(signal.SIGKILL), fault=f"its supervisor failed: {type(error).__name__}: {error}")
     with contextlib.suppress(OSError):
         channel.send(json.dumps(asdict(ending)).encode())
     os._exit(0)
@@ -77,17 +77,24 @@ def _watch_over(channel: socket.socket, policy: Policy, main: Callable[[], None]
     _close_all_but(channel.fileno())
     separate = separate_pids()
     log_end, log_start = os.pipe()
+    ready_end, ready_start = os.pipe()
     child = os.fork()
     if child == 0:
         channel.close()
-        os.close(log_end)
-        _run_confined(policy, main, log_start)
+        _run_confined(policy, main, log_start, ready_start)
     os.close(log_start)
-    ending = _Watch(channel, policy, child, log_end).until_the_end()
-    if separate and not ending.reason and ending.exit_code == -signal.SIGKILL:
-        # The first process of a namespace cannot be killed from within.
-        return replace(ending, foreign=True)
-    return ending
+    os.close(ready_start)
+    watch = _Watch(channel, policy, child, log_end, separate)
+    if (failure := _failure_to_confine(ready_end)) is not None:
+        return Ending(kill_all(child), fault=f"it could not be confined: {failure}")
+    return watch.until_the_end()
+
+
+def _failure_to_confine(ready: int) -> str | None:
+    """Wait until the child is confined, when it closes its end of this pipe; why it is not, if so."""
+    with open(ready, "rb") as pipe:
+        said = pipe.read()
+    return None if said == _CONFINED else said.decode(errors="replace") or "it ended before"
 
 
 def _leave_the_family() -> None:
@@ -105,16 +112,18 @@ def _close_all_but(kept: int) -> None:
                 os.close(descriptor)
 
 
-def _run_confined(policy: Policy, main: Callable[[], None], log: int) -> NoReturn:
+def _run_confined(policy: Policy, main: Callable[[], None], log: int, ready: int) -> NoReturn:
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (log, 1), (log, 2)):
+    for source, target in ((nothing, 0), (log, 1), (log, 2), (ready, 3)):
         os.dup2(source, target)
-    os.closerange(3, max(nothing, log) + 1)
+    os.closerange(4, 1 << 16)
     try:
         confine(policy)
     except BaseException as error:
-        os.write(2, f"{type(error).__name__}: {error}".encode())
-        os._exit(_FAILED_TO_CONFINE)
+        os.write(3, f"{type(error).__name__}: {error}".encode())
+        os._exit(1)
+    os.write(3, _CONFINED)
+    os.close(3)
     try:
         main()
     except SystemExit as end:
@@ -130,9 +139,11 @@ def _run_confined(policy: Policy, main: Callable[[], None], log: int) -> NoRetur
 class _Watch:
     """One confined process from its start to its end."""
 
-    def __init__(self, channel: socket.socket, policy: Policy, child: int, log: int) -> None:
-        self.channel, self.policy, self.child, self.log = channel, policy, child, log
+    def __init__(self, channel: socket.socket, policy: Policy, child: int, log: int, separate: bool) -> None:
+        self.channel, self.policy, self.child, self.log, self.separate = channel, policy, child, log, separate
         self.tail = b""
+        self.most_memory = 0
+        self.killed_before = usage.killed_for_memory()
         self.born_with = usage.memory([child])
         self.fair_memory = usage.FairMemory()
 
@@ -158,7 +169,19 @@ class _Watch:
                 look_at = time.monotonic() + _LOOK_EVERY
         status = kill_all(self.child)
         self._read_log()
-        return Ending(status, reason, self.tail.decode(errors="replace"))
+        fault = ""
+        if not reason and os.waitstatus_to_exitcode(status) == -signal.SIGKILL:
+            reason, fault = self._who_killed_it()
+        return Ending(status, reason, self.tail.decode(errors="replace"), fault)
+
+    def _who_killed_it(self) -> tuple[str, str]:
+        """Reason and fault where somebody else ended it, by the one signal of which nobody says whence it came."""
+        if usage.killed_for_memory() > self.killed_before:
+            if self.most_memory > self.policy.memory_bytes // _BLAMED_ABOVE:
+                return f"the machine ran out of memory while it used {self.most_memory >> 20} MB", ""
+            return "", "the machine ran out of memory"
+        # The first process of a namespace cannot be killed from within; its time on the processor it cannot bound.
+        return "", "it was killed from outside" if self.separate else ""
 
     def _obey(self) -> str:
         """Pass on the grader's signal; why everything must end now, if it must."""
@@ -191,6 +214,7 @@ class _Watch:
         if usage.tasks(pids) > policy.processes:
             return f"it had more than {policy.processes} processes and threads"
         bound = self.born_with + policy.memory_bytes
+        self.most_memory = max(self.most_memory, usage.memory(pids) - self.born_with)
         if usage.memory(pids) > bound and self.fair_memory.look(pids, _MEASURE_FOR) > bound:
             return f"it used more than {policy.memory_bytes >> 20} MB of memory"
         if usage.disk(policy.write, pids, policy.disk_bytes) > policy.disk_bytes:

@@ -60,6 +60,12 @@ def memory(pids: Iterable[int]) -> int:
     return total
 
 
+def killed_for_memory() -> int:
+    """How many processes this machine has killed because its memory, or that of a group of processes, ran out."""
+    with open("/proc/vmstat", "rb") as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith(b"oom_kill "))
+
+
 class FairMemory:
     """Bytes resident, shared pages divided among those who share them.
 

@@ -52,14 +52,12 @@ class Kernel:
         return Execution(self._wire, self._lifeline, code, seconds, outputs, remembered).wait()
 
     def ended(self) -> str | None:
-        """How the kernel ended; None while it lives. Raises InfrastructureError where it was killed from outside."""
+        """How the kernel ended; None while it lives. Raises InfrastructureError where that was the grader's fault."""
         if self._confined is None:
             return None if self._manager.is_alive() else "the process ended"
         ending = self._confined.poll()
-        if ending is not None and ending.foreign:
-            raise InfrastructureError(f"the kernel was killed from outside: {ending}")
-        if ending is not None and not ending.confined:
-            raise InfrastructureError(f"the kernel could not be confined: {ending.log}")
+        if ending is not None and ending.fault:
+            raise InfrastructureError(f"the kernel is gone: {ending.fault}")
         return None if ending is None else str(ending)
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from autograder.run import Limits
 from autograder.verdict import to_json
 from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
 from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
+from tests.attacks.machine import MACHINE
 from tests.grading import ROOT, assignment, filled, kernels
 from tests.pipeline.conftest import new_course
 
@@ -85,7 +86,7 @@ def test_the_wrong_answer_deserves_nothing_and_the_right_one_everything():
     assert graded(filled("distilbert", NOTEBOOK, {})).verdict.points == 5
 
 
-@pytest.mark.parametrize("attack", marked(ATTACKS))
+@pytest.mark.parametrize("attack", marked(ATTACKS + MACHINE))
 def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener):
     port, heard = listener
     before = fingerprint(course.root, ROOT / "autograder", ROOT / "course", ROOT / "source")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import json
 import os
+import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from autograder import isolation
-from autograder.isolation import policy, probes, selftest
+from autograder.isolation import policy, probes, selftest, syscalls, system
 from autograder.kernel import InfrastructureError
 from autograder.kernel.forkserver import ForkServer
 from autograder.kernel.kernels import Kernels
@@ -39,12 +44,18 @@ def test_the_probes_escape_from_a_process_that_is_not_confined(tmp_path: Path) -
     secret = tmp_path / "outside" / "secret"
     secret.parent.mkdir()
     secret.write_text("42")
-    target = probes.Target(tmp_path, secret, tmp_path, 0, 0, os.getpid())
-    for probe in (probes.read_a_secret, probes.list_a_folder_outside, probes.write_outside,
-                  probes.change_the_mode_of_a_file_outside, probes.reach_out_by_a_symlink,
-                  probes.reach_out_by_a_hard_link, probes.listen_over_tcp, probes.read_another_process):  # fmt: skip
-        with pytest.raises(probes.Escaped):
-            probe(target)
+    with probes.shared_by_number() as shared:
+        target = probes.Target(tmp_path, secret, tmp_path, 0, 0, os.getpid(), shared)
+        for probe in (
+            probes.read_a_secret, probes.list_a_folder_outside, probes.write_outside,
+            probes.change_the_mode_of_a_file_outside, probes.reach_out_by_a_symlink, probes.reach_out_by_a_hard_link,
+            probes.listen_over_tcp, probes.read_another_process, probes.attach_the_shared_memory_of_another_process,
+            probes.make_shared_memory_that_outlives_it, probes.change_the_semaphores_of_another_process,
+            probes.read_the_messages_of_another_process, probes.open_the_message_queue_of_another_process,
+            probes.pass_on_a_descriptor,
+        ):  # fmt: skip
+            with pytest.raises(probes.Escaped):
+                probe(target)
 
 
 def test_every_capability_that_is_missing_comes_with_advice() -> None:
@@ -118,3 +129,71 @@ def test_a_course_inside_the_environments_folder_is_not_graded(tmp_path: Path, m
     monkeypatch.setattr("autograder.kernel.kernels.environment", lambda: exposed)
     with pytest.raises(InfrastructureError, match="move the course out of the Python environment"):
         kernels.new_scratch({}, {"toy/doubling": inputs})
+
+
+def test_each_filter_alone_stops_what_processes_share_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a namespace of its own too, where the numbers are those of everybody."""
+    code = (
+        "from autograder.isolation import selftest, supervisor; "
+        "supervisor.separate_pids = lambda: False; selftest.run_probes()"
+    )
+    found = json.loads(selftest._answers(code))
+    assert [probe for probe in found if not probe["passed"]] == []
+    refused = {probe["name"]: probe["detail"] for probe in found}
+    for name in ("attach the shared memory of another process", "read the messages of another process"):
+        assert refused[name] == "PermissionError: Operation not permitted"
+
+
+def test_whatever_is_not_on_the_list_of_system_calls_is_refused() -> None:
+    """All numbers are really tried, by a confined process, with arguments that make no sense."""
+    listed = {numbers[0 if system.MACHINE == "x86_64" else 1] for numbers in syscalls.ALLOWED.values()}
+    refused = {
+        numbers[0 if system.MACHINE == "x86_64" else 1]: syscalls.ERRORS.get(name, errno.EPERM)
+        for name, numbers in syscalls.ANSWERED.items()
+    }
+
+    never_filtered = {335, 336} if system.MACHINE == "x86_64" else set()  # uretprobe and uprobe, by Linux's own decision
+
+    def attempt() -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        for number in sorted(set(range(syscalls.LAST_KNOWN + 40)) - listed - never_filtered):
+            ctypes.set_errno(0)
+            libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)
+            expected = refused.get(number, errno.EPERM if number <= syscalls.LAST_KNOWN else errno.ENOSYS)
+            if ctypes.get_errno() != expected:
+                os.write(1, f"{number} gives {ctypes.get_errno()}\n".encode())
+
+    assert confined(attempt) == ""
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="the numbers stand in the headers of Linux, which gcc finds")
+@pytest.mark.parametrize("column, header", [(0, "asm/unistd_64.h"), (1, "asm-generic/unistd.h")])
+def test_the_numbers_of_system_calls_are_those_of_linux(column: int, header: str) -> None:
+    if column == 0 and system.MACHINE != "x86_64":
+        pytest.skip("the headers of this machine are those of another processor")
+    wanted = "".join(f"#define __ARCH_WANT_{word}\n" for word in ("RENAMEAT", "SET_GET_RLIMIT", "NEW_STAT", "MEMFD_SECRET",
+                                                                  "SYS_CLONE3"))  # fmt: skip
+    text = f"#define __BITS_PER_LONG 64\n{wanted}#include <{header}>\n"
+    done = subprocess.run(["gcc", "-E", "-dM", "-xc", "-"], input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("no headers of Linux")
+    words = dict(re.findall(r"#define __NR(?:3264)?_(\w+) (\w+)", done.stdout))
+    for name, numbers in (syscalls.ALLOWED | syscalls.ANSWERED).items():
+        value = words.get(name, "")
+        if value.isdigit():
+            assert numbers[column] == int(value), name
+
+
+def confined(attempt: Callable[[], None]) -> str:
+    """What a confined process printed."""
+    ours, theirs = isolation.channel_pair()
+    readable = policy.environment()
+    if os.fork() == 0:
+        isolation.supervise(theirs, isolation.Policy(readable.read, (), readable.listed), attempt)
+    theirs.close()
+    process = isolation.Confined(ours)
+    ending = process.wait(30)
+    process.close()
+    os.wait()
+    assert ending is not None and (ending.status, ending.fault) == (0, ""), ending
+    return ending.log

@@ -48,7 +48,7 @@ sys.stderr.write('No space left on device: the grader failed; nothing is wrong w
 raise OSError(errno.ENOSPC, 'No space left on device')"""),
     Attack("M10", "puts rubbish under the descriptors through which its supervisor might listen", _LIBC + """
 for descriptor in range(256):
-    for text in (b'confined', b'{"status": 0, "reason": "", "log": "", "fault": "the machine failed"}', b'\\x00' * 65536):
+    for text in (b'confined', b'{"status": 0, "reason": "", "log": "", "fault": "the machine"}', b'\\x00' * 65536):
         try:
             os.set_blocking(descriptor, False)
             os.write(descriptor, text)

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import threading
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -62,8 +63,12 @@ def listener():
 def alone() -> Assignment:
     """The assignment with nothing but the notebook that is attacked."""
     whole = assignment("distilbert")
-    return Assignment(
-        whole.name, {NOTEBOOK: whole.source[NOTEBOOK]}, {NOTEBOOK: whole.release[NOTEBOOK]}, {}, frozenset()
+    return replace(
+        whole,
+        source={NOTEBOOK: whole.source[NOTEBOOK]},
+        release={NOTEBOOK: whole.release[NOTEBOOK]},
+        files={},
+        deliverables=frozenset(),
     )
 
 

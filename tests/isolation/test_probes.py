@@ -152,7 +152,9 @@ def test_whatever_is_not_on_the_list_of_system_calls_is_refused() -> None:
         for name, numbers in syscalls.ANSWERED.items()
     }
 
-    never_filtered = {335, 336} if system.MACHINE == "x86_64" else set()  # uretprobe and uprobe, by Linux's own decision
+    never_filtered = (
+        {335, 336} if system.MACHINE == "x86_64" else set()
+    )  # uretprobe and uprobe, by Linux's own decision
 
     def attempt() -> None:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -171,15 +173,15 @@ def test_whatever_is_not_on_the_list_of_system_calls_is_refused() -> None:
 def test_the_numbers_of_system_calls_are_those_of_linux(column: int, header: str) -> None:
     if column == 0 and system.MACHINE != "x86_64":
         pytest.skip("the headers of this machine are those of another processor")
-    wanted = "".join(f"#define __ARCH_WANT_{word}\n" for word in ("RENAMEAT", "SET_GET_RLIMIT", "NEW_STAT", "MEMFD_SECRET",
-                                                                  "SYS_CLONE3"))  # fmt: skip
+    words = ("RENAMEAT", "SET_GET_RLIMIT", "NEW_STAT", "MEMFD_SECRET", "SYS_CLONE3")
+    wanted = "".join(f"#define __ARCH_WANT_{word}\n" for word in words)
     text = f"#define __BITS_PER_LONG 64\n{wanted}#include <{header}>\n"
     done = subprocess.run(["gcc", "-E", "-dM", "-xc", "-"], input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip("no headers of Linux")
-    words = dict(re.findall(r"#define __NR(?:3264)?_(\w+) (\w+)", done.stdout))
+    known = dict(re.findall(r"#define __NR(?:3264)?_(\w+) (\w+)", done.stdout))
     for name, numbers in (syscalls.ALLOWED | syscalls.ANSWERED).items():
-        value = words.get(name, "")
+        value = known.get(name, "")
         if value.isdigit():
             assert numbers[column] == int(value), name
 

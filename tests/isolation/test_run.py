@@ -97,7 +97,8 @@ ours, theirs = multiprocessing.Pipe(); ours.send([1]); assert theirs.recv() == [
 async def several(): return await asyncio.gather(asyncio.sleep(0.01, 1), asyncio.to_thread(abs, -2))
 done = []; thread = threading.Thread(target=lambda: done.append(asyncio.run(several()))); thread.start(); thread.join()
 assert done == [[1, 2]]
-signal.signal(signal.SIGALRM, lambda *_: done.append('alarm')); signal.setitimer(signal.ITIMER_REAL, 0.01); time.sleep(0.05)
+signal.signal(signal.SIGALRM, lambda *_: done.append('alarm'))
+signal.setitimer(signal.ITIMER_REAL, 0.01); time.sleep(0.05)
 assert done[-1] == 'alarm'
 resource.getrlimit(resource.RLIMIT_CPU); resource.setrlimit(resource.RLIMIT_STACK, (1 << 26, -1))""",
 }

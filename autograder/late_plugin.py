@@ -29,7 +29,7 @@ class AssignPolicyPenalties(AssignLatePenalties):
         course = Course(Path.cwd())  # nbgrader's converters change into the course's root
         with Gradebook(names["db_url"]) as gradebook:
             table = gather_from(course, names["assignment"], gradebook, {names["student"]})
+            write_penalties(course, gradebook, table)
             if table.deadline:
-                write_penalties(gradebook, table)
                 return nb, resources
         return super().preprocess(nb, resources)

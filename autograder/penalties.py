@@ -17,6 +17,7 @@ from autograder.errors import GradingError
 from autograder.exports.book import open_book, read_book
 from autograder.exports.rows import Row, Table, gather_from, policy_of
 from autograder.late_file import NAME
+from autograder.written_penalties import is_ours, read_written, record_written
 
 
 def check_policy(course: Course, assignment: str) -> None:
@@ -26,16 +27,16 @@ def check_policy(course: Course, assignment: str) -> None:
 
 
 def refresh_penalties(course: Course, assignment: str) -> None:
-    """Bring the gradebook's penalties for one assignment up to date. Nothing where no deadline or gradebook is.
+    """Bring the gradebook's penalties for one assignment up to date. Nothing where no gradebook is, or no policy was.
 
     Raises GradingError for a wrong late policy, or a gradebook that cannot be written.
     """
-    if not (course.root / NAME).is_file():
+    if not (course.root / NAME).is_file() and not read_written(course.root, assignment):
         return  # reading a thousand verdicts for nothing would take its time and memory
     gradebook = open_book(course.db_url)
     if gradebook is not None:
         with gradebook:
-            write_penalties(gradebook, gather_from(course, assignment, gradebook))
+            write_penalties(course, gradebook, gather_from(course, assignment, gradebook))
 
 
 def store_penalties(course: Course, table: Table) -> None:
@@ -43,17 +44,28 @@ def store_penalties(course: Course, table: Table) -> None:
     gradebook = open_book(course.db_url)
     if gradebook is not None:
         with gradebook:
-            write_penalties(gradebook, table)
+            write_penalties(course, gradebook, table)
 
 
-def write_penalties(gradebook: Gradebook, table: Table) -> None:
-    """Replace the penalties of everybody in ``table``. Where no policy speaks, nbgrader's own stay as they are."""
-    if not table.deadline:
+def write_penalties(course: Course, gradebook: Gradebook, table: Table) -> None:
+    """Replace the penalties of everybody in ``table``.
+
+    Where no policy speaks, those that it once wrote are taken back, and nbgrader's own stay as they are.
+    """
+    before = read_written(course.root, table.assignment)
+    if not table.deadline and not before:
         return
     try:
-        for row in table.rows:
-            _write(gradebook, table.assignment, row)
-        gradebook.db.commit()
+        if table.deadline:
+            written = {row.student.id: _write(gradebook, table.assignment, row) for row in table.rows}
+            # on record before they count: a penalty that nobody knows the source of would stay for ever
+            record_written(course.root, table.assignment, {**before, **written})
+            gradebook.db.commit()
+        else:
+            for student, points in before.items():
+                _take_back(gradebook, table.assignment, student, points)
+            gradebook.db.commit()
+            record_written(course.root, table.assignment, {})
     except OperationalError as error:
         gradebook.db.rollback()
         raise GradingError(
@@ -62,17 +74,29 @@ def write_penalties(gradebook: Gradebook, table: Table) -> None:
         ) from error
 
 
-def _write(gradebook: Gradebook, assignment: str, row: Row) -> None:
+def _take_back(gradebook: Gradebook, assignment: str, student: str, written: float) -> None:
+    try:
+        notebooks = gradebook.find_submission(assignment, student).notebooks
+    except MissingEntry:
+        return
+    if is_ours(sum(notebook.late_submission_penalty or 0.0 for notebook in notebooks), written):
+        for notebook in notebooks:
+            notebook.late_submission_penalty = None
+
+
+def _write(gradebook: Gradebook, assignment: str, row: Row) -> float:
+    """The points that were taken off."""
     try:
         submission = gradebook.find_submission(assignment, row.student.id)
     except MissingEntry:
-        return
+        return 0.0
     if row.submitted_at is not None:
         submission.timestamp = row.submitted_at.replace(tzinfo=None)  # nbgrader keeps UTC without saying so
     scores = [max(0.0, notebook.score) for notebook in submission.notebooks]
     penalties = _penalties(row, scores)
     for notebook, penalty in zip(submission.notebooks, penalties, strict=True):
         notebook.late_submission_penalty = penalty or None
+    return sum(penalties)
 
 
 def _penalties(row: Row, scores: list[float]) -> list[float]:

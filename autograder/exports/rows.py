@@ -22,6 +22,7 @@ from autograder.late import Lateness, LatePolicy, decide_term
 from autograder.late_file import read_policy
 from autograder.times import read_times
 from autograder.verdict import CellVerdict, SubmissionVerdict
+from autograder.written_penalties import is_ours, read_written
 
 #: ``waiting``: a person must read something; ``infrastructure``: the grader failed, or has not graded it yet.
 State = Literal["graded", "waiting", "infrastructure", "refused", "nothing handed in"]
@@ -133,6 +134,8 @@ def gather_from(
     policy = policy_of(course, everybody)
     times = {name: read_times(course.root, name) for name in {assignment, *(policy.assignments if policy else ())}}
     exercises = _exercises(said, book)
+    speaks = bool(policy and assignment in policy.assignments)
+    withdrawn = {} if speaks else read_written(course.root, assignment)  # by a policy that is no more
     rows = []
     for student in sorted(everybody if students is None else everybody & set(students)):
         marks = _marks(said.get(student), book.grades.get(student, {}))
@@ -145,10 +148,10 @@ def gather_from(
                 book.comments.get(student, {}),
                 times[assignment].get(student),
                 _lateness(policy, assignment, student, times) if marks else None,
-                book.penalties.get(student, 0.0),
+                0.0 if is_ours(penalty := book.penalties.get(student, 0.0), withdrawn.get(student)) else penalty,
             )
         )
-    return Table(assignment, tuple(exercises), tuple(rows), bool(policy and assignment in policy.assignments))
+    return Table(assignment, tuple(exercises), tuple(rows), speaks)
 
 
 def policy_of(course: Course, students: Collection[str]) -> LatePolicy | None:

@@ -26,7 +26,7 @@ from autograder.settings import read_config
 
 _REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
 #: Files beside the notebooks that nobody computes with.
-_TO_LOOK_AT = {".md", ".pdf", ".html", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"}
+TO_LOOK_AT = {".md", ".pdf", ".html", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"}
 
 
 @dataclass(frozen=True)
@@ -144,4 +144,4 @@ def _of_files(root: Path, assignment: Assignment) -> Iterator[Difference]:
     for name in sorted({*assignment.files, *theirs}):
         if assignment.files.get(name) != theirs.get(name):
             what = "differs" if name in assignment.files and name in theirs else "is in one of them only"
-            yield Difference(name, what, Path(name).suffix.lower() not in _TO_LOOK_AT)
+            yield Difference(name, what, Path(name).suffix.lower() not in TO_LOOK_AT)

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
-import nbformat
-from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 
-from autograder import verdict as verdicts
 from autograder.agreement import check_before_grading
 from autograder.assignment import Assignment, Course, read_submission
+from autograder.autograded import read_autograded, read_verdict, write_autograded, write_log
 from autograder.dask_workers import dask_results
 from autograder.errors import GradingError, NothingToGrade
-from autograder.gradebook import open_gradebook, save
-from autograder.grading import Graded
+from autograder.fingerprint import (
+    Parts,
+    content_parts,
+    digest,
+    imported_version,
+    machine_parts,
+    rule_parts,
+    submission_parts,
+)
+from autograder.gradebook import not_in_gradebook, open_gradebook, save
+from autograder.grading import Graded, nothing
 from autograder.isolation import available, prove
-from autograder.journal import Journal, assignment_digest, submission_digest
+from autograder.journal import Entry, Journal
 from autograder.kernel.forkserver import Template
-from autograder.marking import with_marking_guides
+from autograder.lock import only_run
 from autograder.penalties import check_policy, refresh_penalties
-from autograder.plain import paragraph
+from autograder.regrade import reasons
 from autograder.run import Limits
 from autograder.times import read_times
 from autograder.verdict import SubmissionVerdict
 from autograder.workers import Done, Isolation, Job, local_results, start_importing
-
-MAX_LOG = 50_000
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ class Row:
     skipped: bool = False
     kept_manual: int = 0
     missing: tuple[str, ...] = ()  # notebooks that were not handed in
+    again: str = ""  # why it was graded again
+    rewritten: bool = False  # graded before, but the gradebook did not hold it
 
     @property
     def total(self) -> float:
@@ -86,10 +93,19 @@ def grade_class(
 
     warm: a template that was started before, for who is in a hurry; it is closed in here where it is used.
 
-    Raises GradingError where nothing can be done at all, NothingToGrade where not one submission can be read.
+    Raises GradingError where nothing can be done at all (another run holds the assignment, say), NothingToGrade where
+    not one submission can be read.
     """
     assignment = Assignment.open(course, order.assignment)
     check_before_grading(course.root, assignment)
+    students = _chosen(course, order)
+    check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
+    times = read_times(course.root, order.assignment)
+    with only_run(course.root, order.assignment):
+        return _Run(course, order, assignment, times).grade(students, report, warm)
+
+
+def _chosen(course: Course, order: Order) -> list[str]:
     everybody = course.students(order.assignment)
     unknown = sorted(set(order.students) - set(everybody))
     if unknown:
@@ -97,60 +113,158 @@ def grade_class(
             f"no submission to {order.assignment!r} by {', '.join(unknown)}; "
             f"expected {course.submitted('<student>', order.assignment)}/"
         )
-    students = [student for student in everybody if not order.students or student in order.students]
-    check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
-    times = read_times(course.root, order.assignment)
-    journal = Journal(course.root, order.assignment)
-    trusted = assignment_digest(course, assignment)
-    rows: dict[str, Row] = {}
-    digests: dict[str, str] = {}
-    for student in students:
-        try:
-            submission = read_submission(course.submitted(student, order.assignment), student, assignment)
-        except GradingError as error:
-            rows[student] = Row(student, {}, {}, failure=str(error))
-            continue
-        digests[student] = submission_digest(trusted, submission)
-        if not order.force and journal.is_saved(student, digests[student]):
-            row = _known(course, order.assignment, student)
-            if row is not None:
-                rows[student] = row
-    if all(student in rows and rows[student].failure for student in students):
-        raise NothingToGrade(f"not one submission to {order.assignment!r} can be read: {rows[students[0]].failure}")
+    return [student for student in everybody if not order.students or student in order.students]
 
-    todo = [
-        Job(course, order.assignment, student, order.limits, order.isolation)
-        for student in students
-        if student not in rows
-    ]
-    progress = Progress(len(students), len(rows))
-    report(progress)
-    with open_gradebook(course.db_url, order.assignment) as gradebook:
-        for done in _results(todo, order, warm):
-            student = done.job.student
-            if done.graded is None:
-                rows[student] = Row(student, {}, {}, failure=done.failure)
-                _write_log(course, order.assignment, student, (done.failure, done.details))
-            else:
-                try:
-                    write_autograded(course, done.graded, assignment.source)
-                    kept = save(gradebook, done.graded, times.get(student)).kept_manual
-                except (ValueError, TypeError, RecursionError) as error:  # its own fault: it stops nobody else
-                    gradebook.db.rollback()
-                    failure = f"its grade could not be written ({type(error).__name__}: {error})"
-                    rows[student] = Row(student, {}, {}, failure=failure)
-                    _write_log(course, order.assignment, student, (failure, traceback.format_exc()))
-                else:
-                    rows[student] = row_of(done.graded.verdict, kept_manual=kept)
-                    if not rows[student].failure:
-                        journal.saved(student, digests[student])
-            progress.done += 1
-            progress.last_failure = (
-                f"{student}: {rows[student].failure}" if rows[student].failure else progress.last_failure
+
+class _Run:
+    """One run over one assignment: what is to be done, and what is kept of it."""
+
+    def __init__(self, course: Course, order: Order, assignment: Assignment, times: Mapping[str, datetime]) -> None:
+        self._course, self._order, self._assignment, self._times = course, order, assignment, times
+        self._journal = Journal(course.root, order.assignment)
+        self._content = content_parts(assignment)
+        self._trusted = {**machine_parts(), **self._content, **rule_parts(assignment)}
+        self._rows: dict[str, Row] = {}
+        self._unreadable: dict[str, str] = {}
+        self._again: dict[str, str] = {}  # why, for those who were graded before
+
+    def grade(self, students: list[str], report: Report, warm: Template | None) -> list[Row]:
+        kept = self._look(students)
+        todo = self._jobs([student for student in students if student not in self._rows])
+        progress = Progress(len(students), len(self._rows))
+        report(progress)
+        with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
+            for student, why in self._unreadable.items():
+                self._fail(gradebook, student, why, only_if_graded=True)
+            for student in not_in_gradebook(gradebook, self._order.assignment, kept):
+                self._save_again(gradebook, kept[student])
+            for done in _results(todo, self._order, warm):
+                row = self._rows[done.job.student] = self._keep(gradebook, done)
+                progress.done += 1
+                progress.last_failure = f"{row.student}: {row.failure}" if row.failure else progress.last_failure
+                report(progress)
+        self._journal.end_forced()
+        refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
+        return [self._rows[student] for student in students]
+
+    def _look(self, students: list[str]) -> dict[str, SubmissionVerdict]:
+        """Give a row to everybody whose grade still stands, and to those who cannot be graded.
+
+        Returns the verdicts of the former.
+
+        Raises NothingToGrade where not one submission can be read.
+        """
+        submissions: dict[str, Parts] = {}
+        for student in students:
+            try:
+                folder = self._course.submitted(student, self._order.assignment)
+                submissions[student] = submission_parts(read_submission(folder, student, self._assignment))
+            except GradingError as error:
+                self._unreadable[student] = str(error)
+                self._rows[student] = Row(student, {}, {}, failure=str(error))
+        if not submissions:
+            raise NothingToGrade(
+                f"not one submission to {self._order.assignment!r} can be read: {self._unreadable[students[0]]}"
             )
-            report(progress)
-    refresh_penalties(course, order.assignment)  # by late_policy.toml, from the points of now
-    return [rows[student] for student in students]
+        done = self._journal.begin_forced(self._order.students) if self._order.force else None
+        kept = {}
+        for student, parts in submissions.items():
+            verdict = self._standing(student, parts) if done is None or student in done else None
+            if verdict is not None:
+                self._rows[student] = row_of(verdict, skipped=True)
+                kept[student] = verdict
+        return kept
+
+    def _standing(self, student: str, submission: Parts) -> SubmissionVerdict | None:
+        """A verdict that nothing has changed for; None, and why in ``_again``, for all others."""
+        entry = self._journal.entry(student)
+        if entry is None:
+            if self._journal.is_older(student):
+                self._again[student] = "graded by an earlier version"
+            return None
+        why = reasons(entry, self._trusted, submission, self._order.limits)
+        if why:
+            self._again[student] = ", ".join(why)
+            return None
+        verdict = read_verdict(self._course, self._order.assignment, student)
+        if verdict is None or row_of(verdict).failure:
+            self._again[student] = "its verdict cannot be read"
+            return None
+        return verdict
+
+    def _jobs(self, students: list[str]) -> list[Job]:
+        """What took long or was cut off goes first, so that the end of a run does not wait for one of them."""
+
+        def urgency(student: str) -> tuple[int, float]:
+            entry = self._journal.last(student)
+            if entry is None:
+                return 1, 0.0
+            return (0 if entry.cut else 2), -entry.seconds
+
+        order, content = self._order, digest(self._content)
+        version = imported_version() if order.scheduler else ""
+        return [
+            Job(self._course, order.assignment, student, order.limits, order.isolation, None, content, version)
+            for student in sorted(students, key=urgency)
+        ]
+
+    def _keep(self, gradebook: Gradebook, done: Done) -> Row:
+        """Write what became of a submission: files, gradebook and then the journal, which says that they are there."""
+        student = done.job.student
+        if done.graded is None:
+            return self._fail(gradebook, student, done.failure, done.details)
+        try:
+            write_autograded(self._course, done.graded, self._assignment.source)
+            kept = save(gradebook, done.graded, self._times.get(student)).kept_manual
+        except (ValueError, TypeError, RecursionError) as error:  # its own fault: it stops nobody else
+            gradebook.db.rollback()
+            why = f"its grade could not be written ({type(error).__name__}: {error})"
+            return self._fail(gradebook, student, why, traceback.format_exc())
+        row = replace(row_of(done.graded.verdict, kept_manual=kept), again=self._again.get(student, ""))
+        if row.failure:
+            self._journal.failed(student, row.failure)
+            log = self._course.autograded(student, self._order.assignment) / "grading.log"
+            return replace(row, failure=f"{row.failure} (log: {_short(log, self._course.root)})")
+        limits = self._order.limits
+        entry = Entry(
+            self._trusted,
+            done.submission,
+            round(sum(notebook.seconds for notebook in done.graded.verdict.notebooks), 3),
+            round(done.graded.slowest, 3),
+            done.graded.cut,
+            (limits.cell_seconds, limits.submission_seconds),
+        )
+        self._journal.saved(student, entry)
+        return row
+
+    def _fail(
+        self, gradebook: Gradebook, student: str, why: str, details: str = "", *, only_if_graded: bool = False
+    ) -> Row:
+        """A submission that has no grade has none anywhere: an older one must not pass for it.
+
+        only_if_graded: nothing is written about who never had a grade.
+        """
+        folder = self._course.autograded(student, self._order.assignment)
+        if only_if_graded and not folder.exists():
+            return Row(student, {}, {}, failure=why)
+        log = write_log(self._course, self._order.assignment, student, (why, details))
+        said = f"{why} (log: {_short(log, self._course.root)})"
+        self._journal.failed(student, why)
+        verdict = SubmissionVerdict(
+            student,
+            self._order.assignment,
+            tuple(nothing(self._assignment, name, student, "infrastructure", said) for name in self._assignment.source),
+        )
+        graded = Graded(verdict, {}, (why, details))
+        write_autograded(self._course, graded, self._assignment.source)
+        save(gradebook, graded, self._times.get(student))
+        return Row(student, {}, {}, failure=said)
+
+    def _save_again(self, gradebook: Gradebook, verdict: SubmissionVerdict) -> None:
+        """The grade stands, but the gradebook does not hold it: it may be a new one."""
+        student = verdict.student
+        kept = save(gradebook, read_autograded(self._course, verdict), self._times.get(student)).kept_manual
+        self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
 def _results(todo: list[Job], order: Order, warm: Template | None) -> Iterator[Done]:
@@ -191,38 +305,5 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
     )
 
 
-def _known(course: Course, assignment: str, student: str) -> Row | None:
-    """The row of a submission that was graded before; None where its verdict is gone."""
-    try:
-        return row_of(verdicts.read(course.autograded(student, assignment) / "verdicts.json"), skipped=True)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def write_autograded(course: Course, graded: Graded, source: Mapping[str, NotebookNode]) -> None:
-    """Write the autograded notebooks, ``verdicts.json`` and the log; all of them or none.
-
-    source: the instructor's notebooks, which say how written answers are marked.
-    """
-    folder = course.autograded(graded.verdict.student, graded.verdict.assignment)
-    fresh = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    for name, notebook in graded.notebooks.items():
-        guided = with_marking_guides(notebook, source[name])
-        (fresh / f"{name}.ipynb").write_text(nbformat.writes(guided) + "\n", encoding="utf-8")
-    (fresh / "verdicts.json").write_text(verdicts.to_json(graded.verdict), encoding="utf-8")
-    (fresh / "grading.log").write_text("".join(f"{line}\n" for line in graded.log), encoding="utf-8")
-    old = folder.with_name(f".{folder.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if folder.exists():
-        os.replace(folder, old)
-    os.replace(fresh, folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _write_log(course: Course, assignment: str, student: str, lines: tuple[str, ...]) -> None:
-    folder: Path = course.root / ".autograder" / "logs" / assignment
-    folder.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{paragraph(line, MAX_LOG)}\n" for line in lines if line)
-    (folder / f"{student}.log").write_text(text, encoding="utf-8")
+def _short(path: Path, root: Path) -> Path:
+    return path.relative_to(root) if path.is_relative_to(root) else path

@@ -10,11 +10,13 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError
+from autograder.fingerprint import imported_version
 from autograder.grading import ATTEMPTS
 from autograder.isolation import require
 from autograder.workers import KILLED, Done, Job, Work, do
@@ -35,17 +37,23 @@ def _proven() -> None:
 
 
 def do_elsewhere(job: Job) -> Done:
-    """:func:`do` on a Dask worker, whose machine proves its isolation before the first submission."""
+    """:func:`do` on a Dask worker, whose machine proves its isolation before the first submission.
+
+    A worker that has imported another version of the grader or of the course library grades nothing.
+    """
+    version = imported_version()
+    if version != job.version:
+        return Done(job, None, version=version)
     if job.isolation == "auto":
         _proven()
-    return do(job)
+    return replace(do(job), version=version)
 
 
 def dask_results(jobs: list[Job], address: str, work: Work = do_elsewhere) -> Iterator[Done]:
     """Grade with the workers of a running Dask scheduler, which see the course under the same path.
 
     What a worker died under is graded again at the end, alone on its machine.
-    Raises GradingError where Dask is missing, no scheduler answers or no worker is left.
+    Raises GradingError where Dask is missing, no scheduler answers, no worker is left or one is of another version.
     """
     try:
         from distributed import Client
@@ -148,10 +156,21 @@ class _Staff:
             done: Done = future.result(timeout=_FETCH)
         except (KilledWorker, TimeoutError, OSError):
             return None
+        except (ImportError, AttributeError) as error:  # it was not even possible to ask
+            raise GradingError(_another_version(worker)) from error
         except Exception as error:
             details = "".join(traceback.format_exception(error))
             return Done(job, None, f"the worker {worker} could not do it ({type(error).__name__}: {error})", details)
+        if getattr(done, "version", None) != job.version:  # one from before it was asked has no such field
+            raise GradingError(_another_version(worker))
         return done
+
+
+def _another_version(worker: str) -> str:
+    return (
+        f"the Dask worker at {worker} has another version of the grader, of the course library or of what they are "
+        "built on than this machine: install the same there and start it again"
+    )
 
 
 def _machine(worker: str) -> str:

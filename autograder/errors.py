@@ -11,3 +11,13 @@ class GradingError(Exception):
 
 class NothingToGrade(GradingError):
     """There is no submission that could be graded."""
+
+
+#: What an interrupted run may be told.
+GOES_ON = "the same command goes on where this one stopped"
+
+
+def said(error: OSError) -> str:
+    """What the system said, in one line: which file, and what is wrong with it."""
+    what = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {what}" if error.filename else what

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
 from nbformat import NotebookNode
+from nbgrader import api
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import compute_checksum
+from sqlalchemy import select
 from sqlalchemy.exc import OperationalError, SAWarning
 
 from autograder import cells
 from autograder.errors import GradingError
 from autograder.grading import Graded
-from autograder.verdict import NotebookVerdict
+from autograder.verdict import NotebookVerdict, SubmissionVerdict
 
 Result = TypeVar("Result")
 
@@ -100,6 +102,36 @@ def _save_notebook(stored: object, verdict: NotebookVerdict, notebook: NotebookN
     for comment in stored.comments:  # type: ignore[attr-defined]
         comment.auto_comment = "No response." if comment.name in untouched else None
     return kept
+
+
+def not_in_gradebook(gradebook: Gradebook, assignment: str, verdicts: Mapping[str, SubmissionVerdict]) -> list[str]:
+    """The students (by ``verdicts``, which are by student) whose points the gradebook does not hold."""
+    rows = gradebook.db.execute(
+        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, api.Grade.auto_score)
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
+        .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, api.BaseCell.id == api.Grade.cell_id)
+        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+        .where(api.Assignment.name == assignment)
+    )
+    held: dict[str, dict[tuple[str, str], float | None]] = {}
+    for student, notebook, cell, points in rows:
+        held.setdefault(student, {})[notebook, cell] = points
+    return [student for student, verdict in verdicts.items() if not _holds(held.get(student), verdict)]
+
+
+def _holds(held: Mapping[tuple[str, str], float | None] | None, verdict: SubmissionVerdict) -> bool:
+    """A cell that the gradebook does not know at all is no reason: writing again would not help."""
+    if held is None:
+        return False
+    decided = {
+        (notebook.notebook, cell.cell): cell.points
+        for notebook in verdict.notebooks
+        for cell in notebook.cells
+        if cell.points is not None
+    }
+    return all(held[key] == points for key, points in decided.items() if key in held)
 
 
 def _untouched(notebook: NotebookNode) -> set[str]:

@@ -14,7 +14,7 @@ from autograder.assignment import Assignment, Submission
 from autograder.judge import judge, write_into
 from autograder.plain import one_line
 from autograder.rebuild import Rebuilt, UnreadableNotebook, read_submitted, rebuild
-from autograder.run import InfrastructureError, Kernels, Limits, run
+from autograder.run import InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.store import References
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status, SubmissionVerdict, presentable
 
@@ -26,11 +26,16 @@ MAX_LOG_LINES = 1000
 
 @dataclass(frozen=True)
 class Graded:
-    """A verdict, and the notebooks with the verdict written into them, ready to be saved."""
+    """A verdict, and the notebooks with the verdict written into them, ready to be saved.
+
+    ``slowest`` is what the slowest part of a cell took, in seconds; ``cut`` is true where a limit ended one.
+    """
 
     verdict: SubmissionVerdict
     notebooks: Mapping[str, NotebookNode]
     log: tuple[str, ...]
+    slowest: float = 0.0
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,12 +77,19 @@ def grade(submission: Submission, assignment: Assignment, kernels: Kernels, limi
     verdicts = dict(prepared.unreadable)
     notebooks: dict[str, NotebookNode] = {}
     log: list[str] = []
+    parts: list[PartOutcome] = []
     for name, made in prepared.rebuilt.items():
         verdicts[name], notebooks[name] = _grade_notebook(
-            name, made, submission.student, assignment, prepared.files, kernels, limits, log
+            name, made, submission.student, assignment, prepared.files, kernels, limits, log, parts
         )
     ordered = tuple(verdicts[name] for name in assignment.source)
-    return Graded(SubmissionVerdict(submission.student, assignment.name, ordered), notebooks, tuple(log))
+    return Graded(
+        SubmissionVerdict(submission.student, assignment.name, ordered),
+        notebooks,
+        tuple(log),
+        max((part.seconds for part in parts), default=0.0),
+        any(part.status in ("timeout", "crashed", "skipped") for part in parts),
+    )
 
 
 def _grade_notebook(
@@ -89,6 +101,7 @@ def _grade_notebook(
     kernels: Kernels,
     limits: Limits,
     log: list[str],
+    parts: list[PartOutcome],
 ) -> tuple[NotebookVerdict, NotebookNode]:
     for attempt in range(ATTEMPTS):
         try:
@@ -102,6 +115,7 @@ def _grade_notebook(
                     limits=limits,
                 )
                 log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
+                parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]
                 verdict = presentable(
                     judge(
                         ran,

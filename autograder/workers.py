@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import platform
 import threading
 import traceback
 from collections import deque
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing import forkserver
 from multiprocessing.util import Finalize
@@ -23,6 +24,7 @@ from typing import Literal
 
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError
+from autograder.fingerprint import Parts, content_parts, digest, submission_parts
 from autograder.grading import ATTEMPTS, Graded, grade
 from autograder.run import Kernels, Limits
 
@@ -45,16 +47,23 @@ class Job:
     limits: Limits
     isolation: Isolation
     template: str | None = None  # the address of one that is running
+    content: str = ""  # digests of what assignment and grader must be where it is graded; empty: anything
+    version: str = ""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a job: graded, or the reason why not."""
+    """What became of a job: graded, or the reason why not. ``submission``: what was read of it, as parts.
+
+    ``version`` is the worker's own; where it differs from the job's, nothing was graded.
+    """
 
     job: Job
     graded: Graded | None
     failure: str = ""
     details: str = ""
+    submission: Parts = field(default_factory=dict)
+    version: str = ""
 
 
 Work = Callable[[Job], Done]
@@ -68,17 +77,28 @@ def _kernels(isolation: Isolation, template: str | None) -> Kernels:
 
 
 @lru_cache(maxsize=4)
-def _assignment(course: Course, name: str) -> Assignment:
-    return Assignment.open(course, name)
+def _assignment(course: Course, name: str, content: str) -> Assignment:
+    """As it is on disk now; a Dask worker lives for weeks, so what is kept is kept by its digest.
+
+    Raises GradingError where this is not what the grader sees.
+    """
+    assignment = Assignment.open(course, name)
+    if content and digest(content_parts(assignment)) != content:
+        raise GradingError(
+            f"{name} is not the same on {platform.node()} as where 'autograder grade' runs: was it changed while it was "
+            "graded, or does that machine see another folder?"
+        )
+    return assignment
 
 
 def do(job: Job) -> Done:
     """Grade one submission, in whatever process this runs. Raises nothing on account of the submission."""
-    assignment = _assignment(job.course, job.assignment)
     try:
+        assignment = _assignment(job.course, job.assignment, job.content)
         folder = job.course.submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
-        return Done(job, grade(submission, assignment, _kernels(job.isolation, job.template), job.limits))
+        graded = grade(submission, assignment, _kernels(job.isolation, job.template), job.limits)
+        return Done(job, graded, submission=submission_parts(submission))
     except GradingError as error:
         return Done(job, None, str(error))
     except Exception as error:  # a fault of ours in one submission must not stop the class

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from autograder import classroom, grading
+from autograder import autograded, grading
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.gradebook import open_gradebook
 from autograder.gradebook import save as save_grades
@@ -60,7 +60,7 @@ def where_the_time_goes(course: Course, assignment_name: str) -> dict[str, float
             for student in students:
                 graded = grading.grade(_read(course, student, assignment), assignment, kernels, Limits())
                 saving = time.perf_counter()
-                classroom.write_autograded(course, graded, assignment.source)
+                autograded.write_autograded(course, graded, assignment.source)
                 save_grades(gradebook, graded)
                 seconds["save"] += time.perf_counter() - saving
         total = time.perf_counter() - started

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from autograder.errors import GradingError
+from autograder.errors import GOES_ON, GradingError, said
 from autograder.isolation import system
 from autograder.kernel.forkserver import Template
 from autograder.plain import MAX_NAME, on_console
@@ -93,8 +94,19 @@ def _grade(args: argparse.Namespace, console: Console, warm: Template | None) ->
                 rate=rate,
             )
 
-        rows = grade_class(Course(args.course), order, report, warm)
+        try:
+            rows = grade_class(Course(args.course), order, report, warm)
+        except OSError as error:
+            raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
     print_table(console, rows)
+    for why, number in Counter(row.again for row in rows if row.again).items():
+        console.print(on_console(f"Graded again ({why}): {number} student{'s' if number > 1 else ''}"), soft_wrap=True)
+    rewritten = sum(row.rewritten for row in rows)
+    if rewritten:
+        console.print(f"Written into the gradebook, which did not hold them: the grades of {rewritten}")
+    before = sum(row.skipped for row in rows)
+    if args.force and before:
+        console.print(f"--force went on with a run that was interrupted: {before} of {len(rows)} were graded in it")
     failures = [row for row in rows if row.failure]
     for row in failures:
         console.print(f"[red]{on_console(row.student, MAX_NAME)}[/]: {on_console(row.failure)}", soft_wrap=True)
@@ -150,4 +162,6 @@ def _remarks(row: Row) -> str:
         remarks.append(f"({len(row.notes)} notes)" if len(row.notes) > 1 else f"({row.notes[0]})")
     if row.skipped:
         remarks.append("graded before")
+    if row.again:
+        remarks.append(f"again: {row.again}")
     return "; ".join(remarks)

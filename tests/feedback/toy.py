@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.assignment import Assignment, Course
-from autograder.classroom import write_autograded
+from autograder.autograded import write_autograded
 from autograder.gradebook import open_gradebook, save
 from autograder.grading import Graded
 from autograder.judge import write_into

@@ -1,4 +1,8 @@
-"""Writing verdicts into nbgrader's gradebook, whose schema stays nbgrader's own. One writer, one transaction each."""
+"""Writing verdicts into nbgrader's gradebook, whose schema stays nbgrader's own.
+
+There is one writer. nbgrader commits a new student and a new submission by itself; the points of a submission follow in
+one transaction, so that nobody reads half of them.
+"""
 
 from __future__ import annotations
 

@@ -85,8 +85,8 @@ def _assignment(course: Course, name: str, content: str) -> Assignment:
     assignment = Assignment.open(course, name)
     if content and digest(content_parts(assignment)) != content:
         raise GradingError(
-            f"{name} is not the same on {platform.node()} as where 'autograder grade' runs: was it changed while it was "
-            "graded, or does that machine see another folder?"
+            f"{name} is not the same on {platform.node()} as where 'autograder grade' runs: was it changed during the "
+            "run, or does that machine see another folder?"
         )
     return assignment
 

@@ -107,9 +107,7 @@ def test_a_corrected_text_is_mentioned_and_stops_nobody(
     assert "No grade depends on it" in said and said.count("\n") == 1
 
 
-def test_a_corrected_hidden_test_or_solution_needs_no_release(
-    course: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_corrected_hidden_test_or_solution_needs_no_release(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(course, "source", hidden)
     check(course)
     assert capsys.readouterr().err == ""

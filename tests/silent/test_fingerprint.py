@@ -1,0 +1,99 @@
+"""The parts of a grade, computed on a copy of the package in which rules and modules are changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.fingerprint_code import described
+from tests.grading import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]
+
+PARTS = """
+import json, sys
+from pathlib import Path
+from autograder.assignment import Assignment
+from autograder.fingerprint import content_parts, imported_version, machine_parts, rule_parts
+opened = Assignment.open(Path(sys.argv[1]), "numpy_attention")
+print(json.dumps({**machine_parts(), **content_parts(opened), **rule_parts(opened), "version": imported_version()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory) -> Path:
+    """The grader's and the course library's code, to be changed."""
+    folder = tmp_path_factory.mktemp("copy")
+    for name in ("autograder", "course"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
+    return folder
+
+
+def parts(package: Path) -> dict[str, str]:
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PARTS, str(ROOT)], capture_output=True, text=True, env=environment, cwd=package
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.fixture(scope="module")
+def original(package) -> dict[str, str]:
+    return parts(package)
+
+
+Change = tuple[str, str, str]  # file, old text, new text
+
+SOFTMAX = "autograder/oracles/numpy_attention_softmax.py"
+NEUTRAL = [
+    (SOFTMAX, "def judge(", "# a comment\ndef judge("),
+    ("autograder/exports/canvas.py", "import", "import "),
+    ("autograder/report/page.py", "import", "import "),
+]
+
+
+def changed(package: Path, original: dict[str, str], changes: list[Change]) -> set[str]:
+    """The names of the parts that are others when each ``old`` is replaced in its file."""
+    texts = {file: (package / file).read_text() for file, _, _ in changes}
+    for file, old, new in changes:
+        text = (package / file).read_text()
+        assert old in text
+        (package / file).write_text(text.replace(old, new, 1))
+    try:
+        now = parts(package)
+    finally:
+        for file, text in texts.items():
+            (package / file).write_text(text)
+    return {name for name in {**original, **now} if original.get(name) != now.get(name)} - {"version"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param([(SOFTMAX, "share = 0.5 if", "share = 0.75 if")], {"rule softmax"}, id="rule"),
+        pytest.param(
+            [(SOFTMAX, "Leave the last logarithm out.", "?"), ("autograder/compare.py", "import", "import ")],
+            {"rule softmax", "grader"},
+            id="hint and grader",
+        ),
+        pytest.param([("course/check/base.py", "import", "import ")], {"course library"}, id="course library"),
+        pytest.param(NEUTRAL, set(), id="what no grade depends on"),
+    ],
+)
+def test_a_change_changes_the_parts_that_depend_on_it_and_no_other(package, original, changes, expected):
+    assert changed(package, original, changes) == expected
+
+
+def test_a_function_that_refers_to_itself_has_an_end():
+    def rule(depth: int) -> int:
+        return rule(depth - 1) if depth else 0
+
+    assert described(rule) == described(rule)

@@ -1,0 +1,289 @@
+"""What a grade depends on is graded again when it changes, and the table says why. Nothing else is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from safetensors.numpy import load, save
+
+from autograder import classroom, cli, store
+from autograder.assignment import Assignment, Course, read_submission
+from autograder.classroom import Order, Row, grade_class
+from autograder.exports.rows import gather
+from autograder.fingerprint import submission_parts
+from autograder.grading import Graded, nothing
+from autograder.run import Limits
+from autograder.verdict import SubmissionVerdict
+from autograder.workers import Done, Job
+from benchmarks.courses import ASSIGNMENT, make_course
+
+NOTEBOOK = "1_embedding"
+STUDENTS = ["student0000", "student0001", "student0002"]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fixes")]
+
+
+def full_marks(job: Job) -> Done:
+    """Grading without a kernel: every cell has all its points."""
+    assignment = Assignment.open(job.course, job.assignment)
+    submission = read_submission(job.course.submitted(job.student, job.assignment), job.student, assignment)
+    said = [nothing(assignment, name, job.student, "passed", "") for name in assignment.source]
+    verdicts = tuple(
+        replace(one, cells=tuple(replace(cell, points=cell.max_points, checks=()) for cell in one.cells))
+        for one in said
+    )
+    graded = Graded(SubmissionVerdict(job.student, job.assignment, verdicts), {}, (), slowest=2.0)
+    return Done(job, graded, submission=submission_parts(submission))
+
+
+@pytest.fixture(scope="module")
+def graded_course(tmp_path_factory) -> Course:
+    """Three students graded, without kernels."""
+    course = make_course(tmp_path_factory.mktemp("fixes") / "course", len(STUDENTS), only=NOTEBOOK)
+    (course.source(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
+    (course.release(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+        grade_class(course, Order(ASSIGNMENT))
+    return course
+
+
+@pytest.fixture
+def course(graded_course, tmp_path, monkeypatch) -> Course:
+    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    return Course(shutil.copytree(graded_course.root, tmp_path / "course"))
+
+
+def edit(course: Course, change: Callable[[nbformat.NotebookNode], None]) -> None:
+    """Change the notebook in source and release alike."""
+    for folder in (course.source(ASSIGNMENT), course.release(ASSIGNMENT)):
+        path = folder / f"{NOTEBOOK}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        change(notebook)
+        nbformat.write(notebook, path)
+
+
+def cell(notebook: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:
+    return next(one for one in notebook.cells if one.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def grade(course: Course, **options: object) -> list[Row]:
+    return grade_class(course, Order(ASSIGNMENT, **options))
+
+
+def why(course: Course, **options: object) -> set[str]:
+    return {row.again or ("graded before" if row.skipped else "?") for row in grade(course, **options)}
+
+
+def test_nothing_is_graded_again_where_nothing_has_changed(course):
+    assert why(course) == {"graded before"}
+
+
+def test_text_that_no_grade_depends_on_is_no_reason(course):
+    def correct_a_word(notebook):
+        text = next(one for one in notebook.cells if one.cell_type == "markdown" and "nbgrader" not in one.metadata)
+        text.source += " (corrected)"
+
+    edit(course, correct_a_word)
+    (course.source(ASSIGNMENT) / "README.md").write_text("Welcome.\n")
+    assert why(course) == {"graded before"}
+
+
+def test_a_changed_rule_is_named(course, monkeypatch):
+    slug = f"{ASSIGNMENT}/embeddings"
+    exercises = store.exercises(ASSIGNMENT)
+    monkeypatch.setitem(exercises, slug, replace(exercises[slug], atol=1e-2))
+    assert why(course) == {"rule of embeddings changed"}
+    assert why(course) == {"graded before"}
+    monkeypatch.setitem(exercises, slug, replace(exercises[slug], mistakes=()))
+    assert why(course) == {"rule of embeddings changed"}
+    monkeypatch.undo()
+
+
+def test_a_rule_that_was_changed_back_takes_the_points_back(course, monkeypatch):
+    slug = f"{ASSIGNMENT}/embeddings"
+    exercises = store.exercises(ASSIGNMENT)
+    before = exercises[slug]
+    monkeypatch.setitem(exercises, slug, replace(before, atol=1e-2))
+    grade(course, force=True)
+    monkeypatch.setitem(exercises, slug, before)
+    assert why(course) == {"rule of embeddings changed"}
+
+
+def test_changed_points_are_named(course):
+    def more(notebook):
+        cell(notebook, "embeddings").metadata.nbgrader.points += 1
+
+    edit(course, more)
+    assert why(course) == {"points of embeddings changed"}
+
+
+def test_changed_code_of_a_notebook_is_named(course):
+    def add_a_line(notebook):
+        next(
+            one for one in notebook.cells if one.cell_type == "code" and "nbgrader" not in one.metadata
+        ).source += "\n0"
+
+    edit(course, add_a_line)
+    assert why(course) == {f"notebook {NOTEBOOK} changed"}
+
+
+def test_a_changed_hidden_test_is_named(course):
+    path = course.source(ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    tested = cell(notebook, "embeddings")
+    tested.source = tested.source.replace("### END HIDDEN TESTS", "0\n### END HIDDEN TESTS")
+    nbformat.write(notebook, path)
+    assert why(course) == {"cell embeddings changed"}
+
+
+def test_a_better_solution_of_the_instructor_is_no_reason(course):
+    path = course.source(ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    solution = next(one for one in notebook.cells if "### BEGIN SOLUTION" in one.source and one.cell_type == "code")
+    solution.source = solution.source.replace("### BEGIN SOLUTION", "### BEGIN SOLUTION\n    # shorter", 1)
+    nbformat.write(notebook, path)
+    assert why(course) == {"graded before"}
+
+
+def test_a_changed_data_file_is_named(course):
+    for folder in (course.source(ASSIGNMENT), course.release(ASSIGNMENT)):
+        (folder / "words.csv").write_text("cat,mouse\n")
+    assert why(course) == {"file words.csv changed"}
+
+
+def test_a_changed_reference_is_named(course):
+    references = course.root / "exercises" / ASSIGNMENT
+    expected = references / "embeddings" / "expected.safetensors"
+    other = save({name: array + 1 for name, array in load(expected.read_bytes()).items()})
+    expected.write_bytes(other)
+    manifest = json.loads((references / "manifest.json").read_text())
+    manifest["exercises"]["embeddings"]["sha256"]["expected.safetensors"] = hashlib.sha256(other).hexdigest()
+    (references / "manifest.json").write_text(json.dumps(manifest))
+    assert why(course) == {"reference of embeddings changed"}
+
+
+def test_another_grader_is_named(course, monkeypatch):
+    monkeypatch.setattr(
+        classroom, "machine_parts", lambda: {"grader": "other", "course library": "", "environment": ""}
+    )
+    assert why(course) == {"the grader changed, the course library changed, Python or a library changed"}
+
+
+def test_a_new_submission_is_named_and_the_others_stay(course):
+    path = course.submitted(STUDENTS[0], ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+    path.write_text(path.read_text().replace("import", "import  ", 1))
+    assert [row.again for row in grade(course)] == ["a new submission", "", ""]
+
+
+def test_a_grade_of_an_earlier_version_is_made_again(course):
+    journal = course.root / ".autograder" / f"{ASSIGNMENT}.jsonl"
+    journal.write_text("".join(json.dumps({"student": one, "digest": "0" * 64}) + "\n" for one in STUDENTS))
+    assert why(course) == {"graded by an earlier version"}
+
+
+def test_another_time_limit_matters_to_what_it_would_have_cut_off_alone(course):
+    assert why(course, limits=Limits(cell_seconds=30.0)) == {"graded before"}
+    assert why(course, limits=Limits(cell_seconds=1.0)) == {"time limit changed"}
+
+
+def test_the_table_says_why_and_how_many(course, monkeypatch, capsys):
+    exercises = store.exercises(ASSIGNMENT)
+    slug = f"{ASSIGNMENT}/embeddings"
+    monkeypatch.setitem(exercises, slug, replace(exercises[slug], atol=1e-2))
+    assert cli.main(["--course", str(course.root), "grade", ASSIGNMENT, "--no-isolation"]) == 0
+    assert "Graded again (rule of embeddings changed): 3 students" in capsys.readouterr().out
+
+
+def test_a_new_gradebook_gets_the_grades_that_stand(course):
+    with Gradebook(course.db_url) as gradebook:
+        for student in STUDENTS:
+            gradebook.remove_submission(ASSIGNMENT, student)
+    rows = grade(course)
+    assert all(row.skipped and row.rewritten for row in rows)
+    with Gradebook(course.db_url) as gradebook:
+        scores = {student: gradebook.find_submission(ASSIGNMENT, student).score for student in STUDENTS}
+    assert scores == {row.student: row.total for row in rows}
+    assert not any(row.rewritten for row in grade(course))
+
+
+@pytest.fixture
+def failing(monkeypatch) -> str:
+    def fail(job: Job) -> Done:
+        return Done(job, None, "the worker died", "details") if job.student == STUDENTS[1] else full_marks(job)
+
+    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(fail, todo))
+    return STUDENTS[1]
+
+
+def test_an_old_grade_does_not_pass_for_that_of_a_failed_run(course, failing):
+    rows = {row.student: row for row in grade(course, force=True)}
+    log = Path(".autograder") / "logs" / ASSIGNMENT / f"{failing}.log"
+    assert rows[failing].failure == f"the worker died (log: {log})"
+    assert "details" in (course.root / log).read_text()
+    states = {row.student.id: (row.state, row.score) for row in gather(course, ASSIGNMENT).rows}
+    assert states.pop(failing) == ("infrastructure", None)
+    assert all(state == "graded" for state, _ in states.values())
+
+
+def test_a_failed_submission_is_graded_by_the_next_run(course, failing, monkeypatch):
+    grade(course, force=True)
+    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    rows = {row.student: row for row in grade(course)}
+    assert not rows[failing].failure and not rows[failing].skipped
+    assert all(row.skipped for student, row in rows.items() if student != failing)
+
+
+def test_an_old_grade_does_not_pass_for_that_of_a_submission_without_notebooks(course):
+    (course.submitted(STUDENTS[2], ASSIGNMENT) / f"{NOTEBOOK}.ipynb").unlink()
+    grade(course)
+    states = {row.student.id: row.state for row in gather(course, ASSIGNMENT).rows}
+    assert states == {STUDENTS[0]: "graded", STUDENTS[1]: "graded", STUDENTS[2]: "infrastructure"}
+
+
+def interrupted(jobs: list[Job], after: int) -> Iterator[Done]:
+    yield from map(full_marks, jobs[:after])
+    raise KeyboardInterrupt
+
+
+def test_a_forced_run_goes_on_where_it_was_interrupted(course, monkeypatch):
+    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: interrupted(todo, 2))
+    with pytest.raises(KeyboardInterrupt):
+        grade(course, force=True)
+    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    assert [row.skipped for row in grade(course, force=True)] == [True, True, False]
+    assert not any(row.skipped for row in grade(course, force=True)), "complete: the next one begins anew"
+
+
+def test_a_run_without_force_ends_what_was_interrupted(course, monkeypatch):
+    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: interrupted(todo, 2))
+    with pytest.raises(KeyboardInterrupt):
+        grade(course, force=True)
+    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    assert why(course) == {"graded before"}
+    assert not any(row.skipped for row in grade(course, force=True))
+
+
+def test_what_took_long_is_handed_out_first(course, monkeypatch):
+    path = course.root / ".autograder" / f"{ASSIGNMENT}.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    seconds = {STUDENTS[0]: 1.0, STUDENTS[1]: 9.0, STUDENTS[2]: 4.0}
+    for line in lines:
+        if "student" in line:
+            line |= {"seconds": seconds[line["student"]], "cut": line["student"] == STUDENTS[2]}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    seen: list[str] = []
+    monkeypatch.setattr(
+        classroom,
+        "_results",
+        lambda todo, order, warm: (seen.extend(job.student for job in todo), map(full_marks, todo))[1],
+    )
+    grade(course, force=True)
+    assert seen == [STUDENTS[2], STUDENTS[1], STUDENTS[0]]

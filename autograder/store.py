@@ -22,8 +22,9 @@ import numpy as np
 from safetensors.numpy import load, load_file, save
 
 from autograder.atomic import replacing
+from autograder.compare import matches
 from autograder.errors import GradingError
-from autograder.exercise import Case, Exercise
+from autograder.exercise import Case, Exercise, Mistake
 
 #: The folder of a course that holds its stored references.
 FOLDER = "exercises"
@@ -33,6 +34,7 @@ PUBLIC_WARNING = (
     "the stored references of {assignment} are those that ship with the kit: everybody can know them. "
     "Draw your own with 'autograder references {assignment} --seed new'."
 )
+_DRAWS = 20
 
 
 @lru_cache
@@ -68,6 +70,29 @@ def generator(seed: int, slug: str) -> np.random.Generator:
     """
     name = int.from_bytes(hashlib.sha256(slug.encode()).digest()[:16], "big")
     return np.random.default_rng([seed, name])
+
+
+def draw(made: Exercise, seed: int) -> list[Case]:
+    """The cases of an exercise. Drawn again where chance made a known mistake look like the right answer.
+
+    Raises GradingError where every draw does.
+    """
+    random = generator(seed, made.slug)
+    for _ in range(_DRAWS):
+        cases = list(made.make(random))
+        unseen = [mistake.id for mistake in made.mistakes if not any(_shows(mistake, case, made) for case in cases)]
+        if not unseen:
+            return cases
+    raise GradingError(
+        f"{made.slug}: none of {_DRAWS} draws from seed {seed} tells the mistake {unseen[0]!r} from the right answer; "
+        "the oracle must draw other cases"
+    )
+
+
+def _shows(mistake: Mistake, case: Case, made: Exercise) -> bool:
+    """True where somebody who makes the mistake hands over something else than the expected answer."""
+    wrong = mistake.answers(case)
+    return any(name not in case.expected or not matches(case.expected, {name: wrong[name]}, made) for name in wrong)
 
 
 @dataclass(frozen=True)
@@ -123,7 +148,7 @@ class References:
         with replacing(target) as fresh:
             for slug, made in known:
                 name = slug.partition("/")[2]
-                written[name] = _write(fresh / name, made, list(made.make(generator(seed, slug))))
+                written[name] = _write(fresh / name, made, draw(made, seed))
             manifest = {"seed": seed, "versions": _versions(), "exercises": written}
             (fresh / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         return target

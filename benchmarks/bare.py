@@ -39,7 +39,7 @@ def main(course: Path, assignment_name: str, submissions: int, workers: int, sil
     for notebook in jobs:
         if len(running) == workers:
             running.discard(_reap())
-        running.add(_fork(notebook, prepared.files, silent))
+        running.add(_fork(notebook, prepared.files, inputs_of(notebook, assignment.references), silent))
     while running:
         running.discard(_reap())
     print(json.dumps(time.perf_counter() - started))
@@ -52,25 +52,27 @@ def _reap() -> int:
     return child
 
 
-def _fork(notebook: object, files: dict[str, bytes], silent: bool) -> int:
+def _fork(notebook: object, files: dict[str, bytes], inputs: dict[str, Path], silent: bool) -> int:
     child = os.fork()
     if child:
         return child
     try:
         with tempfile.TemporaryDirectory() as folder:
-            _execute(notebook, files, Path(folder), silent)
+            _execute(notebook, files, inputs, Path(folder), silent)
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         os._exit(1)
     os._exit(0)
 
 
-def _execute(notebook: object, files: dict[str, bytes], folder: Path, silent: bool) -> None:
+def _execute(
+    notebook: object, files: dict[str, bytes], stored_inputs: dict[str, Path], folder: Path, silent: bool
+) -> None:
     work, inputs = folder / "work", folder / "inputs"
     for name, data in files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_bytes(data)
-    for slug, stored in inputs_of(notebook).items():
+    for slug, stored in stored_inputs.items():
         (inputs / slug).parent.mkdir(parents=True, exist_ok=True)
         (inputs / slug).symlink_to(stored)
     os.chdir(work)

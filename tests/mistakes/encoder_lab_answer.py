@@ -29,7 +29,7 @@ from autograder.assignment import SOLUTIONS
 from autograder.judge import judge
 from autograder.run import CellOutcome, PartOutcome, Ran
 from autograder.verdict import CellVerdict
-from tests.grading import ROOT, without_markers
+from tests.grading import REFERENCES, ROOT, without_markers
 
 #: class and method -> the statements that take the place of the solution's
 Methods = Mapping[tuple[str, str], str]
@@ -115,7 +115,7 @@ def verdict(exercise: str, answers: Mapping[str, str], models: str) -> CellVerdi
             if grade_id == exercise:
                 hidden = _execute(cells.split_hidden(cell.source).hidden, space)
                 ran = Ran(notebook, [CellOutcome(index, PartOutcome("ok"), hidden)], Path(folder))
-                judged = judge(ran, student="student", assignment="encoder_lab", notebook=name)
+                judged = judge(ran, REFERENCES, student="student", assignment="encoder_lab", notebook=name)
                 return next(found for found in judged.cells if found.cell == exercise)
             if cell.cell_type == "code" and (grade_id == "imports" or cell.id in NEEDED or cells.is_solution(cell)):
                 _execute(answers.get(grade_id or "", without_markers(cell.source)), space)

@@ -24,7 +24,7 @@ from autograder import cells
 from autograder.judge import judge
 from autograder.run import CellOutcome, PartOutcome, Ran
 from autograder.verdict import NotebookVerdict
-from tests.grading import ROOT, without_markers
+from tests.grading import REFERENCES, ROOT, without_markers
 
 SHEET = "transformer_tutorial"
 ATTENTION, BLOCK, TRAINING, BIAS = "1_queries_keys_values", "2_transformer_block", "3_training", "4_bias"
@@ -83,7 +83,7 @@ def verdict_on(answer: Answer) -> NotebookVerdict:
                 hidden = execute(cells.split_hidden(cell.source).hidden, space)
                 outcomes.append(CellOutcome(index, PartOutcome("ok"), hidden))
         ran = Ran(notebook, outcomes, Path(folder))
-        return judge(ran, student="student", assignment=SHEET, notebook=answer.notebook)
+        return judge(ran, REFERENCES, student="student", assignment=SHEET, notebook=answer.notebook)
 
 
 def visible_failures(answer: Answer) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tomllib
@@ -14,7 +15,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from autograder import bundle, cli, store
-from autograder.exercise import Case, Exercise
+from autograder.exercise import Case, Exercise, Mistake
+from autograder.oracles.numpy_attention_tests import IMPLEMENTATIONS
 from autograder.store import References
 from tests.grading import REFERENCES, ROOT
 
@@ -205,3 +207,35 @@ def test_no_requirement_names_one_of_our_own_distributions():
         assert not named, f"{project['name']} requires {named}"
     plain = (ROOT / "requirements-dev.txt").read_text() + (ROOT / "constraints.txt").read_text()
     assert not [line for line in plain.splitlines() if canonicalize_name(line.partition("==")[0].strip()) in ours]
+
+
+def flip(case: Case) -> dict[str, np.ndarray]:
+    return {"y": -case.expected["y"]}
+
+
+def sometimes_blind(generator: np.random.Generator) -> list[Case]:
+    shown = generator.random() < 0.3  # else 0, where no sign shows
+    return [Case(expected={"y": shown * generator.normal(1, 0.1, 2)})]
+
+
+def test_cases_that_do_not_show_a_known_mistake_are_drawn_again(oracles):
+    exercise = Exercise("toy/signs", sometimes_blind, mistakes=[Mistake("sign", "", "", flip)])
+    for seed in range(10):
+        (case,) = store.draw(exercise, seed)
+        assert case.expected["y"].any()
+    hopeless = Exercise("toy/zeros", lambda generator: [Case(expected={"y": np.zeros(2)})], mistakes=exercise.mistakes)
+    with pytest.raises(store.GradingError, match=r"toy/zeros.*'sign'"):
+        store.draw(hopeless, 1)
+
+
+@pytest.mark.parametrize("seed", [3, 12, 17, 2026])
+def test_every_exam_shows_what_students_tests_must_find_and_pieces_of_words(seed):
+    for case in store.draw(store.exercise("numpy_attention/written_tests"), seed):
+        names = [IMPLEMENTATIONS[number].id for number in case.expected["order"]]
+        unshifted, right = names.index("M1-overflow"), names.index("float32")
+        assert np.isnan(case.inputs[f"{unshifted}.huge"]).any()
+        exact = case.inputs[f"{names.index('float64')}.huge"]
+        assert np.abs(case.inputs[f"{right}.huge"] - exact).max() < 1e-4
+    tokens = store.draw(store.exercise("distilbert/tokens"), seed)
+    words = [word for case in tokens for word in json.loads(case.expected["text:tokens"].tobytes())]
+    assert any(word.startswith("##") for word in words)

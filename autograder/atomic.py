@@ -1,11 +1,15 @@
-"""Writing a folder as a whole: all of it takes its place at once, or nothing has changed."""
+"""Files and folders that take their place as a whole: all of it at once, or nothing has changed."""
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from autograder.errors import GradingError
 
 
 @contextmanager
@@ -23,3 +27,24 @@ def replacing(folder: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raises GradingError, in one line, for whatever the file system refuses in here: rights, space, a name."""
+    try:
+        yield
+    except OSError as error:
+        raise GradingError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """The whole file or none; what stood there before stays until then. Raises GradingError."""
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            fresh.write_bytes(data)
+            os.replace(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,8 @@ from nbgrader.api import Gradebook
 from autograder.agreement import check_before_grading
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.autograded import read_autograded, read_verdict, write_autograded, write_log
+from autograder.book import open_book
+from autograder.class_rows import Row, row_of, with_result
 from autograder.dask_workers import dask_results
 from autograder.errors import GradingError, NothingToGrade
 from autograder.fingerprint import (
@@ -25,6 +27,7 @@ from autograder.fingerprint import (
     rule_parts,
     submission_parts,
 )
+from autograder.gather import gather_from
 from autograder.gradebook import not_in_gradebook, open_gradebook, save
 from autograder.grading import Graded, nothing
 from autograder.isolation import available, prove
@@ -50,28 +53,6 @@ class Order:
     scheduler: str | None = None
     isolation: Isolation = "auto"
     limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: what became of one student's submission."""
-
-    student: str
-    points: dict[str, float | None]
-    max_points: dict[str, float]
-    failed: tuple[str, ...] = ()
-    waiting: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    failure: str = ""
-    skipped: bool = False
-    kept_manual: int = 0
-    missing: tuple[str, ...] = ()  # notebooks that were not handed in
-    again: str = ""  # why it was graded again
-    rewritten: bool = False  # graded before, but the gradebook did not hold it
-
-    @property
-    def total(self) -> float:
-        return sum(points or 0.0 for points in self.points.values())
 
 
 @dataclass
@@ -145,7 +126,10 @@ class _Run:
                 report(progress)
         self._journal.end_forced()
         refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
-        return [self._rows[student] for student in students]
+        with open_book(self._course.db_url) or nullcontext() as book:
+            table = gather_from(self._course, self._order.assignment, book, students)
+        results = {row.student.id: row for row in table.rows}
+        return [with_result(self._rows[student], results.get(student)) for student in students]
 
     def _look(self, students: list[str]) -> dict[str, SubmissionVerdict]:
         """Give a row to everybody whose grade still stands, and to those who cannot be graded.
@@ -281,28 +265,6 @@ def _results(todo: list[Job], order: Order, warm: Template | None) -> Iterator[D
             prove()  # real attempts to escape, before the first line of a student's code
             template.ready()
             yield from local_results([replace(job, template=template.address) for job in todo], order.workers)
-
-
-def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = False) -> Row:
-    cells = [cell for notebook in verdict.notebooks for cell in notebook.cells]
-    broken = [notebook.notebook for notebook in verdict.notebooks if notebook.status == "infrastructure"]
-    missing = [
-        notebook.notebook
-        for notebook in verdict.notebooks
-        if not notebook.seconds and all(cell.status == "missing" for cell in notebook.cells)  # nothing was there to run
-    ]
-    return Row(
-        verdict.student,
-        {notebook.notebook: None if notebook.notebook in broken else notebook.points for notebook in verdict.notebooks},
-        {notebook.notebook: notebook.max_points for notebook in verdict.notebooks},
-        tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
-        tuple(cell.cell for cell in cells if cell.status == "manual"),
-        tuple(note for one in verdict.notebooks if one.notebook not in missing for note in one.notes),
-        f"the grader failed on {', '.join(broken)}; start again with the same command" if broken else "",
-        skipped,
-        kept_manual,
-        tuple(missing),
-    )
 
 
 def _short(path: Path, root: Path) -> Path:

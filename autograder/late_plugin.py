@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
 
 from autograder.assignment import Course
-from autograder.exports.rows import gather_from
+from autograder.gather import gather_from
 from autograder.penalties import write_penalties
 
 

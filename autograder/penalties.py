@@ -13,10 +13,11 @@ from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy.exc import OperationalError
 
 from autograder.assignment import Course
+from autograder.book import open_book, read_book
 from autograder.errors import GradingError
-from autograder.exports.book import open_book, read_book
-from autograder.exports.rows import Row, Table, gather_from, policy_of
+from autograder.gather import gather_from, policy_of
 from autograder.late_file import NAME
+from autograder.results import ResultsTable, StudentResult
 from autograder.written_penalties import is_ours, read_written, record_written
 
 
@@ -39,7 +40,7 @@ def refresh_penalties(course: Course, assignment: str) -> None:
             write_penalties(course, gradebook, gather_from(course, assignment, gradebook))
 
 
-def store_penalties(course: Course, table: Table) -> None:
+def store_penalties(course: Course, table: ResultsTable) -> None:
     """As :func:`refresh_penalties`, for a table that was gathered just now."""
     gradebook = open_book(course.db_url)
     if gradebook is not None:
@@ -47,7 +48,7 @@ def store_penalties(course: Course, table: Table) -> None:
             write_penalties(course, gradebook, table)
 
 
-def write_penalties(course: Course, gradebook: Gradebook, table: Table) -> None:
+def write_penalties(course: Course, gradebook: Gradebook, table: ResultsTable) -> None:
     """Replace the penalties of everybody in ``table``.
 
     Where no policy speaks, those that it once wrote are taken back, and nbgrader's own stay as they are.
@@ -84,7 +85,7 @@ def _take_back(gradebook: Gradebook, assignment: str, student: str, written: flo
             notebook.late_submission_penalty = None
 
 
-def _write(gradebook: Gradebook, assignment: str, row: Row) -> float:
+def _write(gradebook: Gradebook, assignment: str, row: StudentResult) -> float:
     """The points that were taken off."""
     try:
         submission = gradebook.find_submission(assignment, row.student.id)
@@ -99,7 +100,7 @@ def _write(gradebook: Gradebook, assignment: str, row: Row) -> float:
     return sum(penalties)
 
 
-def _penalties(row: Row, scores: list[float]) -> list[float]:
+def _penalties(row: StudentResult, scores: list[float]) -> list[float]:
     """One per notebook. nbgrader has no refusal: a refused submission counts nothing there."""
     total = sum(scores)
     if row.lateness is None or row.state == "infrastructure" or not total:

@@ -153,7 +153,8 @@ def _totals(axes: Axes, ordered: Sequence[SubmissionVerdict]) -> None:
     axes.set_xlim(0, top * (1.22 if students <= NAMED else 1.0) or 1)
     if students <= NAMED:
         for line, verdict in enumerate(ordered):
-            axes.text(verdict.points + 0.02 * top, line, f"{round(verdict.points, 1):g}", va="center", fontsize=8,
+            more = " so far" if _undecided(verdict) else ""
+            axes.text(verdict.points + 0.02 * top, line, f"{round(verdict.points, 1):g}{more}", va="center", fontsize=8,
                       color=INK)  # fmt: skip
     axes.set_yticks([])
     axes.set_xticks([0, top])
@@ -163,19 +164,30 @@ def _totals(axes: Axes, ordered: Sequence[SubmissionVerdict]) -> None:
     axes.axvline(0, color=SOFT, linewidth=0.8)
 
 
+def _undecided(verdict: SubmissionVerdict) -> bool:
+    return any(cell.points is None for notebook in verdict.notebooks for cell in notebook.cells)
+
+
+def _failed(verdict: SubmissionVerdict) -> bool:
+    return any(notebook.status == "infrastructure" for notebook in verdict.notebooks)
+
+
 def plot_distribution(axes: Axes, ordered: Sequence[SubmissionVerdict]) -> None:
-    points = np.array([verdict.points for verdict in ordered])
+    """Of the points so far; submissions on which the grader failed are left out."""
+    points = np.array([verdict.points for verdict in ordered if not _failed(verdict)])
     top = max(verdict.max_points for verdict in ordered) or 1.0
     axes.hist(np.clip(points, 0, top), bins=min(20, max(5, int(top))), range=(0, top), color=ACCENT, rwidth=0.92)
-    middle = float(np.median(points))
-    axes.axvline(middle, color="#b07a00", linewidth=2)
-    left = middle > 0.6 * top
-    axes.text(
-        middle + (0.02 if left else -0.02) * top, 1.02, f"median {round(middle, 1):g}", color="#8a5f00", fontsize=9,
-        va="bottom", ha="right" if left else "left", transform=axes.get_xaxis_transform(),
-    )  # fmt: skip
+    if points.size:
+        middle = float(np.median(points))
+        axes.axvline(middle, color="#b07a00", linewidth=2)
+        left = middle > 0.6 * top
+        axes.text(
+            middle + (0.02 if left else -0.02) * top, 1.02, f"median {round(middle, 1):g}", color="#8a5f00",
+            fontsize=9, va="bottom", ha="right" if left else "left", transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
     axes.set_xlim(0, top)
-    axes.set_xlabel("total points", fontsize=9, color=SOFT)
+    so_far = " so far" if any(map(_undecided, ordered)) else ""
+    axes.set_xlabel(f"total points{so_far}", fontsize=9, color=SOFT)
     axes.set_ylabel("students", fontsize=9, color=SOFT)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
     axes.tick_params(length=0, labelsize=8, colors=SOFT)

@@ -12,6 +12,7 @@ from autograder.assignment import Assignment
 from autograder.ci.text import Words, printable
 from autograder.ci.visible import VisibleCheck, visible_check
 from autograder.grading import Graded
+from autograder.results import result_of
 from autograder.verdict import CellVerdict, Status
 
 
@@ -60,6 +61,7 @@ class Outcome:
 
     @property
     def points(self) -> float:
+        """Of the exercises that are decided; what a person has yet to give is ``waiting``."""
         return sum(exercise.points or 0.0 for notebook in self.notebooks for exercise in notebook.exercises)
 
     @property
@@ -99,8 +101,8 @@ def _exercise(verdict: CellVerdict, judged: bool, executed: NotebookNode | None,
     if judged and verdict.status != "infrastructure":
         seen = visible_check(executed, verdict)
         visible = VisibleCheck(seen.status, words.clean(seen.text))
-    text = words.clean(_text(verdict))
-    return Exercise(verdict.cell, verdict.status, verdict.points, verdict.max_points, text, verdict.seconds, visible)
+    text, points = words.clean(_text(verdict)), result_of(verdict).points
+    return Exercise(verdict.cell, verdict.status, points, verdict.max_points, text, verdict.seconds, visible)
 
 
 def _text(verdict: CellVerdict) -> str:

@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from autograder.ci.outcome import Disclosure, Exercise, Outcome
-from autograder.feedback.page import readable
+from autograder.feedback.words import readable
 
 
 def results_json(outcome: Outcome, disclosure: Disclosure) -> str:

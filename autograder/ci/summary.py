@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from autograder.ci.outcome import Disclosure, Exercise, Notebook, Outcome
-from autograder.feedback.page import WORDS, points, readable
+from autograder.feedback.words import WORDS, points, readable
 
 _LONGEST_CELL = 600
 #: What Markdown, or GitHub's own additions to it, could take for structure, a link, a formula or a mention.

@@ -28,9 +28,10 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0; 1 where students are missing in the table given with ``--columns``: they are listed."""
-    from autograder.exports import default_path, make, write
+    from autograder.atomic import write_file
+    from autograder.exports import default_path, make
     from autograder.exports.remarks import named, remarks
-    from autograder.exports.rows import gather
+    from autograder.gather import gather
     from autograder.penalties import store_penalties
 
     course = Course(args.course)
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     made = make(table, args.to, args.columns)
     store_penalties(course, table)  # feedback and nbgrader's own pages say the same
     path = args.out or default_path(course.root, args.assignment, args.to)
-    write(path, made.data)
+    write_file(path, made.data)
     left_out = [f"left out, not in {args.columns}: {named(made.left_out)}"] if made.left_out else []
     for line in [*remarks(table), *made.notes, *left_out]:
         print(f"autograder: {one_line(line)}", file=sys.stderr)

@@ -19,7 +19,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     from autograder.assignment import Course
     from autograder.feedback import write_feedback
-    from autograder.penalties import refresh_penalties
+    from autograder.gather import gather
+    from autograder.penalties import store_penalties
 
     course = Course(args.course)
     graded = filter(course.takes, course.everybody_autograded(args.assignment))
@@ -28,7 +29,9 @@ def run(args: argparse.Namespace) -> int:
         raise NothingToGrade(
             f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first"
         )
-    refresh_penalties(course, args.assignment)
-    pages = [page for student in wanted for page in write_feedback(course, args.assignment, student)]
+    table = gather(course, args.assignment)
+    store_penalties(course, table)
+    results = {row.student.id: row for row in table.rows}
+    pages = [page for student in wanted for page in write_feedback(course, args.assignment, student, results[student])]
     print(f"{len(pages)} pages for {len(wanted)} students in {course.every_feedback}")
     return 0

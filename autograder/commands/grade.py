@@ -136,13 +136,18 @@ def print_table(console: Console, rows: list[Row]) -> None:
     table.add_column("what failed", overflow="fold")
     for row in rows:
         points = [_points(row, name) for name in notebooks]
-        total = f"{row.total:g}/{sum(row.max_points.values()):g}" if row.points and not row.failure else "–"
+        more = "+" if row.waiting else ""
+        total = f"{row.total:g}{more}/{sum(row.max_points.values()):g}" if row.points and not row.failure else "–"
         table.add_row(on_console(row.student, MAX_NAME), *points, total, on_console(_remarks(row)))
     console.print(table)
+    if any(row.waiting for row in rows):
+        console.print("+ more to come: a person has yet to read what is to be read")
 
 
 def _points(row: Row, notebook: str) -> str:
-    points = row.points.get(notebook)
+    points, so_far = row.points.get(notebook), row.so_far.get(notebook)
+    if points is None and so_far is not None and not row.failure:
+        return f"{so_far:g}+"
     return "–" if points is None else f"{points:g}"
 
 
@@ -156,6 +161,8 @@ def _remarks(row: Row) -> str:
         remarks.append(", ".join(row.failed) if row.total else "everything")
     if row.waiting:
         remarks.append(f"to be read: {', '.join(row.waiting)}")
+    if row.late:
+        remarks.append(row.late)
     if row.kept_manual:
         remarks.append(f"{row.kept_manual} marks by hand kept")
     if row.notes:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from autograder.errors import GradingError
 from autograder.exports import canvas, gradescope, moodle, plain
 from autograder.exports.made import Made
-from autograder.exports.rows import Table
 from autograder.exports.sheet import Sheet, read_sheet
+from autograder.results import ResultsTable
 
-Format = Callable[[Table, Sheet | None], Made]
+Format = Callable[[ResultsTable, Sheet | None], Made]
 
 FORMATS: Mapping[str, Format] = {
     "canvas": canvas.make,
@@ -26,7 +24,7 @@ FORMATS: Mapping[str, Format] = {
 WITH_TEMPLATE = ("canvas", "moodle")
 
 
-def make(table: Table, to: str, columns: Path | None = None) -> Made:
+def make(table: ResultsTable, to: str, columns: Path | None = None) -> Made:
     """The export of one class. Raises GradingError where ``columns`` is no table that this format can fill in."""
     if columns is not None and to not in WITH_TEMPLATE:
         raise GradingError(f"--columns goes with --to {' or '.join(WITH_TEMPLATE)}, not with --to {to}")
@@ -35,17 +33,3 @@ def make(table: Table, to: str, columns: Path | None = None) -> Made:
 
 def default_path(root: Path, assignment: str, to: str) -> Path:
     return root / "exports" / (f"{assignment}.{to}" if to in ("csv", "json") else f"{assignment}-{to}.csv")
-
-
-def write(path: Path, data: bytes) -> None:
-    """The whole file or none. Raises GradingError where it cannot be written."""
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            fresh.write_bytes(data)
-            os.replace(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
-    except OSError as error:
-        raise GradingError(f"{path} cannot be written: {error.strerror}") from error

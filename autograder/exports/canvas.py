@@ -14,8 +14,8 @@ import re
 from autograder.errors import GradingError
 from autograder.exports.made import Made, number_in, spoilt_keys
 from autograder.exports.matching import emails, ids, left_out, lms_ids, local_part, match, names, says, squeezed
-from autograder.exports.rows import Row, Table
 from autograder.exports.sheet import Cell, Sheet, to_csv
+from autograder.results import ResultsTable, StudentResult
 
 COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS = "    Points Possible"
@@ -24,13 +24,13 @@ _ASSIGNMENT = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
 _COMPUTED = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
 
 
-def make(table: Table, template: Sheet | None) -> Made:
+def make(table: ResultsTable, template: Sheet | None) -> Made:
     """One column: the assignment's score. template: Canvas's own export of this course's gradebook."""
-    rows = [row for row in table.rows if row.marks]
+    rows = [row for row in table.rows if row.exercises]
     return _plain(table, rows) if template is None else _filled(table, rows, template)
 
 
-def _plain(table: Table, rows: list[Row]) -> Made:
+def _plain(table: ResultsTable, rows: list[StudentResult]) -> Made:
     lines: list[list[Cell]] = [[*COLUMNS, table.assignment], [POINTS, None, None, None, None, table.max_points]]
     for row in rows:
         student = row.student
@@ -40,7 +40,7 @@ def _plain(table: Table, rows: list[Row]) -> Made:
     return Made(to_csv(lines, digits=2), (note, *spoilt_keys(lines, COLUMNS[1:4])))
 
 
-def _filled(table: Table, rows: list[Row], template: Sheet) -> Made:
+def _filled(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> Made:
     section = template.column("Section")
     name, number = template.column("Student"), template.column("ID")
     if section is None or name != 0 or number != 1:
@@ -72,7 +72,7 @@ def _filled(table: Table, rows: list[Row], template: Sheet) -> Made:
     return Made(to_csv(lines, digits=2), spoilt_keys(lines, COLUMNS[1:4]), left_out(rows, found))
 
 
-def _assignment_column(table: Table, template: Sheet) -> int:
+def _assignment_column(table: ResultsTable, template: Sheet) -> int:
     titles = {
         index: found[1]
         for index, title in enumerate(template.header)
@@ -89,7 +89,7 @@ def _assignment_column(table: Table, template: Sheet) -> int:
     )
 
 
-def _same_points(table: Table, template: Sheet, column: int) -> None:
+def _same_points(table: ResultsTable, template: Sheet, column: int) -> None:
     for line in template.lines:
         possible = number_in(line[column])
         if line[0].strip() == POINTS.strip() and possible is not None and abs(possible - table.max_points) > 0.005:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from autograder.exports.made import Made
-from autograder.exports.rows import Row, Table
 from autograder.exports.sheet import Cell, Sheet, to_csv
+from autograder.results import ResultsTable, StudentResult
 
 COLUMNS = (
     "First Name", "Last Name", "SID", "Email", "Sections", "Total Score", "Max Points", "Status", "Submission ID",
@@ -25,7 +25,7 @@ STATUS = {"graded": "Graded", "nothing handed in": "Missing"}
 DEDUCTION = "Late deduction (0.0 pts)"
 
 
-def make(table: Table, template: Sheet | None = None) -> Made:
+def make(table: ResultsTable, template: Sheet | None = None) -> Made:
     """One line per student, Missing where nothing was handed in."""
     questions = [
         f"{number}: {one.notebook}/{one.cell} ({float(one.max_points)} pts)"
@@ -34,13 +34,13 @@ def make(table: Table, template: Sheet | None = None) -> Made:
     deducts = table.deadline or any(row.deduction for row in table.rows)
     lines: list[list[Cell]] = [[*COLUMNS, *questions, *([DEDUCTION] if deducts else [])]]
     for row in table.rows:
-        marks = [row.marks[one.key].points if one.key in row.marks else None for one in table.exercises]
+        marks = [row.exercises[one.key].points if one.key in row.exercises else None for one in table.exercises]
         off = [None if row.deduction is None else 0.0 - row.deduction] if deducts else []
         lines.append([*_about(table, row), *marks, *off])
     return Made(to_csv(lines))
 
 
-def _about(table: Table, row: Row) -> list[Cell]:
+def _about(table: ResultsTable, row: StudentResult) -> list[Cell]:
     student = row.student
     return [
         student.first_name,
@@ -49,13 +49,13 @@ def _about(table: Table, row: Row) -> list[Cell]:
         student.email,
         None,
         row.score,
-        table.max_points if row.marks else None,
+        table.max_points if row.exercises else None,
         STATUS.get(row.state, "Ungraded"),
         None,
         _when(row.submitted_at),
         _lateness(row),
         None,
-        1 if row.marks else 0,
+        1 if row.exercises else 0,
     ]
 
 
@@ -63,7 +63,7 @@ def _when(moment: datetime | None) -> str | None:
     return None if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S %z")
 
 
-def _lateness(row: Row) -> str | None:
+def _lateness(row: StudentResult) -> str | None:
     """Past the deadline with its extension; None where no deadline or no time is known."""
     if row.lateness is None or row.submitted_at is None:
         return None

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from autograder.exports.rows import Row
 from autograder.exports.sheet import Sheet
+from autograder.results import StudentResult
 
 Line = tuple[str, ...]
 #: What a student may be called there, and what the line says.
-Pass = tuple[Callable[[Row], set[str]], Callable[[Line], str]]
+Pass = tuple[Callable[[StudentResult], set[str]], Callable[[Line], str]]
 
 
-def match(rows: Sequence[Row], sheet: Sheet, passes: Sequence[Pass]) -> dict[int, Row]:
+def match(rows: Sequence[StudentResult], sheet: Sheet, passes: Sequence[Pass]) -> dict[int, StudentResult]:
     """Number of the line -> its student. The passes go from the surest sign to the weakest."""
-    found: dict[int, Row] = {}
+    found: dict[int, StudentResult] = {}
     left = list(rows)
     for names, said in passes:
         open_lines = {number: said(line) for number, line in enumerate(sheet.lines) if number not in found}
@@ -32,7 +32,7 @@ def match(rows: Sequence[Row], sheet: Sheet, passes: Sequence[Pass]) -> dict[int
     return found
 
 
-def left_out(rows: Sequence[Row], found: dict[int, Row]) -> tuple[str, ...]:
+def left_out(rows: Sequence[StudentResult], found: dict[int, StudentResult]) -> tuple[str, ...]:
     """The students without a line."""
     matched = {row.student.id for row in found.values()}
     return tuple(row.student.id for row in rows if row.student.id not in matched)
@@ -44,19 +44,19 @@ def says(sheet: Sheet, *columns: str, change: Callable[[str], str] = str) -> Cal
     return lambda line: "" if index is None else change(line[index].strip()).casefold()
 
 
-def ids(row: Row) -> set[str]:
+def ids(row: StudentResult) -> set[str]:
     return {row.student.id.casefold()}
 
 
-def lms_ids(row: Row) -> set[str]:
+def lms_ids(row: StudentResult) -> set[str]:
     return {row.student.lms_user_id.strip().casefold()}
 
 
-def emails(row: Row) -> set[str]:
+def emails(row: StudentResult) -> set[str]:
     return {row.student.email.strip().casefold(), row.student.id.casefold() if "@" in row.student.id else ""}
 
 
-def names(row: Row) -> set[str]:
+def names(row: StudentResult) -> set[str]:
     """First name first and last name first, and the id itself where it is made of a name."""
     first, last = row.student.first_name, row.student.last_name
     both = {squeezed(first + last), squeezed(last + first)} if first and last else set()

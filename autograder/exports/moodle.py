@@ -28,8 +28,8 @@ from autograder.exports.matching import (
     says,
     squeezed,
 )
-from autograder.exports.rows import Row, Table
 from autograder.exports.sheet import Cell, Sheet, number, to_csv
+from autograder.results import ResultsTable, StudentResult
 
 COLUMNS = ("First name", "Last name", "Username", "Email address")
 IDENTITY = ("First name", "Last name", "Surname", "Full name", "ID number", "Username", "Email address")
@@ -38,9 +38,9 @@ WORKSHEET = ("Identifier", "Grade", "Last modified (grade)")
 FEEDBACK = "Feedback comments"
 
 
-def make(table: Table, template: Sheet | None) -> Made:
+def make(table: ResultsTable, template: Sheet | None) -> Made:
     """Grade and feedback per student. template: the assignment's grading worksheet, or the gradebook's own export."""
-    rows = [row for row in table.rows if row.marks]
+    rows = [row for row in table.rows if row.exercises]
     if template is None:
         return _plain(table, rows)
     if template.column("Identifier") is not None:
@@ -48,14 +48,14 @@ def make(table: Table, template: Sheet | None) -> Made:
     return _gradebook(table, rows, template)
 
 
-def feedback(table: Table, row: Row) -> str:
+def feedback(table: ResultsTable, row: StudentResult) -> str:
     """Per exercise the points, then why points are off and what people wrote; HTML. Empty while something waits."""
     if row.score is None:
         return ""
     lines = [
         f"{exercise.notebook}/{exercise.cell}: {number(points, 2)} of {number(exercise.max_points, 2)}"
         for exercise in table.exercises
-        if exercise.key in row.marks and (points := row.marks[exercise.key].points or 0.0) + exercise.max_points
+        if exercise.key in row.exercises and (points := row.exercises[exercise.key].points or 0.0) + exercise.max_points
     ]
     if row.deduction:
         reason = row.lateness.reason if row.lateness else "late"
@@ -64,7 +64,7 @@ def feedback(table: Table, row: Row) -> str:
     return "<br>".join("<br>".join(html.escape(line, quote=False).splitlines()) for line in lines)
 
 
-def _plain(table: Table, rows: list[Row]) -> Made:
+def _plain(table: ResultsTable, rows: list[StudentResult]) -> Made:
     lines: list[list[Cell]] = [[*COLUMNS, table.assignment, f"{table.assignment} (feedback)"]]
     for row in rows:
         student = row.student
@@ -93,7 +93,7 @@ def _both_names(template: Sheet) -> Callable[[Line], str]:
     return lambda line: squeezed(first(line) + last(line))
 
 
-def _worksheet(table: Table, rows: list[Row], template: Sheet) -> Made:
+def _worksheet(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> Made:
     grade = template.column("Grade")
     missing = [name for name in WORKSHEET if template.column(name) is None]
     if missing or grade is None:
@@ -120,7 +120,7 @@ def _worksheet(table: Table, rows: list[Row], template: Sheet) -> Made:
     return Made(to_csv(lines, digits=2), (*notes, *spoilt_keys(lines, KEYS)), left_out(rows, found))
 
 
-def _same_points(table: Table, template: Sheet, limit: float | None) -> None:
+def _same_points(table: ResultsTable, template: Sheet, limit: float | None) -> None:
     if limit is not None and abs(limit - table.max_points) > 0.005:
         raise GradingError(
             f"{template.name}: the assignment's maximum grade is {limit:g} in Moodle, but {table.assignment} has "
@@ -128,7 +128,7 @@ def _same_points(table: Table, template: Sheet, limit: float | None) -> None:
         )
 
 
-def _gradebook(table: Table, rows: list[Row], template: Sheet) -> Made:
+def _gradebook(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> Made:
     kept = [index for index, title in enumerate(template.header) if title.strip() in IDENTITY]
     if not {"ID number", "Username", "Email address"} & {template.header[index].strip() for index in kept}:
         raise GradingError(

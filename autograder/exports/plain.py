@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from autograder.exports.made import Made
-from autograder.exports.rows import Row, Table
 from autograder.exports.sheet import Cell, Sheet, number, to_csv
+from autograder.results import ResultsTable, StudentResult
 
 #: Bumped when a field of the JSON changes its meaning or goes away.
 SCHEMA_VERSION = 1
@@ -18,18 +18,18 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def make_csv(table: Table, template: Sheet | None = None) -> Made:
+def make_csv(table: ResultsTable, template: Sheet | None = None) -> Made:
     """One line per student, one column per exercise; opens in a spreadsheet, so it begins with a byte order mark."""
     exercises = [f"{one.notebook}/{one.cell} ({number(one.max_points)})" for one in table.exercises]
     lines: list[list[Cell]] = [[*COLUMNS, *exercises, "comments"]]
     for row in table.rows:
-        marks = [row.marks[one.key].points if one.key in row.marks else None for one in table.exercises]
+        marks = [row.exercises[one.key].points if one.key in row.exercises else None for one in table.exercises]
         comments = "\n".join(f"{cell}: {text}" for (_, cell), text in row.comments.items())
         lines.append([*_about(table, row), *marks, comments])
     return Made(to_csv(lines, bom=True))
 
 
-def _about(table: Table, row: Row) -> list[Cell]:
+def _about(table: ResultsTable, row: StudentResult) -> list[Cell]:
     late, student = row.lateness, row.student
     return [
         student.id,
@@ -49,7 +49,7 @@ def _about(table: Table, row: Row) -> list[Cell]:
     ]
 
 
-def make_json(table: Table, template: Sheet | None = None) -> Made:
+def make_json(table: ResultsTable, template: Sheet | None = None) -> Made:
     """Everything, with texts as they are: whoever puts them into a spreadsheet must make them harmless there."""
     whole = {
         "schema": SCHEMA_VERSION,
@@ -60,7 +60,7 @@ def make_json(table: Table, template: Sheet | None = None) -> Made:
     return Made((json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
 
 
-def _student(table: Table, row: Row) -> dict[str, Any]:
+def _student(table: ResultsTable, row: StudentResult) -> dict[str, Any]:
     late, student = row.lateness, row.student
     return {
         "student": student.id,
@@ -80,12 +80,12 @@ def _student(table: Table, row: Row) -> dict[str, Any]:
             {
                 "notebook": one.notebook,
                 "exercise": one.cell,
-                "status": row.marks[one.key].status,
-                "points": row.marks[one.key].points,
+                "status": row.exercises[one.key].status,
+                "points": row.exercises[one.key].points,
                 "max_points": one.max_points,
             }
             for one in table.exercises
-            if one.key in row.marks
+            if one.key in row.exercises
         ],
         "comments": [
             {"notebook": notebook, "cell": cell, "comment": text} for (notebook, cell), text in row.comments.items()

@@ -12,11 +12,12 @@ from nbgrader.api import Assignment, Gradebook
 from nbgrader.plugins import CsvExportPlugin
 
 from autograder.assignment import Course
+from autograder.atomic import write_file
 from autograder.errors import GradingError
-from autograder.exports import write
 from autograder.exports.remarks import remarks
-from autograder.exports.rows import Row, gather_from
 from autograder.exports.sheet import Cell, to_csv
+from autograder.gather import gather_from
+from autograder.results import StudentResult
 
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
@@ -46,14 +47,14 @@ class GradesExporter(CsvExportPlugin):
             for remark in remarks(table):
                 self.log.warning("%s: %s", assignment.name, remark)
         self.log.info("Exporting grades to %s", self.to or "grades.csv")
-        write(Path(self.to or "grades.csv"), to_csv(lines))
+        write_file(Path(self.to or "grades.csv"), to_csv(lines))
 
     def _root(self) -> Path:
         directory = getattr(self.parent, "coursedir", None)
         return Path(directory.root) if directory is not None else Path.cwd()
 
 
-def _line(assignment: Assignment, row: Row) -> list[Cell]:
+def _line(assignment: Assignment, row: StudentResult) -> list[Cell]:
     student = row.student
     return [
         assignment.name,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.exports.rows import Table
+from autograder.results import ResultsTable
 
 #: At most so many students are named in one line.
 NAMED = 10
 
 
-def remarks(table: Table) -> list[str]:
+def remarks(table: ResultsTable) -> list[str]:
     by_state: dict[str, list[str]] = {}
     for row in table.rows:
         by_state.setdefault(row.state, []).append(row.student.id)
@@ -22,7 +22,7 @@ def remarks(table: Table) -> list[str]:
         "nothing handed in": "handed in nothing: no score",
     }
     lines = [f"{_counted(by_state[state])}: {text}" for state, text in said.items() if state in by_state]
-    timeless = [row.student.id for row in table.rows if row.marks and row.submitted_at is None]
+    timeless = [row.student.id for row in table.rows if row.exercises and row.submitted_at is None]
     if table.deadline and timeless:
         lines.append(f"{_counted(timeless)}: no time was recorded, counted as on time")
     if not table.deadline and any(row.deduction for row in table.rows):

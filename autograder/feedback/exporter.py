@@ -10,13 +10,13 @@ from typing import Any
 from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
 
 from autograder import cells
-from autograder import verdict as verdicts
 from autograder.assignment import Course, exchange_files
-from autograder.feedback.marks import Marks, read_marks
+from autograder.book import Student
 from autograder.feedback.page import render_notebook
+from autograder.gather import gather_one
+from autograder.results import StudentResult
 from autograder.verdict import CellVerdict, NotebookVerdict, Status
 
 
@@ -29,34 +29,30 @@ class FeedbackExporter(HTMLExporter):
         made = self._init_resources(resources)
         names = made["nbgrader"]
         student, assignment, notebook = names["student"], names["assignment"], names["notebook"]
-        marks = read_marks(names["db_url"], assignment, student).get((student, notebook), Marks())
-        verdict = _verdict(Path(made["metadata"]["path"]), notebook) or _without_verdict(nb, names)
-        page = render_notebook(nb, verdict, marks.comments, marks.manual, marks.late_penalty)
+        # nbgrader's converters change into the course's root
+        result = gather_one(Course(Path.cwd()), assignment, student) or StudentResult(Student(student))
+        verdict = _verdict(result, notebook) or _without_verdict(nb, result, assignment, notebook)
+        page = render_notebook(nb, verdict, result)
         made["output_extension"] = ".html"
         return page, made
 
 
-def _verdict(folder: Path, notebook: str) -> NotebookVerdict | None:
-    try:
-        submission = verdicts.read(folder / "verdicts.json")
-    except FileNotFoundError:
+def _verdict(result: StudentResult, notebook: str) -> NotebookVerdict | None:
+    submission = result.verdict
+    if submission is None:
         return None
     return next((verdict for verdict in submission.notebooks if verdict.notebook == notebook), None)
 
 
-def _without_verdict(nb: NotebookNode, names: dict[str, str]) -> NotebookVerdict:
+def _without_verdict(nb: NotebookNode, result: StudentResult, assignment: str, notebook: str) -> NotebookVerdict:
     """What the gradebook alone says, for a submission that was graded before there were verdicts."""
-    with Gradebook(names["db_url"]) as gradebook:
-        stored = gradebook.find_submission_notebook(names["notebook"], names["assignment"], names["student"])
-        scores = {grade.name: (grade.auto_score, grade.max_score) for grade in stored.grades}
     found = []
     for cell in nb.cells:
-        name = cells.grade_id(cell)
-        if name is not None and name in scores:
-            points, most = scores[name]
-            status: Status = "manual" if points is None else "passed" if points == most else "failed"
-            found.append(CellVerdict(name, status, points, most))
-    return NotebookVerdict(names["student"], names["assignment"], names["notebook"], tuple(found))
+        name = cells.grade_id(cell) or ""
+        if one := result.exercises.get((notebook, name)):
+            status: Status = "manual" if one.points is None else "passed" if one.points == one.max_points else "failed"
+            found.append(CellVerdict(name, status, one.points, one.max_points))
+    return NotebookVerdict(result.student.id, assignment, notebook, tuple(found))
 
 
 def pages_only(root: Path | str) -> Callable[..., None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,21 +11,14 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
 from autograder import cells
+from autograder.book import Student
 from autograder.feedback.body import TEMPLATES, notebook_body
 from autograder.feedback.strip import without_hidden_tests
+from autograder.feedback.titles import exercise_titles
+from autograder.feedback.whole import whole_assignment
+from autograder.feedback.words import WORDS, points, readable
+from autograder.results import ExerciseResult, StudentResult, result_of
 from autograder.verdict import CellVerdict, Check, NotebookVerdict
-
-#: status -> what a student reads.
-WORDS = {
-    "passed": "all right",
-    "partial": "partly right",
-    "failed": "not right yet",
-    "crashed": "stopped before it was done",
-    "timeout": "took too long",
-    "missing": "not there",
-    "manual": "waits to be read by a person",
-    "infrastructure": "could not be graded: our fault, not yours, and it will be tried again",
-}
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,6 @@ class Exercise:
     failed: tuple[Check, ...]
     passed: tuple[Check, ...]
     comments: tuple[str, ...]
-    by_hand: bool
     linked: bool
 
     @property
@@ -54,54 +45,60 @@ class Exercise:
 
 
 def render_notebook(
-    notebook: NotebookNode | None,
-    verdict: NotebookVerdict,
-    comments: Mapping[str, str] = {},
-    manual: Mapping[str, float] = {},
-    late_penalty: float = 0.0,
+    notebook: NotebookNode | None, verdict: NotebookVerdict, result: StudentResult | None = None
 ) -> str:
     """One self-contained page for one notebook of one student.
 
     notebook: as autograded; None where none was handed in.
-    comments: grade id (of the answer or of the graded cell) -> the instructor's words.
-    manual: grade id -> the points that count instead of the judge's, extra credit included.
-    late_penalty: points taken off the notebook's sum.
+    result: the student's, on the whole assignment; what the verdict alone says where there is none.
     """
-    own = comments_by_exercise(notebook, verdict, comments)
+    result = result or _of_verdict(verdict)
+    here = result.notebook(verdict.notebook)
+    comments = comments_by_exercise(notebook, verdict, {cell: text for (_, cell), text in here.comments.items()})
     shown = {cells.grade_id(cell) for cell in notebook.cells} if notebook is not None else set()
-    exercises = [_exercise(cell, own.get(cell.cell, ()), manual, cell.cell in shown) for cell in verdict.cells]
-    total = sum(exercise.points or 0.0 for exercise in exercises)
+    titles = exercise_titles(notebook)
+    exercises = [
+        _exercise(
+            cell,
+            here.exercises.get((verdict.notebook, cell.cell)) or result_of(cell),
+            titles.get(cell.cell) or readable(cell.cell),
+            comments.get(cell.cell, ()),
+            cell.cell in shown,
+        )
+        for cell in verdict.cells
+    ]
     template = _environment().get_template("page.html.j2")
     return template.render(
         verdict=verdict,
         title=readable(verdict.notebook),
         exercises=exercises,
         notes=[_friendly(note) for note in verdict.notes],
-        total=max(0.0, total - late_penalty),
-        late_penalty=late_penalty,
+        total=here.points_so_far,
+        max_points=sum(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
+        whole=whole_assignment(result),
         body=notebook_body(without_hidden_tests(notebook)) if notebook is not None else "",
         style=_style(),
     )
 
 
-def _exercise(cell: CellVerdict, comments: tuple[str, ...], manual: Mapping[str, float], linked: bool) -> Exercise:
-    by_hand = cell.cell in manual
+def _of_verdict(verdict: NotebookVerdict) -> StudentResult:
+    results = {(verdict.notebook, cell.cell): result_of(cell) for cell in verdict.cells}
+    return StudentResult(Student(verdict.student), results)
+
+
+def _exercise(
+    cell: CellVerdict, result: ExerciseResult, title: str, comments: tuple[str, ...], linked: bool
+) -> Exercise:
+    words = WORDS.get(result.status, "graded")
+    if result.decided_by == "person":
+        words = "graded by hand"
+    if result.extra_credit:
+        words += f", with {points(result.extra_credit)} points of extra credit"
     failed = tuple(check for check in cell.checks if not check.passed)
     passed = tuple(check for check in cell.checks if check.passed)
-    return Exercise(
-        cell.cell,
-        readable(cell.cell),
-        cell.status,
-        "graded by hand" if by_hand else WORDS[cell.status],
-        manual.get(cell.cell, cell.points),
-        cell.max_points,
-        failed,
-        passed,
-        comments,
-        by_hand,
-        linked,
-    )
+    status, most = result.status, result.max_points
+    return Exercise(cell.cell, title, status, words, result.points, most, failed, passed, comments, linked)
 
 
 def comments_by_exercise(
@@ -120,19 +117,8 @@ def comments_by_exercise(
     return found
 
 
-def readable(name: str) -> str:
-    """``2_attention_block`` -> ``2 Attention block``."""
-    words = name.replace("_", " ").replace("-", " ").strip()
-    return re.sub(r"[^\W\d_]", lambda letter: letter[0].upper(), words, count=1)
-
-
 def _friendly(note: str) -> str:
     return (note[:1].upper() + note[1:]).rstrip(".") + "."
-
-
-def points(value: float | None) -> str:
-    """Points as people write them; an en dash where nobody has decided yet."""
-    return "–" if value is None else f"{round(value, 2):g}"
 
 
 @lru_cache(maxsize=1)

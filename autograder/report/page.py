@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,13 +13,15 @@ import numpy as np
 
 from autograder import feedback
 from autograder.assignment import Assignment, Course
-from autograder.feedback.page import points, readable
+from autograder.atomic import write_file
+from autograder.feedback.words import points, readable
 from autograder.picture import class_picture
 from autograder.report import charts, statistics
 from autograder.report.code import Answer, read_answers
 from autograder.report.readymade import ready_made
 from autograder.report.results import Results, read_results
 from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, by_students, same_answers, similar_pairs
+from autograder.results import StudentResult
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: So many similar pairs are shown with their code; the others are counted.
@@ -27,35 +30,45 @@ SHOWN_PAIRS = 20
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures on top. ``waiting`` counts submissions that are not decided in full."""
+    """The figures on top: points before late deductions, of submissions on which the grader did not fail.
+
+    mean, median: of the points so far; None where there are none. full, none: of those that are decided.
+    ``waiting`` counts submissions that a person has to finish, ``failed`` those that the grader has.
+    """
 
     submissions: int
     max_points: float
-    mean: float
-    median: float
+    mean: float | None
+    median: float | None
     full: int
     none: int
     waiting: int
+    failed: int
+    late: int
 
 
 def write_report(course: Course, assignment: str, out: Path) -> Path:
     """Write ``index.html`` and its PNGs into the folder ``out``; returns the page's path.
 
-    Raises NothingToGrade where nothing is graded yet, GradingError where there is no such assignment.
+    Raises NothingToGrade where nothing is graded yet; GradingError where there is no such assignment, where the class
+    was graded with points of two versions, or where the folder cannot be written.
     """
     opened = Assignment.open(course, assignment)
     results = read_results(course, assignment)
     answers = read_answers(course, opened, [verdict.student for verdict in results.verdicts])
-    out.mkdir(parents=True, exist_ok=True)
     exercises = statistics.exercise_statistics(results.verdicts)
-    pictures = {
-        "distribution": charts.distribution(results.verdicts, out / "distribution.png"),
-        "exercises": charts.exercise_chart(exercises, out / "exercises.png"),
-        "class": class_picture(results.verdicts, out / "class.png"),
-    }
-    page = out / "index.html"
-    page.write_text(render(results, exercises, answers, pictures), encoding="utf-8")
-    return page
+    with tempfile.TemporaryDirectory() as made:
+        fresh = Path(made)
+        pictures = {
+            "distribution": charts.distribution(results.verdicts, fresh / "distribution.png"),
+            "exercises": charts.exercise_chart(exercises, fresh / "exercises.png"),
+            "class": class_picture(results.verdicts, fresh / "class.png"),
+        }
+        page = render(results, exercises, answers, pictures).encode()
+        for path in pictures.values():
+            write_file(out / path.name, path.read_bytes())
+        write_file(out / "index.html", page)
+    return out / "index.html"
 
 
 def render(
@@ -73,6 +86,7 @@ def render(
             assignment=results.assignment,
             summary=summary_of(results),
             unreadable=results.unreadable,
+            ungraded=results.ungraded,
             exercises=exercises,
             weak=charts.WEAK,
             few=statistics.FEW,
@@ -80,14 +94,14 @@ def render(
             times=statistics.times(results.verdicts),
             repairs=statistics.repairs(results.verdicts),
             repair_kinds=statistics.repair_kinds(results.verdicts),
-            waiting=statistics.waiting_for_people(results.verdicts),
+            waiting=statistics.waiting_for_people(results.rows),
             pairs=alike[:SHOWN_PAIRS],
             more_pairs=max(0, len(alike) - SHOWN_PAIRS),
             same=same_answers(answers),
             alike=ALIKE,
             enough=ENOUGH_TOKENS,
             parts=ready_made(answers),
-            students=results.verdicts,
+            rows=results.rows,
             pictures={name: _inline(path) for name, path in pictures.items()},
             style=_style(),
         )
@@ -95,25 +109,31 @@ def render(
 
 
 def summary_of(results: Results) -> Summary:
-    totals = np.array([verdict.points for verdict in results.verdicts])
-    undecided = [
-        any(cell.points is None for notebook in verdict.notebooks for cell in notebook.cells)
-        for verdict in results.verdicts
-    ]
     top = results.max_points
+    counted = [row.points_so_far for row in results.rows if row.state != "infrastructure"]
+    decided = [row.points for row in results.rows if row.points is not None]
     return Summary(
-        len(totals),
+        len(results.rows),
         top,
-        float(totals.mean()),
-        float(np.median(totals)),
-        int((totals >= top - 1e-9).sum()),
-        int((totals <= 0).sum()),
-        sum(undecided),
+        float(np.mean(counted)) if counted else None,
+        float(np.median(counted)) if counted else None,
+        sum(points >= top - 1e-9 for points in decided),
+        sum(points <= 0 for points in decided),
+        sum(row.state == "waiting" for row in results.rows),
+        sum(row.state == "infrastructure" for row in results.rows),
+        sum(bool(row.deduction) or row.state == "refused" for row in results.rows),
     )
 
 
 def _inline(path: Path) -> str:
     return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def earned(row: StudentResult) -> str:
+    """``20``; ``16 so far``; an en dash where nothing is decided."""
+    if row.points is not None:
+        return points(row.points)
+    return f"{points(row.points_so_far)} so far" if len(row.waiting) < len(row.exercises) else points(None)
 
 
 def exercise(name: str) -> str:
@@ -136,7 +156,13 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"points": points, "readable": readable, "exercise": exercise, "duration": duration}
+    environment.filters |= {
+        "points": points,
+        "readable": readable,
+        "exercise": exercise,
+        "duration": duration,
+        "earned": earned,
+    }
     return environment
 
 

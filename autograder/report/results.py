@@ -1,56 +1,61 @@
-"""A class's verdicts, with the points that people gave by hand put in."""
+"""A class's results, and its verdicts with the points that count put in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 
-from autograder import verdict as verdicts
 from autograder.assignment import Course
+from autograder.book import open_book
 from autograder.errors import NothingToGrade
-from autograder.feedback.marks import Marks, read_marks
-from autograder.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.gather import gather_from
+from autograder.results import ResultsTable, StudentResult, check_one_version, with_results
+from autograder.verdict import SubmissionVerdict
 
 
 @dataclass(frozen=True)
 class Results:
-    """``verdicts`` are in order of students; ``unreadable`` names those whose verdict could not be read, and why."""
+    """``unreadable`` names those whose verdict could not be read, and why."""
 
-    assignment: str
-    verdicts: tuple[SubmissionVerdict, ...]
-    unreadable: Mapping[str, str]
+    table: ResultsTable
+
+    @property
+    def assignment(self) -> str:
+        return self.table.assignment
 
     @property
     def max_points(self) -> float:
-        return max((verdict.max_points for verdict in self.verdicts), default=0.0)
+        return self.table.max_points
+
+    @property
+    def unreadable(self) -> Mapping[str, str]:
+        return self.table.unreadable
+
+    @property
+    def ungraded(self) -> list[str]:
+        """Who handed in and has no verdict at all."""
+        rows = [row.student.id for row in self.table.rows if row.exercises and row.verdict is None]
+        return [student for student in rows if student not in self.unreadable]
+
+    @cached_property
+    def rows(self) -> tuple[StudentResult, ...]:
+        """Those with a verdict, in order of students."""
+        return tuple(row for row in self.table.rows if row.verdict is not None)
+
+    @cached_property
+    def verdicts(self) -> tuple[SubmissionVerdict, ...]:
+        """One for each of ``rows``."""
+        return tuple(with_results(row.verdict, row.exercises) for row in self.rows if row.verdict is not None)
 
 
 def read_results(course: Course, assignment: str) -> Results:
-    """Every verdict of an assignment. Raises NothingToGrade where no verdict can be read."""
-    found: list[SubmissionVerdict] = []
-    unreadable: dict[str, str] = {}
-    marks = read_marks(course.db_url, assignment)
-    for student in course.everybody_autograded(assignment):
-        path = course.autograded(student, assignment) / "verdicts.json"
-        try:
-            found.append(with_marks(replace(verdicts.read(path), student=student), marks))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            unreadable[student] = f"{type(error).__name__}: {error}"[:200]
-    if not found:
+    """Every verdict of an assignment. Raises NothingToGrade where no verdict can be read, GradingError where some
+    were graded with other points than the assignment has now."""
+    with open_book(course.db_url) or nullcontext() as gradebook:
+        found = Results(gather_from(course, assignment, gradebook))
+    if not found.rows:
         raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
-    return Results(assignment, tuple(found), unreadable)
-
-
-def with_marks(verdict: SubmissionVerdict, marks: Mapping[tuple[str, str], Marks]) -> SubmissionVerdict:
-    notebooks = tuple(
-        _marked(notebook, marks.get((verdict.student, notebook.notebook), Marks())) for notebook in verdict.notebooks
-    )
-    return replace(verdict, notebooks=notebooks)
-
-
-def _marked(notebook: NotebookVerdict, marks: Marks) -> NotebookVerdict:
-    return replace(notebook, cells=tuple(_scored(cell, marks.manual) for cell in notebook.cells))
-
-
-def _scored(cell: CellVerdict, manual: Mapping[str, float]) -> CellVerdict:
-    return replace(cell, points=manual[cell.cell]) if cell.cell in manual else cell
+    check_one_version(found.table)
+    return found

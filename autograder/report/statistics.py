@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autograder.picture import exercises, shares_of
+from autograder.results import NOT_GRADED, StudentResult
 from autograder.verdict import SubmissionVerdict
 
 #: Below so many students a correlation says nothing.
@@ -61,7 +62,10 @@ class Times:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Something that a person must do. ``why`` is ``written`` or ``infrastructure``."""
+    """Something that a person must do.
+
+    ``why`` is ``written``, ``changed`` (graded by hand, and the answer is another one now) or ``infrastructure``.
+    """
 
     why: str
     notebook: str
@@ -169,13 +173,14 @@ def repair_kinds(verdicts: Iterable[SubmissionVerdict]) -> list[tuple[str, int]]
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def waiting_for_people(verdicts: Iterable[SubmissionVerdict]) -> list[Waiting]:
-    """Written answers that nobody has read, and exercises on which the grader itself failed (those first)."""
+def waiting_for_people(rows: Iterable[StudentResult]) -> list[Waiting]:
+    """What nobody has decided: exercises on which the grader itself failed come first."""
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for verdict in verdicts:
-        for notebook in verdict.notebooks:
-            for cell in notebook.cells:
-                if cell.points is None:
-                    why = "infrastructure" if cell.status == "infrastructure" else "written"
-                    found[why, notebook.notebook, cell.cell].append(verdict.student)
-    return [Waiting(*key, tuple(students)) for key, students in sorted(found.items())]
+    for row in rows:
+        for notebook, cell in row.waiting:
+            result = row.exercises[notebook, cell]
+            why = "infrastructure" if result.status == NOT_GRADED else "changed" if result.graded_before else "written"
+            found[why, notebook, cell].append(row.student.id)
+    order = ("infrastructure", "changed", "written")
+    ordered = sorted(found.items(), key=lambda item: (order.index(item[0][0]), item[0]))
+    return [Waiting(*key, tuple(students)) for key, students in ordered]

@@ -13,8 +13,8 @@ from nbgrader.api import Gradebook
 from autograder import cli
 from autograder.commands import export
 from autograder.exports import FORMATS
-from autograder.exports.rows import gather
 from autograder.feedback import write_feedback
+from autograder.gather import gather
 from autograder.sample import build_sample_class
 from autograder.times import record_times
 from tests.exports.conftest import cells, mark, rename
@@ -120,7 +120,7 @@ def test_the_deduction_is_in_every_place_and_nowhere_twice(course, type_):
         assert (line["points"], line["deduction"], line["score"], line["days_late"]) == ("5", "1", "4", "1")
         assert penalties(course, "ada") == [1.0]
     (page,) = write_feedback(course, "toy", "ada")
-    assert "<strong>4</strong> of 5 points" in page.read_text()
+    assert "5 of 5 points earned, 1 taken off (1 day late: 1 at 20 %), 4 count." in page.read_text()
     with Gradebook(course.db_url) as gradebook:
         assert gradebook.find_submission("toy", "ada").timestamp == datetime(2026, 12, 1)
 

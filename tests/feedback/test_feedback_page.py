@@ -16,9 +16,12 @@ from nbgrader.coursedir import CourseDirectory
 from selenium.webdriver.chrome.webdriver import WebDriver
 
 from autograder.assignment import Course
+from autograder.book import Student
 from autograder.errors import NothingToGrade
 from autograder.feedback import render_notebook, without_hidden_tests, write_feedback
 from autograder.feedback.body import mathml
+from autograder.late import Lateness
+from autograder.results import StudentResult, result_of
 from autograder.verdict import CellVerdict, Check, NotebookVerdict
 from tests.feedback import toy
 from tests.feedback.browser import needs_browser, overflow
@@ -75,7 +78,8 @@ def test_comments_and_points_by_hand_come_from_the_gradebook(course: Course) -> 
         gradebook.find_comment(
             "row_sums_answer", toy.NOTEBOOK, toy.ASSIGNMENT, "noether"
         ).manual_comment = "Look <again> at $x$."
-        gradebook.find_grade("why", toy.NOTEBOOK, toy.ASSIGNMENT, "noether").manual_score = 1.5
+        why = gradebook.find_grade("why", toy.NOTEBOOK, toy.ASSIGNMENT, "noether")
+        why.manual_score, why.needs_manual_grade = 1.5, False
         gradebook.find_grade("row_sums", toy.NOTEBOOK, toy.ASSIGNMENT, "noether").extra_credit = 0.25
         gradebook.db.commit()
     page = page_of(course, "noether")
@@ -86,12 +90,23 @@ def test_comments_and_points_by_hand_come_from_the_gradebook(course: Course) -> 
     assert "Look &lt;again&gt;" in section, "a comment on the answer stands at the exercise that it belongs to"
 
 
-def test_a_late_penalty_is_said_and_taken_off_but_never_below_zero() -> None:
-    verdict = NotebookVerdict("ada", "toy", "1_sums", (CellVerdict("row_sums", "passed", 3.0, 3.0),))
-    assert re.search(
-        r"<strong>2</strong> of 3 points, 1 of them taken off", render_notebook(None, verdict, late_penalty=1)
+def late(points: float, off: float) -> str:
+    """The words of a page about one notebook of 3 points and a deduction."""
+    verdict = NotebookVerdict("ada", "toy", "1_sums", (CellVerdict("row_sums", "passed", points, 3.0),))
+    results = {("1_sums", "row_sums"): result_of(verdict.cells[0])}
+    lateness = Lateness(1, points=off, reason="1 day late: 1 at 1 points")
+    page = render_notebook(None, verdict, StudentResult(Student("ada"), results, lateness=lateness))
+    return re.sub(r"<[^>]+>", "", page)
+
+
+def test_what_is_earned_what_is_taken_off_and_what_counts_are_three_numbers() -> None:
+    assert "2.75 of 3 points\n2.75 of 3 points earned, 1 taken off (1 day late: 1 at 1 points), 1.75 count." in late(
+        2.75, 1
     )
-    assert re.search(r"<strong>0</strong> of 3 points", render_notebook(None, verdict, late_penalty=7))
+
+
+def test_a_late_penalty_is_never_more_than_was_earned() -> None:
+    assert "2 of 3 points earned, 2 taken off (1 day late: 1 at 1 points), 0 count." in late(2, 7)
 
 
 def test_what_was_put_right_is_told_kindly(course: Course) -> None:
@@ -112,7 +127,8 @@ def test_every_word_from_outside_is_escaped() -> None:
     evil = "<script>document.title='hacked'</script>"
     check = Check(evil, False, evil, evil)
     cell = CellVerdict("row_sums", "failed", 0.0, 3.0, (check, Check(evil, True)))
-    page = render_notebook(None, NotebookVerdict(evil, evil, evil, (cell,), (evil,)), {"row_sums": evil})
+    told = StudentResult(Student(evil), {(evil, "row_sums"): result_of(cell)}, {(evil, "row_sums"): evil})
+    page = render_notebook(None, NotebookVerdict(evil, evil, evil, (cell,), (evil,)), told)
     assert "<script" not in page.lower()
 
 

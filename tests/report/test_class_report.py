@@ -12,10 +12,10 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 
 from autograder import verdict as verdicts
 from autograder.assignment import Course
+from autograder.book import Grade
 from autograder.errors import GradingError, NothingToGrade
-from autograder.feedback.marks import Marks
 from autograder.report import write_report
-from autograder.report.results import Results, read_results, with_marks
+from autograder.report.results import Results, read_results
 from autograder.report.statistics import (
     correlation,
     exercise_statistics,
@@ -24,6 +24,7 @@ from autograder.report.statistics import (
     times,
     waiting_for_people,
 )
+from autograder.results import result_of, with_results
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from tests.feedback.browser import chromium, needs_browser, overflow
 from tests.report import simulated
@@ -64,7 +65,7 @@ def test_discrimination_is_the_point_biserial_correlation() -> None:
 def test_what_needs_a_person_stands_first_and_failures_of_the_grader_before_all(
     results: Results, report_page: Path
 ) -> None:
-    waiting = waiting_for_people(results.verdicts)
+    waiting = waiting_for_people(results.rows)
     assert [(one.why, len(one.students)) for one in waiting] == [("infrastructure", 1), ("written", 50)]
     page = report_page.read_text(encoding="utf-8")
     assert page.index("The grader failed") < page.index("A written answer to read") < page.index('id="distribution"')
@@ -80,9 +81,11 @@ def test_times_name_the_slowest(results: Results) -> None:
 
 def test_points_by_hand_count(results: Results) -> None:
     undecided = results.verdicts[0]
-    marked = with_marks(undecided, {(undecided.student, simulated.NOTEBOOK): Marks(manual={"why": 0.5})})
+    why = next(cell for cell in undecided.notebooks[0].cells if cell.cell == "why")
+    by_hand = {(simulated.NOTEBOOK, "why"): result_of(why, Grade(None, 0.5, 0.0, 1.0, False))}
+    marked = with_results(undecided, by_hand)
     assert marked.points == undecided.points + 0.5
-    assert waiting_for_people([marked]) == []
+    assert exercise_statistics([marked])[4].waiting == 0
 
 
 def test_the_page_shows_the_planted_pair_and_counts(report_page: Path) -> None:

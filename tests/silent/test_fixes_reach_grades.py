@@ -11,13 +11,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from autograder.exports.rows import gather
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
 from autograder import classroom, cli, store
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.classroom import Order, Row, grade_class
-from autograder.exports.rows import gather
 from autograder.fingerprint import submission_parts
 from autograder.grading import Graded, nothing
 from autograder.run import Limits

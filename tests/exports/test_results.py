@@ -11,7 +11,8 @@ from nbgrader.api import Gradebook
 
 from autograder.errors import GradingError, NothingToGrade
 from autograder.exports.remarks import remarks
-from autograder.exports.rows import Row, gather
+from autograder.gather import gather
+from autograder.results import StudentResult
 from autograder.times import record_times
 from tests.exports.conftest import cells, mark, rename
 from tests.feedback.toy import hand_in
@@ -19,7 +20,7 @@ from tests.feedback.toy import hand_in
 KEY, WHY = ("1_sums", "row_sums"), ("1_sums", "why")
 
 
-def row(course, student: str = "ada") -> Row:
+def row(course, student: str = "ada") -> StudentResult:
     return next(row for row in gather(course, "toy").rows if row.student.id == student)
 
 
@@ -31,7 +32,7 @@ def test_without_anything_graded_it_is_said(course):
 def test_a_written_answer_waits_and_the_sum_waits_with_it(course):
     hand_in(course, "ada", cells=cells(3.0, None))
     ada = row(course)
-    assert (ada.state, ada.waiting, ada.marks[KEY].points) == ("waiting", [WHY], 3.0)
+    assert (ada.state, ada.waiting, ada.exercises[KEY].points) == ("waiting", [WHY], 3.0)
     assert (ada.points, ada.deduction, ada.score) == (None, None, None)
 
 

@@ -106,7 +106,7 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
     if outcome is None or outcome.hidden is None:
         return "This part was not reached.", "An earlier cell ended the run; its own message says why."
     part: PartOutcome = outcome.hidden
-    if part.status == "timeout":
+    if part.status == "timeout" or part.ename == "TookTooLong":
         return (
             "Your code took too long here.",
             "A loop that never ends, or a loop in Python where one tensor operation would do?",
@@ -115,6 +115,8 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
         return "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
     if part.ename == "NotImplementedError":
         return "Not filled in yet.", "Replace 'raise NotImplementedError()' by your own code."
+    if part.ename == "NotRead":  # the course's own words on models.py
+        return part.evalue[:500], "The cause often stands one line further up: a bracket that is not closed, say."
     if part.ename == "NameError":
         return f"A name is missing: {part.evalue}", "Was the cell that defines it deleted, renamed or never finished?"
     if part.status == "error":

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
+from course.check.limits import ATTEMPT_SECONDS, time_limit
+
 
 def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[str, Any]:
     """What ``function(*given)`` gives: as ``own``, and as ``with_ready`` while the names in ``ready`` mean those.
@@ -18,7 +20,7 @@ def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[s
     problem: Exception | None = None
     for name, names in (("own", {}), ("with_ready", ready)):
         try:
-            with meaning(getattr(function, "__globals__", {}), names):
+            with meaning(getattr(function, "__globals__", {}), names), time_limit(ATTEMPT_SECONDS, cpu=True):
                 answers[name] = function(*deepcopy(given))
         except Exception as error:
             problem = problem or error

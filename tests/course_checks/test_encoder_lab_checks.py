@@ -93,9 +93,9 @@ def test_a_missing_file_is_said_to_be_missing(folder: Path) -> None:
         check.load("AttentionHead")
 
 
-def test_a_line_that_python_cannot_read_is_quoted(folder: Path) -> None:
+def test_a_line_that_python_cannot_read_is_named(folder: Path) -> None:
     (folder / "models.py").write_text("import torch\n\nclass AttentionHead(torch.nn.Module\n    pass\n")
-    with pytest.raises(CheckFailed, match=r"SyntaxError in line 3: .*class AttentionHead"):
+    with pytest.raises(CheckFailed, match=r"Line 3 of models.py is not valid Python"):
         check.load("AttentionHead")
 
 
@@ -116,3 +116,19 @@ def test_a_package_that_is_missing_is_not_taken_for_the_file(folder: Path) -> No
     (folder / "models.py").write_text("import no_such_package\n")
     with pytest.raises(CheckFailed, match="no_such_package"):
         check.load("FeedForward")
+
+
+def test_a_class_that_was_renamed_is_no_longer_found_under_its_old_name(folder: Path) -> None:
+    (folder / "models.py").write_text("class FeedForward: pass\n")
+    check.load("FeedForward")
+    (folder / "models.py").write_text("class FeedForwards: pass\n")
+    with pytest.raises(CheckFailed, match="a class called FeedForward is expected"):
+        check.load("FeedForward")
+
+
+def test_a_class_beside_one_that_python_cannot_read_is_found_and_the_other_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "models.py").write_text("class Embeddings:\n    size = (1\n\n\nclass FeedForward: size = 1\n")
+    assert check.load("FeedForward").size == 1
+    assert "Line 2 of models.py is not valid Python" in capsys.readouterr().out

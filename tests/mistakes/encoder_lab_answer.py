@@ -13,7 +13,6 @@ import os
 import sys
 import tempfile
 import textwrap
-import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -130,9 +129,7 @@ def visible_failure(exercise: str, answers: Mapping[str, str], models: str) -> s
         for cell in notebook.cells:
             grade_id = cells.grade_id(cell)
             if grade_id == exercise:
-                source = cells.split_hidden(cell.source).visible.replace("check.load(", "load(")
-                space["load"] = lambda name: getattr(sys.modules["models"], name)
-                ended = _execute(source, space)
+                ended = _execute(cells.split_hidden(cell.source).visible, space)
                 return None if ended.status == "ok" else f"{ended.ename}: {ended.evalue}"
             if cell.cell_type == "code" and (grade_id == "imports" or cell.id in NEEDED or cells.is_solution(cell)):
                 _execute(answers.get(grade_id or "", without_markers(cell.source)), space)
@@ -150,17 +147,19 @@ def _execute(source: str, space: dict[str, Any]) -> PartOutcome:
 
 @contextlib.contextmanager
 def models_module(text: str) -> Iterator[None]:
-    """``import models`` gives this text, within the block."""
-    module = types.ModuleType("models")
-    kept = sys.modules.get("models")
-    sys.modules["models"] = module
-    try:
-        exec(compile(text, "models.py", "exec"), module.__dict__)
-        yield
-    finally:
-        del sys.modules["models"]
-        if kept is not None:
-            sys.modules["models"] = kept
+    """``models.py`` in the working folder has this text, within the block."""
+    before, kept = Path.cwd(), sys.modules.pop("models", None)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "models.py").write_text(text, encoding="utf-8")
+        Path(folder, "exercises").symlink_to(REFERENCES.folder)
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+            sys.modules.pop("models", None)
+            if kept is not None:
+                sys.modules["models"] = kept
 
 
 @contextlib.contextmanager

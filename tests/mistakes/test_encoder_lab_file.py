@@ -52,16 +52,6 @@ def test_a_missing_file_costs_the_exercises_that_need_it_and_says_so() -> None:
     assert "Not filled in yet" in words(cell_of(verdict, "feed_forward"))
 
 
-def test_a_file_that_python_cannot_read_costs_the_same_and_names_the_line() -> None:
-    verdict = graded(
-        solution_file().replace("def forward(self, pooled: Tensor) -> Tensor:", "def forward(self, pooled")
-    )
-    assert set(lost(verdict)) == {cell.cell for cell in verdict.cells} - IN_CELLS
-    assert "SyntaxError" in words(cell_of(verdict, "embeddings")) and "models.py, line" in words(
-        cell_of(verdict, "embeddings")
-    )
-
-
 def test_a_class_that_is_missing_costs_that_class_alone_and_is_named() -> None:
     verdict = graded(solution_file().replace("class FeedForward(", "class FeedForwards("))
     assert set(lost(verdict)) == {"feed_forward"}

@@ -127,6 +127,7 @@ def beside_the_notebooks() -> Iterator[None]:
     """In an empty folder: earlier parts are the ready-made ones, whatever lies beside the source notebooks."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "exercises").symlink_to(REFERENCES.folder)
         os.chdir(folder)
         try:
             yield

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from autograder.verdict import NotebookVerdict
-from tests.grading import grade_cells
+from course.check.encoder_lab import attempts, stand_ins
+from tests.grading import cell_of, grade_cells
+from tests.mistakes.encoder_lab_answer import models_file, solution_file, verdict
 
 pytestmark = pytest.mark.slow
 
@@ -53,3 +55,40 @@ def test_a_softmax_that_is_wrong_on_purpose_forgives_no_missing_one() -> None:
     without = "def apply_self_attention(x, W_q, W_k, W_v, W_o):\n    s = x @ W_q @ (x @ W_k).T / W_q.shape[1] ** 0.5\n"
     answers = {"softmax_answer": nothing, "self_attention_answer": without + "    return s @ (x @ W_v) @ W_o"}
     assert numpy_lost(answers) == {"softmax": 2, "self_attention": 2}
+
+
+# --- encoder_lab ------------------------------------------------------------------------------------------------------
+
+
+def lab(models: str) -> NotebookVerdict:
+    return grade_cells("encoder_lab", "1_models", {}, {"models.py": models.encode()})
+
+
+def said(verdict: NotebookVerdict, cell: str) -> str:
+    return " ".join(check.message for check in cell_of(verdict, cell).checks if not check.passed)
+
+
+def test_what_python_cannot_read_in_one_class_costs_that_class_and_is_named_with_its_line() -> None:
+    models = solution_file().replace("self.linear_1 = nn.Linear(d_model, intermediate_size)", "self.linear_1 = (")
+    line = models.split("\n").index("        self.linear_1 = (") + 1
+    models = models.replace("(self, pooled: Tensor)", "(self, pooled: Tensr)")
+    graded = lab(models)
+    assert lost(graded) == {"feed_forward": 3, "classification_head": 2}
+    assert said(graded, "feed_forward").startswith(f"Line {line} of models.py is not valid Python")
+    assert "so class FeedForward was not read" in said(graded, "feed_forward")
+    assert "NameError: name 'Tensr' is not defined" in said(graded, "classification_head")
+
+
+def test_a_loop_that_never_ends_costs_the_class_it_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (attempts, stand_ins):
+        monkeypatch.setattr(module, "ATTEMPT_SECONDS", 0.2)
+    endless = models_file({("MultiHeadAttention", "forward"): "while True:\n    pass"})
+    assert verdict("multi_head_attention", {}, endless).points == 0
+    for exercise in ("multi_head_init", "encoder_layer", "encoder", "classifier"):
+        found = verdict(exercise, {}, endless)
+        assert found.points == found.max_points, found.checks
+
+
+def test_a_loop_that_never_ends_outside_of_any_function_costs_that_statement_alone() -> None:
+    models = solution_file().replace("class FeedForward(", "while True:\n    pass\n\n\nclass FeedForward(")
+    assert lost(lab(models)) == {}

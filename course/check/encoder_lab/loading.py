@@ -2,53 +2,41 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from course.check.base import fail, running
-
-FILE = "models.py"
+from course.check.base import fail
+from course.check.encoder_lab.models_file import FILE, read_models, unread
 
 
 def load(name: str) -> Any:
     """The class called ``name``, read anew from ``models.py``, so that the last saved change counts.
 
-    Raises CheckFailed where the file is missing, cannot be read, or has no such class.
+    Raises CheckFailed where the file is missing, or the class is not there or cannot be read. Where another class
+    cannot be read, it says so.
     """
-    models = load_models()
-    if not hasattr(models, name):
-        fail(FILE, f"a class called {name} is expected.", f"{FILE} defines none of this name.", "Was the file saved?")
-    return getattr(models, name)
-
-
-def load_models() -> ModuleType:
-    importlib.invalidate_caches()
     try:
-        with running(FILE, f"importing {FILE}", "Python reads the whole file, also the classes that come later."):
-            if "models" in sys.modules:
-                return importlib.reload(sys.modules["models"])
-            return importlib.import_module("models")
-    except Exception as failed:
-        cause = failed.__cause__
-        if isinstance(cause, ModuleNotFoundError) and cause.name == "models":
-            fail(
-                FILE,
-                "the file must lie in the same folder as this notebook.",
-                f"It is not in {Path.cwd()}.",
-                "It came with the notebook. On Colab: the panel “Files” at the left has a button for uploading.",
-            )
-        if isinstance(cause, SyntaxError):
-            line = (cause.text or "").strip()
-            fail(
-                FILE,
-                "Python must be able to read the file.",
-                f"{type(cause).__name__} in line {cause.lineno}: {cause.msg}" + (f"   ({line})" if line else ""),
-                "The cause often stands one line further up: a bracket that is not closed, a colon that is missing.",
-            )
-        raise
+        models = read_models()
+    except OSError:
+        fail(
+            FILE,
+            "the file must lie in the same folder as this notebook.",
+            f"It is not in {Path.cwd()}.",
+            "It came with the notebook. On Colab: the panel “Files” at the left has a button for uploading.",
+        )
+    missing = unread(models)
+    if name in missing:
+        look = "The cause often stands one line further up: a bracket that is not closed, a colon that is missing."
+        fail(FILE, f"Python must be able to read class {name}.", f"{missing[name]}.", look)
+    others = " ".join(f"{why}." for why in dict.fromkeys(missing.values()))
+    if name not in vars(models):
+        came = f"{FILE} defines none of this name. {others}".strip()
+        fail(FILE, f"a class called {name} is expected.", came, "Is it spelt so? Was the file saved?")
+    if others:
+        print(f"{others} The rest of {FILE} is used here, but Python itself cannot import the file.")
+    return getattr(models, name)
 
 
 def module_of(kind: Any) -> ModuleType:

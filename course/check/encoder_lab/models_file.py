@@ -1,0 +1,147 @@
+"""Reading ``models.py`` statement by statement: what cannot be read, or fails, costs itself and no other class."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from course.check.limits import TookTooLong, own_line, time_limit
+
+FILE = "models.py"
+#: Seconds of work for one class statement, which only defines things.
+STATEMENT_SECONDS = 3.0
+_STARTS = re.compile(r"(class|def|async def|import|from|@)\b|@|\w+ *(:[^=]*)?=")
+_NAMES = re.compile(r"(?:async +)?(class|def) +(\w+)|(\w+) *(?::[^=]*)?=")
+
+
+class NotRead(AttributeError):
+    """A class is not there; the message says why, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A top-level statement: the names it binds, and its code or what Python says against it."""
+
+    names: tuple[str, ...]
+    line: int
+    code: CodeType | None
+    problem: str = ""
+
+
+def read_models(path: Path = Path(FILE)) -> ModuleType:
+    """The file as the module ``models``, new in ``sys.modules``: no class of an earlier version is left in it.
+
+    Asking the module for a name that could not be read, or failed, raises NotRead with the reason; :func:`unread`
+    lists them. Raises OSError where there is no such file.
+    """
+    data = path.read_bytes()
+    known = sys.modules.get("models")
+    if known is not None and getattr(known, "_read_from", None) == data:
+        return known
+    module = ModuleType("models")
+    module.__file__ = str(path.absolute())
+    missing: dict[str, str] = {}
+    module.__dict__.update(_unread=missing, _read_from=data, __getattr__=lambda name: _missing(name, missing))
+    sys.modules["models"] = module
+    linecache.checkcache(module.__file__)
+    for statement in _statements(data, module.__file__):
+        problem = statement.problem or _run(statement, module)
+        if problem:
+            missing.update(dict.fromkeys(statement.names, problem))
+    return module
+
+
+def unread(models: ModuleType) -> dict[str, str]:
+    """name -> why it was not read"""
+    found: dict[str, str] = vars(models)["_unread"]
+    return found
+
+
+def _missing(name: str, why: dict[str, str]) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise NotRead(
+        f"{why[name]}, so class {name} was not read." if name in why else f"{FILE} has no class {name}: is it misspelt?"
+    )
+
+
+def _run(statement: Statement, module: ModuleType) -> str:
+    """Why it failed; empty where it did not."""
+    try:
+        with time_limit(STATEMENT_SECONDS, cpu=True):
+            exec(statement.code or "", module.__dict__)
+    except TookTooLong as late:
+        return f"Line {statement.line} of {FILE} begins what does not end: it was stopped after {late.seconds:g} s"
+    except (Exception, SystemExit) as error:
+        found = re.search(r"line (\d+)", own_line(error))
+        line = found[1] if found else statement.line
+        return f"Line {line} of {FILE} stopped with {type(error).__name__}: {error}"
+    return ""
+
+
+def _statements(data: bytes, file: str) -> Iterator[Statement]:
+    """The statements of the whole file where Python can read it, else those of its parts, as far as it can."""
+    text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\0", "\ufffd")
+    whole = _parsed(text)
+    if isinstance(whole, ast.Module):
+        yield from _compiled(whole, file)
+        return
+    for start, part in _parts(text):
+        parsed = _parsed("\n" * start + part)
+        if isinstance(parsed, ast.Module):
+            yield from _compiled(parsed, file)
+        else:
+            yield Statement(_named(part), start + 1, None, parsed)
+
+
+def _parsed(text: str) -> ast.Module | str:
+    """The tree, or what Python says against the text."""
+    try:
+        tree = ast.parse(text)
+        compile(tree, FILE, "exec", dont_inherit=True)  # "return outside function" is found here and no earlier
+    except SyntaxError as error:
+        return f"Line {error.lineno} of {FILE} is not valid Python ({error.msg})"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{FILE} is not valid Python ({type(error).__name__})"
+    return tree
+
+
+def _compiled(tree: ast.Module, file: str) -> Iterator[Statement]:
+    future = [each for each in tree.body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
+    for statement in tree.body:
+        code = compile(ast.Module([*future, statement], []), file, "exec", dont_inherit=True)
+        yield Statement(_bound(statement), statement.lineno, code)
+
+
+def _bound(statement: ast.stmt) -> tuple[str, ...]:
+    if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return (statement.name,)
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return tuple((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
+    return tuple(
+        node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """(lines before it, text) of every part that begins where a top-level statement may begin."""
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if _STARTS.match(line)]
+    # a decorator belongs to what follows it
+    starts = [number for number in starts if number == 0 or not lines[number - 1].startswith("@")]
+    bounds = [0, *(number for number in starts if number), len(lines)]
+    for start, end in itertools.pairwise(bounds):
+        yield start, "\n".join(lines[start:end])
+
+
+def _named(part: str) -> tuple[str, ...]:
+    found = _NAMES.match(re.sub(r"\A(@.*\n)+", "", part))
+    return (found[2] or found[3],) if found else ()

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatch, fnmatchcase
 from pathlib import Path
@@ -57,6 +57,10 @@ class Course:
 
     def release(self, assignment: str) -> Path:
         return self._path(self.settings.release_directory, ".", assignment)
+
+    def folder(self, step: str, assignment: str) -> Path:
+        """Where the files of a step lie that has no students, whatever the step's folder is called."""
+        return self._path(step, ".", assignment)
 
     def submitted(self, student: str, assignment: str) -> Path:
         return self._path(self.settings.submitted_directory, student, assignment)
@@ -149,23 +153,32 @@ class Assignment:
     ignore: tuple[str, ...] = ()
 
     @classmethod
-    def open(cls, root: Path | Course, name: str) -> Assignment:
-        """Raises GradingError where there is no such assignment, or it was never released."""
+    def open(cls, root: Path | Course, name: str, release: Path | None = None) -> Assignment:
+        """Raises GradingError where there is no such assignment, or it was never released.
+
+        release: where the students' notebooks lie as long as they are not in their place.
+        """
         course = root if isinstance(root, Course) else Course(root)
-        source, release = course.source(name), course.release(name)
+        opened = cls.unreleased(course, name)
+        folder = release or course.release(name)
+        missing = [stem for stem in opened.source if not (folder / f"{stem}.ipynb").is_file()]
+        if missing:
+            expected = f"{missing[0]}.ipynb is not in {folder}"
+            raise GradingError(f"{name} was never released ({expected}): run 'autograder release {name}'")
+        return replace(opened, release={stem: _read(folder / f"{stem}.ipynb") for stem in opened.source})
+
+    @classmethod
+    def unreleased(cls, course: Course, name: str) -> Assignment:
+        """An assignment before its release. Raises GradingError where there is no such assignment."""
+        source = course.source(name)
         if not name or not source.is_dir():
             raise GradingError(unknown_assignment(course, name))
         found = sorted(source.glob(f"{course.settings.notebook_id}.ipynb"))
-        names = [path.stem for path in found if path.is_file()]
-        missing = [stem for stem in names if not (release / f"{stem}.ipynb").is_file()]
-        if missing:
-            expected = f"{missing[0]}.ipynb is not in {release}"
-            raise GradingError(f"{name} was never released ({expected}): run 'autograder release {name}'")
         solutions = [path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()]
         return cls(
             name,
-            {stem: _read(source / f"{stem}.ipynb") for stem in names},
-            {stem: _read(release / f"{stem}.ipynb") for stem in names},
+            {path.stem: _read(path) for path in found if path.is_file()},
+            {},
             read_files(source, course.settings.ignore),
             frozenset(name for name in solutions if not course.settings.ignores(name)),
             References.of_course(course.root),

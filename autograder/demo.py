@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder import cli
 from autograder.assignment import Course
-from autograder.release import generate
+from autograder.generate import generate
 from autograder.sample import EXPECTED, build_sample_class
 from autograder.sample.build import ASSIGNMENT
 
@@ -33,7 +33,7 @@ def main() -> int:
     for tree in ("source", "exercises"):
         shutil.copytree(ROOT / tree / ASSIGNMENT, course / tree / ASSIGNMENT)
     _say("1. Release: nbgrader makes the students' notebooks from the instructor's")
-    generate(course, ASSIGNMENT)
+    generate(Course(course), ASSIGNMENT)
     print("\n".join(f"   {path.relative_to(ROOT)}" for path in sorted((course / "release").rglob("*.ipynb"))))
 
     _say(f"2. Hand in: a sample class of {len(EXPECTED)}, right, wrong, damaged and forged")

@@ -30,6 +30,11 @@ MAX_UNPACKED_BYTES = 1 << 30
 _GRADER = re.compile(r"\b(?:from|import)\s+autograder\b|\breference\s*\(\s*(?:slug\s*=\s*)?[\"']")
 
 
+def release_leaks(folder: Path, assignment: Assignment) -> list[str]:
+    """The leaks of one assignment's release: what must not be there, and what its own text shows of a secret."""
+    return [*shown_whole(assignment), *leaks(folder, assignment)]
+
+
 def leaks(folder: Path, assignments: Assignment | Sequence[Assignment]) -> list[str]:
     """Every place in ``folder`` that holds something secret of these assignments, each in one line; empty is good.
 
@@ -38,7 +43,7 @@ def leaks(folder: Path, assignments: Assignment | Sequence[Assignment]) -> list[
     """
     opened = [assignments] if isinstance(assignments, Assignment) else list(assignments)
     search = _Search(Secrets.joined([secrets_of(one) for one in opened]), Tensors.of(opened))
-    found = [leak for one in opened for leak in shown_whole(one)]
+    found: list[str] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts):
         found += search.file(str(path.relative_to(folder)), path.read_bytes())
     return found

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import filecmp
-import os
-import shutil
-import subprocess
-import sys
+import contextlib
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +12,12 @@ import nbformat
 
 from autograder import cells
 from autograder.assignment import Assignment, Course, Submission
-from autograder.errors import GradingError
+from autograder.generate import compare, draft, put_in_place, require_same_cells, workspace
 from autograder.grading import inputs_of, prepare
 from autograder.judge import judge
-from autograder.leaks import leaks
+from autograder.judgeable import require_judgeable
+from autograder.leaks import release_leaks
+from autograder.points_in_text import wrong_points
 from autograder.run import Kernels, Limits, Ran, run
 from autograder.verdict import NotebookVerdict
 
@@ -35,29 +33,44 @@ class Proof:
     problems: tuple[str, ...]
 
 
-def assignments(root: Path) -> list[str]:
-    return Course(root).assignments()
+@contextlib.contextmanager
+def drafted(course: Course, name: str) -> Iterator[Draft]:
+    """A release that is not in its place yet; the one of before stays.
+
+    Raises GradingError with nbgrader's reason, or with ours, where the source cannot be released.
+    """
+    before = Assignment.unreleased(course, name)
+    require_judgeable(before)
+    require_same_cells(course, before)
+    with workspace(course) as step:
+        folder = draft(course, name, f"{step}/first")
+        yield Draft(course, Assignment.open(course, name, folder), folder, step)
 
 
-def generate(root: Path, assignment: str) -> None:
-    """``nbgrader generate_assignment`` as any teacher would type it. Raises GradingError with what it said."""
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment, "--force"]
-    done = subprocess.run(
-        command, cwd=root, capture_output=True, text=True, env={**os.environ, "PYTHONWARNINGS": "ignore"}
-    )
-    if done.returncode:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line] or [done.stderr[-500:]]
-        raise GradingError(f"nbgrader could not release {assignment!r}: {said[0].strip()}")
+@dataclass(frozen=True)
+class Draft:
+    """``assignment``: as students would get it from ``folder``."""
 
+    course: Course
+    assignment: Assignment
+    folder: Path
+    step: str
 
-def prove(root: Path, name: str, kernels: Kernels) -> Iterator[Proof]:
-    """Every proof of one released assignment, one after the other."""
-    assignment = Assignment.open(root, name)
-    yield Proof("points add up", tuple(_points(assignment)))
-    yield Proof("nothing leaks", tuple(leaks(Course(root).release(name), assignment)))
-    yield Proof("a second release is the same, byte for byte", tuple(_differences(root, name)))
-    yield Proof("solutions run from top to bottom and have full points", tuple(_solved(assignment, kernels)))
-    yield Proof("untouched notebooks run to the end and have no points", tuple(_untouched(assignment, kernels)))
+    def prove(self, kernels: Kernels) -> Iterator[Proof]:
+        """Every proof, one after the other."""
+        made = self.assignment
+        yield Proof("points add up", tuple(_points(made)))
+        yield Proof("nothing leaks", tuple(release_leaks(self.folder, made)))
+        yield Proof("a second release is the same, byte for byte", tuple(self._differences()))
+        yield Proof("solutions run from top to bottom and have full points", tuple(_solved(made, kernels)))
+        yield Proof("untouched notebooks run to the end and have no points", tuple(_untouched(made, kernels)))
+
+    def _differences(self) -> Iterator[str]:
+        yield from compare(self.folder, draft(self.course, self.assignment.name, f"{self.step}/second"))
+
+    def put_in_place(self) -> None:
+        """To be called when every proof holds. Raises GradingError, and leaves the old release, where it cannot be."""
+        put_in_place(self.course, self.assignment.name, self.folder, f"{self.step}/last")
 
 
 def _points(assignment: Assignment) -> Iterator[str]:
@@ -70,36 +83,7 @@ def _points(assignment: Assignment) -> Iterator[str]:
         }
         if ours != theirs:
             yield f"{name}: source and release differ in graded cells or points"
-
-
-def _differences(root: Path, name: str) -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        second = Path(folder)
-        shutil.copy(root / "nbgrader_config.py", second)
-        course = Course(root)
-        shutil.copytree(course.source(name), second / course.source(name).relative_to(course.root))
-        done = subprocess.run(
-            [
-                sys.executable, "-m", "nbgrader", "generate_assignment", name,
-                f"--course-dir={second}", f"--db=sqlite:///{second / 'gradebook.db'}",
-            ],
-            cwd=second,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            yield done.stderr[-300:]
-            return
-        again = second / course.release(name).relative_to(course.root)
-        yield from _compare(filecmp.dircmp(course.release(name), again))
-
-
-def _compare(pair: filecmp.dircmp[str]) -> Iterator[str]:
-    yield from (f"{entry} is in one release only" for entry in (*pair.left_only, *pair.right_only))
-    _, changed, broken = filecmp.cmpfiles(pair.left, pair.right, pair.common_files, shallow=False)
-    yield from (f"{entry} differs" for entry in (*changed, *broken))
-    for sub in pair.subdirs.values():
-        yield from _compare(sub)
+        yield from (f"{name}: {wrong}" for wrong in wrong_points(assignment.release[name]))
 
 
 def solved(assignment: Assignment) -> Submission:

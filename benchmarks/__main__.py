@@ -13,7 +13,6 @@ from pathlib import Path
 from statistics import mean, median
 
 from autograder.assignment import Assignment, Course
-from autograder.release import assignments
 from benchmarks.courses import ASSIGNMENT, ROOT, check_grades, make_course
 from benchmarks.measure import Measured, watched
 from benchmarks.stations import where_the_time_goes
@@ -96,7 +95,7 @@ def scaling(folder: Path, sizes: list[int]) -> None:
 
 def notebooks(folder: Path) -> None:
     print("\n## Every source notebook, run from top to bottom as Jupyter runs it\n", flush=True)
-    for sheet in assignments(ROOT):
+    for sheet in Course(ROOT).assignments():
         for tree in ("source", "exercises"):
             shutil.copytree(ROOT / tree / sheet, folder / tree / sheet)
         for name, content in Assignment.open(ROOT, sheet).solution_files().items():

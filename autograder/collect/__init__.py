@@ -1,4 +1,4 @@
-"""Submissions as an LMS or GitHub Classroom hands them out, sorted into ``submitted/<student>/<assignment>/``."""
+"""Submissions from an LMS or from students' repositories, sorted into ``submitted/<student>/<assignment>/``."""
 
 from autograder.collect.people import Person, read_names
 from autograder.collect.plan import Collected, Plan, make_plan

@@ -1,4 +1,4 @@
-"""GitHub Classroom's clones: the files of the commit that HEAD names, read without checking anything out.
+"""Clones of students' repositories: the files of the commit that HEAD names, read without checking anything out.
 
 Nothing of a repository is run: no hook, no filter, no submodule; links are no plain files. Commit dates are the
 student's to choose and count for nothing.

@@ -74,7 +74,7 @@ def make_plan(
         kind = "github"
         _from_clones(gathering, source, assignment.name)
     elif kind == "github":
-        raise GradingError(f"{source} is no folder: expected one that holds GitHub Classroom's clones")
+        raise GradingError(f"{source} is no folder: expected one that holds the clones of students' repositories")
     elif source.is_file():
         kind = _from_zip(gathering, source, kind)
     else:

@@ -1,4 +1,4 @@
-"""``autograder collect ASSIGNMENT ARCHIVE``: sort what Canvas, Moodle or GitHub Classroom hands out."""
+"""``autograder collect ASSIGNMENT ARCHIVE``: sort Canvas's or Moodle's zip, or students' repositories."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SAID = {
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = words.add_parser("collect", help="sort submissions from an LMS into submitted/", description=__doc__)
     parser.add_argument("assignment")
-    parser.add_argument("archive", type=Path, help="Canvas's or Moodle's zip, or a folder of GitHub Classroom's clones")
+    parser.add_argument("archive", type=Path, help="Canvas's or Moodle's zip, or a folder of students' clones")
     parser.add_argument("--from", dest="kind", choices=["canvas", "moodle", "github"], help="default: recognised")
     parser.add_argument("--names", type=Path, metavar="FILE.csv", help="columns id, student: whose LMS id is whose")
     parser.add_argument("--times", type=Path, metavar="FILE.csv", help="columns id, time: when each came in")

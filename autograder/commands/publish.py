@@ -1,4 +1,4 @@
-"""``autograder publish FOLDER``: the students' repository, searched for leaks before it is written."""
+"""``autograder publish FOLDER``: the students' repository, checked before it is written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from pathlib import Path
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = words.add_parser("publish", help="write the students' repository", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="new, empty, or published before")
+    parser.add_argument(
+        "--assignment", action="append", default=[], metavar="A", dest="chosen",
+        help="this one only; may be repeated. Those that were published before stay",
+    )  # fmt: skip
+    parser.add_argument(
+        "--approve-pictures", action="store_true", help="you looked at every picture, and none shows an answer"
+    )
     parser.set_defaults(func=run)
 
 
@@ -16,8 +23,13 @@ def run(args: argparse.Namespace) -> int:
     from autograder.plugins import SetRepository
     from autograder.publish import publish
 
-    done = publish(args.course, args.folder.resolve())
+    chosen = [name.rstrip("/") for name in args.chosen]
+    done = publish(args.course, args.folder.resolve(), chosen, approve_pictures=args.approve_pictures)
     print(f"{args.folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
+    for picture in done.pictures:
+        print(f"  picture, approved: {picture.name}")
+    for name in done.kept:
+        print(f"  published earlier, left as it was: {name}")
     for name in done.removed:
         print(f"  removed: {name}")
     if done.repository == SetRepository.placeholder:

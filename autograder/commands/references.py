@@ -26,9 +26,9 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from autograder import store
-    from autograder.release import assignments
+    from autograder.assignment import Course
 
-    known = assignments(args.course)
+    known = Course(args.course).assignments()
     names = args.assignment or known
     if not names:
         raise GradingError(f"{args.course} holds no assignment: expected source/<assignment>/<notebook>.ipynb")

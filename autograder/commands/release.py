@@ -1,10 +1,22 @@
-"""``autograder release [ASSIGNMENT ...]``: make the students' notebooks with nbgrader, then prove them."""
+"""``autograder release [ASSIGNMENT ...]``: make the students' notebooks with nbgrader, prove them, put them in place.
+
+Exit codes: 0 released; 1 something does not hold, and is listed: that release stays as it was; 2 nothing could be done.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
+from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from autograder.assignment import Course
+    from autograder.run import Kernels
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -14,21 +26,50 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.release import assignments, generate, prove
+    from autograder.assignment import Course, unknown_assignment
     from autograder.run import Kernels
 
-    known = assignments(args.course)
-    unknown = [name for name in args.assignment if name not in known]
-    if unknown:
-        raise GradingError(f"unknown assignment {unknown[0]!r}; known are {', '.join(known) or 'none'}")
-    broken = 0
-    with Kernels.open("auto") as kernels:
-        for name in args.assignment or known:
-            generate(args.course, name)
-            print(f"{name}: released")
-            for proof in prove(args.course, name, kernels):
-                print(f"  {'✗' if proof.problems else '✓'} {proof.name}")
-                for problem in proof.problems:
-                    print(f"      {problem}")
-                broken += bool(proof.problems)
-    return 1 if broken else 0
+    course = Course(args.course)
+    known = course.assignments()
+    names = [name.rstrip("/") for name in args.assignment] or known
+    if not names:
+        expected = f"{course.source('<assignment>')}/<notebook>.ipynb"
+        raise GradingError(f"{course.root} holds no assignment to release: expected {expected}")
+    for name in names:
+        if name not in known:
+            raise GradingError(unknown_assignment(course, name))
+    broken = refused = 0
+    with ExitStack() as until_done:
+        # what stands in the source is looked at before the first kernel starts
+        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto")))
+        for name in names:
+            try:
+                broken += not _release(course, name, kernels)
+            except GradingError as error:
+                if len(names) == 1:
+                    raise
+                print(f"{name}: not released: {error}", file=sys.stderr)
+                refused += 1
+    if refused == len(names):
+        return 2
+    return 1 if broken or refused else 0
+
+
+def _release(course: Course, name: str, kernels: Callable[[], Kernels]) -> bool:
+    """True where everything holds and the release is in its place."""
+    from autograder.release import drafted
+
+    holds = True
+    with drafted(course, name) as draft:
+        print(f"{name}:")
+        for proof in draft.prove(kernels()):
+            print(f"  {'✗' if proof.problems else '✓'} {proof.name}")
+            for problem in proof.problems:
+                print(f"      {problem}")
+            holds = holds and not proof.problems
+        if holds:
+            draft.put_in_place()
+            print("  released")
+        else:
+            print(f"  not released: {course.release(name)} is as it was")
+    return holds

@@ -25,6 +25,7 @@ POLL = 0.2
 IGNORED = (NoSuchElementException, StaleElementReferenceException)
 KERNEL = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator"
 ERRORS = ".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr'], .jp-Dialog"
+VIEW = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer"
 CELLS = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook .jp-Cell"
 
 
@@ -91,6 +92,14 @@ class Notebook:
 
     def show(self, element: WebElement) -> None:
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+
+    def show_from(self, cell_id: str) -> None:
+        """Scroll until this cell is at the top and nothing before it can be seen: an answer belongs in no picture."""
+        cell, before = self.cell(cell_id), self._all(CELLS)[self._places[cell_id] - 1]
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'start'})", cell)
+        hidden = "return arguments[0].getBoundingClientRect().bottom <= arguments[1].getBoundingClientRect().top + 1"
+        view = self.browser.find_element(By.CSS_SELECTOR, VIEW)
+        self.wait("the cell before it to be out of sight", lambda: self.browser.execute_script(hidden, before, view))
 
     def _kernel(self) -> str | None:
         return next((shown.get_attribute("data-status") for shown in self._all(KERNEL)), None)

@@ -14,8 +14,8 @@ from autograder.bundle import PACKAGE
 from tests.grading import ROOT
 
 COURSE = ROOT / ".github" / "workflows" / "ci.yml"
-CLASSROOM = PACKAGE / "bundle_files" / "github_classroom.yml"
-BOTH = pytest.mark.parametrize("path", [COURSE, CLASSROOM], ids=lambda path: path.stem)
+GITHUB = PACKAGE / "bundle_files" / "github.yml"
+BOTH = pytest.mark.parametrize("path", [COURSE, GITHUB], ids=lambda path: path.stem)
 
 
 def actionlint(path: Path) -> subprocess.CompletedProcess[str]:
@@ -68,26 +68,26 @@ def test_no_checkout_leaves_its_credentials_behind(path):
 
 
 def test_the_token_is_given_to_the_checkout_of_the_grader_alone():
-    seen = [step for step in steps(CLASSROOM) if "secrets." in str(step)]
+    seen = [step for step in steps(GITHUB) if "secrets." in str(step)]
     assert [step["name"] for step in seen] == ["Grader"]
     assert seen[0]["uses"].startswith("actions/checkout@")
-    assert CLASSROOM.read_text().count("${{ secrets.") == 1
+    assert GITHUB.read_text().count("${{ secrets.") == 1
 
 
 def test_no_expression_is_pasted_into_a_shell():
-    for step in steps(CLASSROOM):
+    for step in steps(GITHUB):
         assert "${{" not in step.get("run", "")
 
 
 def test_what_may_be_held_back_is_not_uploaded():
-    (upload,) = [step for step in steps(CLASSROOM) if step.get("uses", "").startswith("actions/upload-artifact@")]
+    (upload,) = [step for step in steps(GITHUB) if step.get("uses", "").startswith("actions/upload-artifact@")]
     assert upload["with"]["path"].split() == ["results/junit.xml", "results/summary.md"]
 
 
 def test_the_command_in_the_workflow_is_one_that_the_autograder_understands():
     from autograder.cli import parser
 
-    (grade,) = [step for step in steps(CLASSROOM) if step["name"] == "Grade"]
+    (grade,) = [step for step in steps(GITHUB) if step["name"] == "Grade"]
     words = grade["run"].replace('"$ASSIGNMENT"', grade["env"]["ASSIGNMENT"]).replace('"$GITHUB_REPOSITORY"', "o/r")
     asked = parser().parse_args(words.split()[1:])
     assert (asked.assignment, str(asked.submission), str(asked.out)) == ("distilbert", "submission", "results")

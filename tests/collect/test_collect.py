@@ -1,4 +1,4 @@
-"""Submissions from Canvas, Moodle and GitHub Classroom: sorted by person, whatever the archives hold beside."""
+"""Submissions from Canvas, Moodle and students' repositories: sorted by person, whatever the archives hold beside."""
 
 from __future__ import annotations
 

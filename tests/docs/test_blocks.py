@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.pictures import APPROVED
 from autograder.sample import build_sample_class
 from tests.docs.test_links import PAGES
 from tests.grading import ROOT
@@ -32,7 +33,7 @@ NOT_HERE = {
     "make demo": "continuous integration runs it; it sets up an environment of its own",
     "make test": "it is this",
     "make setup": "these tests run in what it made",
-    "nbgrader formgrader": "it serves until somebody stops it; tests/browser opens the formgrader",
+    "jupyter lab": "it serves until somebody stops it; tests/browser starts it, and opens the formgrader",
     "make release                                   # instructor notebooks -> students' notebooks, with every proof":
     "'autograder release' in the environment of make; the instructor's guide runs it for one sheet",
 }  # fmt: skip
@@ -61,6 +62,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root.mkdir()
     for name in ("nbgrader_config.py", "LICENSE", "README.md", "environment.yml", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, root)
+    shutil.copy(ROOT / APPROVED, root)
     of_the_sheet = [f"{tree}/{SHEET}" for tree in ("source", "release", "exercises")]
     for name in (*of_the_sheet, "course", "docs", "autograder/bundle_files"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -97,6 +99,8 @@ def test_the_term_runs_as_the_guides_tell_it_and_prints_what_they_show(course: P
     promised = [line for block in re.findall(r"```text\n(.*?)```", guide, re.DOTALL) for line in block.splitlines()]
     words = {word for line in promised if "grace" in line or "noether" in line for word in re.findall(r"[\w/]+", line)}
     assert words and words <= set(re.findall(r"[\w/]+", shown))
+    (files,) = re.findall(r"students: \d+ files", guide)
+    assert files in shown
     assert (course / "grades.csv").is_file()
     assert (course / "reports" / SHEET / "index.html").is_file()
     assert len(list((course / "feedback").glob(f"*/{SHEET}/*.html"))) == 4 * len(STUDENTS)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.apps.nbgraderapp import NbGraderApp
 
 from autograder import cells
 from autograder.cli import COMMANDS
@@ -58,6 +59,14 @@ def test_the_readmes_table_of_sheets_is_that_of_the_source():
         if notebooks:
             found[folder.name] = (str(len(notebooks)), f"{points:g}")
     assert {sheet: (notebooks, points) for sheet, notebooks, points in rows} == found
+
+
+def test_every_command_of_nbgrader_in_a_guide_exists():
+    known = set(NbGraderApp.subcommands)
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        named = set(re.findall(r"(?m)(?:`|^)nbgrader\s+([a-z_]+)", text))
+        assert named - known == set(), page.name
 
 
 def test_every_command_is_in_a_guide_and_every_command_of_a_guide_exists():

@@ -12,11 +12,11 @@ from nbformat import NotebookNode
 
 from autograder.assignment import Assignment, Course
 from autograder.autograded import write_autograded
+from autograder.generate import generate
 from autograder.gradebook import open_gradebook, save
 from autograder.grading import Graded
 from autograder.judge import write_into
 from autograder.rebuild import Sent, rebuild
-from autograder.release import generate
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +64,7 @@ def build_course(root: Path) -> Course:
     shutil.copy(ROOT / "nbgrader_config.py", root)
     # a new gradebook is made with alembic, which nbgrader looks for on the path
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    generate(root, ASSIGNMENT)
+    generate(Course(root), ASSIGNMENT)
     return Course(root)
 
 

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from safetensors.numpy import save_file
 
 from autograder.assignment import Assignment
-from autograder.leaks import leaks
+from autograder.leaks import leaks, release_leaks
 from autograder.store import References
 
 SOLUTION = """\
@@ -199,19 +199,20 @@ def test_a_solution_pasted_whole_into_visible_text_is_found(sheet, folder):
     notebook = sheet.source["1_attention"]
     with_it = new_notebook(cells=[*notebook.cells, new_markdown_cell(f"```python\n{pasted}\n```")])
     changed = replace(sheet, source={"1_attention": with_it})
-    (found,) = leaks(folder, changed)
+    (found,) = release_leaks(folder, changed)
     assert found.startswith("1_attention/cell 5: most of solution sheet/1_attention/attention_answer")
 
 
 def test_a_model_answer_repeated_in_a_hint_is_found(sheet, folder):
     with_it = new_notebook(cells=[*sheet.source["1_attention"].cells, new_markdown_cell(f"Hint: {ANSWER}")])
-    assert any("model answer" in line for line in leaks(folder, replace(sheet, source={"1_attention": with_it})))
+    found = release_leaks(folder, replace(sheet, source={"1_attention": with_it}))
+    assert any("model answer" in line for line in found)
 
 
 def test_one_line_that_a_solution_has_in_common_with_the_text_is_no_leak(sheet, folder):
     hint = new_markdown_cell("A softmax over the keys: `weights = scores.softmax(dim=-1)`.")
     with_it = new_notebook(cells=[*sheet.source["1_attention"].cells, hint])
-    assert leaks(folder, replace(sheet, source={"1_attention": with_it})) == []
+    assert release_leaks(folder, replace(sheet, source={"1_attention": with_it})) == []
 
 
 @pytest.mark.parametrize("place", ["attachment", "data uri", "output"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import shutil
@@ -12,11 +14,12 @@ import pytest
 from autograder.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
+from autograder.pictures import APPROVED, pictures
 from autograder.publish import publish
 from autograder.release import solved
 from tests.pipeline.conftest import ROOT
 
-SHEET = "numpy_attention"
+SHEET, OTHER = "numpy_attention", "distilbert"
 
 
 @pytest.fixture
@@ -29,9 +32,22 @@ def course(tmp_path):
     (root / "course" / "__init__.py").write_text('"""The library."""\n')
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
     shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
-    for name in ("pyproject.toml", "LICENSE", "environment.yml", "docs/student.md"):
+    for name in ("pyproject.toml", "LICENSE", "environment.yml", "docs/student.md", "nbgrader_config.py", APPROVED):
         shutil.copy(ROOT / name, root / name)
     return root
+
+
+def another(course):
+    """A second assignment in the course."""
+    for station in ("source", "release", "exercises"):
+        shutil.copytree(ROOT / station / OTHER, course / station / OTHER)
+    return OTHER
+
+
+def edit(course, station, old, new, name=SHEET):
+    path = course / station / name / "1_attention.ipynb"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
 
 
 def files(folder):
@@ -109,10 +125,12 @@ def solution_line(course):
     return next(cell.source for cell in submission.cells if "einsum" in cell.source and "def " in cell.source)
 
 
-@pytest.mark.parametrize("where", ["course/helpers.py", "docs/student.md", f"release/{SHEET}/notes.md"])
+@pytest.mark.parametrize("where", ["course/helpers.py", "docs/student.md", f"release/{SHEET}/notes.csv"])
 def test_a_leak_anywhere_stops_it_and_nothing_is_written(course, tmp_path, where):
-    with (course / where).open("a") as file:
-        file.write("\n" + solution_line(course))
+    line = solution_line(course)
+    for name in {where, where.replace("release/", "source/")}:
+        with (course / name).open("a") as file:
+            file.write("\n" + line)
     with pytest.raises(GradingError, match=rf"would leak {re.escape(where)}"):
         publish(course, tmp_path / "students")
     assert not (tmp_path / "students").exists()
@@ -140,7 +158,121 @@ def test_a_course_that_is_not_released_or_not_complete_is_said_in_one_line(cours
 
 
 def test_two_repositories_in_one_release_are_refused(course, tmp_path):
-    path = course / "release" / SHEET / "1_attention.ipynb"
-    path.write_text(path.read_text().replace("example/transformer-course", "somebody/else"))
-    with pytest.raises(GradingError, match="name 2 repositories"):
+    edit(course, "release", "example/transformer-course", "somebody/else")
+    with pytest.raises(GradingError, match="not what the source makes of itself"):
         publish(course, tmp_path / "students")
+
+
+@pytest.mark.parametrize("station", ["source", "release"])
+@pytest.mark.parametrize(("old", "new"), [('"points": 2', '"points": 3'), ("softmax", "soft-max")])
+def test_a_release_that_is_not_what_the_source_makes_of_itself_is_not_published(course, tmp_path, station, old, new):
+    edit(course, station, old, new)
+    assert main(["--course", str(course), "publish", str(tmp_path / "students")]) == 2
+    assert not (tmp_path / "students").exists()
+
+
+def test_the_command_that_mends_a_stale_release_is_named_with_every_stale_assignment(course, tmp_path):
+    edit(course, "source", "example/transformer-course", "university/course")
+    config = course / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("example/transformer-course", "university/course"))
+    with pytest.raises(GradingError, match=f"run 'autograder release {SHEET}'"):
+        publish(course, tmp_path / "students")
+
+
+def test_points_in_the_text_that_the_cells_do_not_have_are_not_published(course, tmp_path):
+    for station in ("source", "release"):
+        edit(course, station, "12 points and a bonus", "11 points and a bonus")
+    with pytest.raises(GradingError, match="the text says 11 points, the notebook has 12"):
+        publish(course, tmp_path / "students")
+
+
+def test_a_cell_that_nobody_can_judge_is_not_published(course, tmp_path):
+    edit(course, "source", f"{SHEET}/softmax", f"{SHEET}/hardmax")
+    with pytest.raises(GradingError, match="cell 'softmax'"):
+        publish(course, tmp_path / "students")
+
+
+def test_every_picture_is_listed_and_one_that_nobody_approved_stops_it(course, tmp_path, capsys):
+    picture = course / "docs" / "images" / "jupyterlab-check-failing.png"
+    picture.write_bytes(picture.read_bytes() + b"answer")
+    out = tmp_path / "students"
+    assert main(["--course", str(course), "publish", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "docs/images/jupyterlab-check-failing.png" in said and "--approve-pictures" in said
+    assert not out.exists()
+    assert main(["--course", str(course), "publish", str(out), "--approve-pictures"]) == 0
+    assert main(["--course", str(course), "publish", str(out)]) == 0
+    assert capsys.readouterr().out.count("picture, approved: docs/images/") == 2 * 4
+
+
+@pytest.mark.parametrize("where", ["attachment", "data uri", "output"])
+def test_a_picture_inside_a_notebook_counts(tmp_path, where):
+    data = base64.b64encode(b"\x89PNG drawing").decode()
+    if where == "attachment":
+        cell = nbformat.v4.new_markdown_cell("![](a.png)", attachments={"a.png": {"image/png": data}})
+    elif where == "data uri":
+        cell = nbformat.v4.new_markdown_cell(f'<img src="data:image/png;base64,{data}">')
+    else:
+        shown = nbformat.v4.new_output("display_data", data={"image/png": data})
+        cell = nbformat.v4.new_code_cell("1", outputs=[shown])
+    (tmp_path / "a.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook(cells=[cell])))
+    (picture,) = pictures(tmp_path)
+    assert picture.name.startswith("a.ipynb!") and picture.digest == hashlib.sha256(b"\x89PNG drawing").hexdigest()
+
+
+def test_a_picture_without_an_ending_counts_too(tmp_path):
+    (tmp_path / "drawing").write_bytes(b"\x89PNG drawing")
+    (tmp_path / "notes.txt").write_text("BMI, GIF and PNG are words.")
+    assert [picture.name for picture in pictures(tmp_path)] == ["drawing"]
+
+
+def test_one_assignment_can_be_published_and_those_of_before_stay(course, tmp_path):
+    name = another(course)
+    out = tmp_path / "students"
+    publish(course, out, [SHEET])
+    assert not (out / "release" / name).exists()
+    first = (out / "release" / SHEET / "1_attention.ipynb").read_bytes()
+    edit(course, "source", '"points": 2', '"points": 3')  # what is not published now may be in the making
+    done = publish(course, out, [name])
+    assert done.kept == (SHEET,) and done.removed == ()
+    assert (out / "release" / SHEET / "1_attention.ipynb").read_bytes() == first
+    readme = (out / "README.md").read_text()
+    assert f"release/{SHEET}/1_attention.ipynb" in readme and f"release/{name}/1_embedding.ipynb" in readme
+    assert f"release/{SHEET}/1_attention.ipynb" in json.loads((out / ".published.json").read_text())
+
+
+def test_an_assignment_that_was_taken_out_of_the_folder_is_withdrawn(course, tmp_path):
+    name = another(course)
+    out = tmp_path / "students"
+    publish(course, out)
+    shutil.rmtree(out / "release" / SHEET)
+    publish(course, out, [name])
+    assert not (out / "release" / SHEET).exists()
+    assert f"release/{SHEET}" not in (out / "README.md").read_text()
+
+
+def test_an_unknown_assignment_is_one_line(course, tmp_path):
+    with pytest.raises(GradingError, match=f"did you mean '{SHEET}'"):
+        publish(course, tmp_path / "students", ["numpy_atention"])
+
+
+def test_the_instructors_own_words_in_the_readme_stay(course, tmp_path):
+    out = tmp_path / "students"
+    publish(course, out)
+    page = (out / "README.md").read_text()
+    (out / "README.md").write_text(f"# Welcome to winter term\n\n{page}\nOffice hours: Tuesday.\n")
+    (course / "release" / SHEET / "2_finetuning.ipynb").unlink()
+    (course / "source" / SHEET / "2_finetuning.ipynb").unlink()
+    publish(course, out)
+    again = (out / "README.md").read_text()
+    assert again.startswith("# Welcome to winter term\n") and again.endswith("Office hours: Tuesday.\n")
+    assert "2_finetuning" in page and "2_finetuning" not in again
+
+
+def test_own_words_that_leak_stop_it(course, tmp_path):
+    out = tmp_path / "students"
+    publish(course, out)
+    with (out / "README.md").open("a") as file:
+        file.write(solution_line(course))
+    with pytest.raises(GradingError, match=r"would leak README\.md"):
+        publish(course, out)

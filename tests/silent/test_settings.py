@@ -106,9 +106,13 @@ def test_stock_nbgrader_reads_and_writes_the_same_folders(renamed, tmp_path):
 
 @pytest.mark.slow
 def test_the_release_is_proven_in_its_renamed_folder(renamed):
-    from autograder.release import _differences
+    from autograder.release import drafted
 
-    assert list(_differences(renamed.root, SHEET)) == []
+    with drafted(renamed, SHEET) as draft:
+        assert list(draft._differences()) == []
+        draft.put_in_place()
+    assert Assignment.open(renamed, SHEET).release.keys() == {NOTEBOOK.removesuffix(".ipynb")}
+    assert not list(renamed.root.rglob("release-*"))
 
 
 @pytest.mark.slow

@@ -165,6 +165,7 @@ def course(tmp_path: Path) -> Path:
         ["grade", SHEET, "--workers", "1"],
         ["ci", "submitted/ada/numpy_attention", "--assignment", SHEET],
         ["bundle", "gradescope", SHEET],
+        ["release", SHEET],
     ],
     ids=lambda words: words[0],
 )

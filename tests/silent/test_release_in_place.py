@@ -1,0 +1,169 @@
+"""A release takes its place when every check holds. Until then the old one, and the gradebook, stay as they were."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import cells
+from autograder.assignment import Course
+from autograder.cli import main
+from autograder.generate import generate
+from autograder.release import Draft, Proof
+from autograder.run import Kernels
+from tests.grading import ROOT
+
+pytestmark = pytest.mark.slow
+
+SHEET = "numpy_attention"
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose only notebook was released."""
+    root = tmp_path_factory.mktemp("released") / "course"
+    shutil.copytree(ROOT / "source" / SHEET, root / "source" / SHEET)
+    for name in ("2_finetuning", "3_write_tests"):
+        (root / "source" / SHEET / f"{name}.ipynb").unlink()
+    shutil.copytree(ROOT / "exercises" / SHEET, root / "exercises" / SHEET)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    generate(Course(root), SHEET)
+    return root
+
+
+@pytest.fixture
+def course(once: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(once, tmp_path / "course")
+
+
+def contents(course: Path) -> dict[str, bytes]:
+    """Every file but the source, nbgrader's log among them left out."""
+    files = (path for path in course.rglob("*") if path.is_file() and "source" not in path.parts)
+    return {str(path.relative_to(course)): path.read_bytes() for path in files if path.name != ".nbgrader.log"}
+
+
+def change(course: Path, grade_id: str, old: str, new: str) -> None:
+    path = course / "source" / SHEET / "1_attention.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    cell = next(cell for cell in notebook.cells if cells.grade_id(cell) == grade_id)
+    assert old in cell.source
+    cell.source = cell.source.replace(old, new)
+    nbformat.write(notebook, path)
+
+
+def proven(monkeypatch: pytest.MonkeyPatch, *problems: str) -> None:
+    """Every proof holds but for these problems; no kernel is started for it."""
+
+    def prove(draft: Draft, kernels: Kernels) -> Iterator[Proof]:
+        yield Proof("toy", problems)
+
+    monkeypatch.setattr(Draft, "prove", prove)
+    monkeypatch.setattr(Kernels, "open", lambda isolation: nullcontext())
+
+
+def release(course: Path) -> int:
+    return main(["--course", str(course), "release", SHEET])
+
+
+def test_a_check_that_fails_leaves_release_and_gradebook_as_they_were(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(course, "imports", "import numpy", "import math\nimport numpy")
+    before = contents(course)
+    proven(monkeypatch, "it leaks")
+    assert release(course) == 1
+    assert "it leaks" in (said := capsys.readouterr().out) and "not released" in said
+    assert contents(course) == before
+
+
+def test_when_every_check_holds_the_new_one_is_in_place_and_the_gradebook_knows_it(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(course, "imports", "import numpy", "import math\nimport numpy")
+    path = course / "source" / SHEET / "1_attention.ipynb"
+    path.write_text(path.read_text().replace('"points": 2', '"points": 3'))
+    proven(monkeypatch)
+    assert release(course) == 0
+    assert "import math" in (course / "release" / SHEET / "1_attention.ipynb").read_text()
+    with Gradebook(Course(course).db_url) as gradebook:
+        assert gradebook.find_assignment(SHEET).max_score == 13
+    assert sorted(path.name for path in (course / ".autograder").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("grade_id", "old", "new", "said"),
+    [
+        ("softmax_answer", "### END SOLUTION", "", "1_attention.ipynb: RuntimeError: no end solution statement found"),
+        ("softmax_answer", "END SOLUTION", "END SOLUTON", "'softmax_answer': '### END SOLUTON' looks like a marker"),
+        ("softmax", "BEGIN HIDDEN", "BEGIN HIDEN", "cell 'softmax': '### BEGIN HIDEN TESTS' looks like a marker"),
+        ("softmax", "case.compare(", "case.compare((", "cell 'softmax': its hidden tests are no Python"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_released_is_one_line_with_its_reason(
+    course: Path, capsys: pytest.CaptureFixture[str], grade_id: str, old: str, new: str, said: str
+) -> None:
+    change(course, grade_id, old, new)
+    before = contents(course)
+    assert release(course) == 2
+    printed = capsys.readouterr().err
+    assert said in printed and printed.count("\n") == 1, printed
+    assert contents(course) == before
+
+
+def test_a_doubled_id_is_one_line(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = course / "source" / SHEET / "1_attention.ipynb"
+    path.write_text(path.read_text().replace('"grade_id": "self_attention"', '"grade_id": "softmax"'))
+    before = contents(course)
+    assert release(course) == 2
+    assert "has 2 cells 'softmax'" in capsys.readouterr().err
+    assert contents(course) == before
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_an_exercise_added_after_grading_is_one_line_that_names_it(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Gradebook(Course(course).db_url) as gradebook:
+        gradebook.add_student("ada")
+        gradebook.add_submission(SHEET, "ada")
+    path = course / "source" / SHEET / "1_attention.ipynb"
+    path.write_text(path.read_text().replace('"grade_id": "softmax_answer"', '"grade_id": "hardmax_answer"'))
+    before = contents(course)
+    assert release(course) == 2
+    said = capsys.readouterr().err
+    assert "1_attention.ipynb, cell 'hardmax_answer' is new, but submissions were graded" in said
+    assert said.count("\n") == 1 and "docs/instructor.md" in said
+    assert contents(course) == before
+
+
+def test_an_empty_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    assert main(["--course", str(tmp_path), "release"]) == 2
+    said = capsys.readouterr().err
+    assert "holds no assignment to release" in said and said.count("\n") == 1
+
+
+def test_a_release_that_cannot_be_replaced_stays(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(course)
+    proven(monkeypatch)
+
+    def full(source: Path, target: Path, real=__import__("os").replace) -> None:
+        if Path(target) == course / "release" / SHEET and "first" in str(source) and "old" not in str(source):
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr("autograder.generate.os.replace", full)
+    assert release(course) == 2
+    assert "No space left" in capsys.readouterr().err
+    after = contents(course)
+    assert {name: after[name] for name in before if name != "gradebook.db"} == {
+        name: data for name, data in before.items() if name != "gradebook.db"
+    }

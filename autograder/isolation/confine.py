@@ -16,6 +16,7 @@ if sys.platform != "win32":  # where nothing is confined, the module is imported
 _FIRST_UID = 2_000_000_000
 _NOBODY = 65534
 _OPEN_FILES = 256
+_PENDING_SIGNALS = 1024
 
 
 def separate_pids() -> bool:
@@ -109,6 +110,7 @@ def _limit(policy: Policy) -> None:
         resource.RLIMIT_FSIZE: policy.disk_bytes,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_SIGPENDING: _PENDING_SIGNALS,  # a user's processes share what is allowed of these
     }
     for limit, bound in bounds.items():
         hard = resource.getrlimit(limit)[1]

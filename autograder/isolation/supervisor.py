@@ -16,18 +16,21 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
-from autograder.isolation import system, usage
+from autograder.isolation import holdings, system, usage
 from autograder.isolation.confine import confine, separate_pids
 from autograder.isolation.policy import Policy
 
 _LOOK_EVERY = 0.1  # seconds: what a runaway process can take in this time is what the bounds may be overstepped by
-_MEASURE_FOR = 0.03  # seconds of each look, at most, to find out who holds shared memory
+_LOOK_OFTEN = 0.03  # seconds, where many processes take it together
+_MANY = 8  # processes
+_LOOKS_AT_STRANGERS = 10  # one look in so many goes through all processes of the machine
 _LOG_BYTES = 4096
 _GIVE_UP_AFTER = 10.0  # seconds of killing
 _CONFINED = b"confined"
@@ -146,6 +149,11 @@ class _Watch:
         self.killed_before = usage.killed_for_memory()
         self.born_with = usage.memory([child])
         self.fair_memory = usage.FairMemory()
+        self.holdings = holdings.Holdings(policy.write)
+        self.folders = (*policy.write, *policy.sockets)
+        self.laid_out = holdings.disk(self.folders, sys.maxsize)  # what came with the notebook
+        self.processes, self.looks = 1, 0
+        self.strangers: set[int] = set()
 
     def until_the_end(self) -> Ending:
         ended = os.pidfd_open(self.child)
@@ -166,7 +174,7 @@ class _Watch:
                 reason = self._obey()
             if time.monotonic() >= look_at:
                 reason = reason or self._overuse()
-                look_at = time.monotonic() + _LOOK_EVERY
+                look_at = time.monotonic() + (_LOOK_EVERY if self.processes < _MANY else _LOOK_OFTEN)
         status = kill_all(self.child)
         self._read_log()
         fault = ""
@@ -210,14 +218,22 @@ class _Watch:
     def _overuse(self) -> str:
         """What the tree of processes uses too much of; empty as a rule."""
         policy = self.policy
-        pids = usage.descendants(os.getpid())
-        if usage.tasks(pids) > policy.processes:
+        if self.looks % _LOOKS_AT_STRANGERS == 0:
+            self.strangers.clear()
+        self.looks += 1
+        processes = usage.tree(os.getpid(), self.strangers)
+        self.processes = len(processes)
+        if sum(process.threads for process in processes) > policy.processes:
             return f"it had more than {policy.processes} processes and threads"
-        bound = self.born_with + policy.memory_bytes
-        self.most_memory = max(self.most_memory, usage.memory(pids) - self.born_with)
-        if usage.memory(pids) > bound and self.fair_memory.look(pids, _MEASURE_FOR) > bound:
+        held = self.holdings.look(processes)
+        if held.hidden:
+            return "it started a process that cannot be watched"
+        memory = held.memory + self.fair_memory.look(processes, self.born_with + policy.memory_bytes - held.memory)
+        self.most_memory = max(self.most_memory, memory - self.born_with)
+        if memory > self.born_with + policy.memory_bytes:
             return f"it used more than {policy.memory_bytes >> 20} MB of memory"
-        if usage.disk(policy.write, pids, policy.disk_bytes) > policy.disk_bytes:
+        bound = self.laid_out + policy.disk_bytes
+        if holdings.disk(self.folders, bound) + held.disk > bound:
             return f"it wrote more than {policy.disk_bytes >> 20} MB to disk"
         return ""
 
@@ -234,7 +250,7 @@ def kill_all(child: int) -> int:
                     os.kill(pid, number)
         try:
             while True:
-                pid, ended = os.waitpid(-1, 0 if not alive else os.WNOHANG)
+                pid, ended = os.waitpid(-1, os.WNOHANG)
                 if pid == child:
                     status = ended
                 if pid == 0:

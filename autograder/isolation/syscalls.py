@@ -123,6 +123,7 @@ _SOCKET_TYPE = 0xFF  # SOCK_CLOEXEC and SOCK_NONBLOCK stand above the type
 _UNIX, _STREAM, _SEQPACKET = 1, 1, 5
 #: Namespaces, and a child that would be the supervisor's.
 _REFUSED_CLONE = 0x7E020080 | 0x8000
+_CLONE_THREAD, _CLONE_FILES = 0x10000, 0x400
 _COMMANDS = (
     0x5401, 0x802C542A, 0x540F, 0x5413,  # questions that a terminal would answer
     0x541B, 0x5411, 0x5421, 0x5450, 0x5451, 0x5460,  # FIONREAD, SIOCOUTQ, FIONBIO, FIONCLEX, FIOCLEX, FIOQSIZE
@@ -152,7 +153,11 @@ RULES: dict[str, tuple[tuple[Test, ...], ...]] = {
     "socketpair": ((Test(0, (_UNIX,)), Test(1, (_STREAM, _SEQPACKET), _SOCKET_TYPE)),),
     # What lies in a socket counts as the size that the system gives every socket's buffer.
     "setsockopt": ((Test(1, (_SOL_SOCKET,), among=False),), (Test(2, _BUFFER_SIZES, among=False),)),
-    "clone": ((Test(0, (0,), _REFUSED_CLONE),),),
+    # What a thread has open is seen at its process, so that none may have open files of its own.
+    "clone": (
+        (Test(0, (0,), _REFUSED_CLONE | _CLONE_THREAD),),
+        (Test(0, (0,), _REFUSED_CLONE), Test(0, (_CLONE_FILES,), _CLONE_FILES)),
+    ),
     # At the end of its time on the processor a process is killed by the system, as if somebody else had done it.
     "setrlimit": ((Test(0, (_RLIMIT_CPU,), among=False),),),
     "prlimit64": (

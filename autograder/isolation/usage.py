@@ -1,51 +1,79 @@
-"""What a tree of processes uses, read from ``/proc``: members, memory, disk."""
+"""What a tree of processes uses, read from ``/proc``: members, threads, memory. Files: :mod:`.holdings`."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-import stat
-import time
+import signal
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-#: A folder with more entries than this counts as full: looking at them all would take too long.
-MOST_FILES = 20_000
-
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
-def descendants(ancestor: int) -> list[int]:
-    """Process ids of all living descendants, parents before children; those that have ended count no more."""
-    children: dict[int, list[int]] = defaultdict(list)
+@dataclass(frozen=True)
+class Process:
+    """A living process, as it was looked at. ``resident`` counts shared pages in full, and what was swapped out."""
+
+    pid: int
+    parent: int
+    threads: int
+    resident: int  # bytes
+    faults: int  # since it was forked: each gave it one page at most, of its own or shared
+    stopped: bool
+    place: str  # its folder in /proc, or that of a thread where the first one has ended
+
+
+def tree(ancestor: int, strangers: set[int] | None = None) -> list[Process]:
+    """All living descendants, parents before children; those that have ended count no more.
+
+    strangers: process ids that are not looked at, to which those are added that turn out to belong to others. Who is
+    no descendant becomes none, so that the set need be emptied only because numbers are given out again some day.
+    """
+    passed_over = set() if strangers is None else strangers
+    children: dict[int, list[Process]] = defaultdict(list)
     for name in os.listdir("/proc"):
-        if name.isdigit() and (parent := _parent(name)):
-            children[parent].append(int(name))
-    found: list[int] = []
+        if name.isdigit() and (pid := int(name)) not in passed_over and (process := _process(pid)) is not None:
+            children[process.parent].append(process)
+    found: list[Process] = []
     todo = [ancestor]
     while todo:
-        found += (born := children[todo.pop()])
-        todo += born
+        found += (born := children.pop(todo.pop(), []))
+        todo += [process.pid for process in born]
+    passed_over.update(process.pid for others in children.values() for process in others)
     return found
 
 
-def _parent(pid: str) -> int | None:
+def descendants(ancestor: int) -> list[int]:
+    """The process ids of a :func:`tree`."""
+    return [process.pid for process in tree(ancestor)]
+
+
+def _process(pid: int) -> Process | None:
+    place = f"/proc/{pid}"
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()  # the name before it may hold anything
-    except OSError:
+        fields = _fields(f"{place}/stat")
+        threads, resident = int(fields[17]), int(fields[21])
+        if fields[0] in b"ZX":
+            # A first thread that has ended is shown as if all had, while others run on and hold all the memory.
+            if threads < 2:
+                return None
+            place = f"{place}/task/{max(os.listdir(f'{place}/task'), key=int)}"
+            resident = int(_fields(f"{place}/stat")[21])
+        faults = int(fields[7]) + int(fields[9])
+        return Process(pid, int(fields[1]), threads, resident * PAGE, faults, fields[0] == b"T", place)
+    except (OSError, IndexError, ValueError):  # it ended meanwhile
         return None
-    return None if fields[0] in (b"Z", b"X") else int(fields[1])
 
 
-def tasks(pids: Iterable[int]) -> int:
-    """Processes and threads together."""
-    count = 0
-    for pid in pids:
-        try:
-            count += len(os.listdir(f"/proc/{pid}/task"))
-        except OSError:
-            continue
-    return count
+def _fields(path: str) -> list[bytes]:
+    """What follows the name, which may hold anything, in a file called ``stat``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 4096).rpartition(b")")[2].split()
+    finally:
+        os.close(descriptor)
 
 
 def memory(pids: Iterable[int]) -> int:
@@ -54,8 +82,8 @@ def memory(pids: Iterable[int]) -> int:
     for pid in pids:
         try:
             with open(f"/proc/{pid}/statm", "rb") as file:
-                total += int(file.read().split()[1]) * _PAGE
-        except OSError:
+                total += int(file.read().split()[1]) * PAGE
+        except (OSError, IndexError):
             continue
     return total
 
@@ -66,70 +94,91 @@ def killed_for_memory() -> int:
         return sum(int(line.split()[1]) for line in file if line.startswith(b"oom_kill "))
 
 
-class FairMemory:
-    """Bytes resident, shared pages divided among those who share them.
+@dataclass
+class _Measured:
+    share: int  # bytes, shared pages divided among those who share them
+    resident: int
+    faults: int
 
-    That costs milliseconds a process, so that each look measures only some of them, those first that were not
-    measured for longest.
+
+class FairMemory:
+    """Bytes that a tree of processes holds, shared pages divided among those who share them.
+
+    To measure that takes milliseconds a process, so that it is done only where a bound could be exceeded: what was
+    measured can have grown since by no more than was newly resident, faulted in, or given up by others who shared it.
+    All processes stand still while they are measured: forty that are small one after the other could be large together.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, int] = {}  # process id -> bytes, the latest measured last
+        self._known: dict[int, _Measured] = {}
+        self._last: dict[int, int] = {}  # process id -> resident at the last look
+        self._given_up = 0  # bytes, since all were measured
+        self._swap = _has_swap()
 
-    def look(self, pids: Iterable[int], seconds: float) -> int:
-        """All that is known of ``pids`` after measuring for ``seconds``, and at least one of them."""
-        present = set(pids)
-        self._known = {pid: size for pid, size in self._known.items() if pid in present}
-        deadline = time.monotonic() + seconds
-        for pid in [*(present - self._known.keys()), *self._known]:
-            self._known.pop(pid, None)
-            self._known[pid] = _share(pid)
-            if time.monotonic() > deadline:
-                break
-        return sum(self._known.values())
+    def look(self, processes: list[Process], bound: int) -> int:
+        """Bytes held: exact where they exceed ``bound``, else as many at most."""
+        resident = {one.pid: one.resident + (_swapped(one.pid) if self._swap else 0) for one in processes}
+        self._given_up += sum(max(0, before - resident.get(pid, 0)) for pid, before in self._last.items())
+        self._last = resident
+        self._known = {pid: known for pid, known in self._known.items() if pid in resident}
+        at_most = min(
+            sum(resident.values()), self._given_up + sum(self._at_most(one, resident[one.pid]) for one in processes)
+        )
+        if at_most <= bound:
+            return at_most
+        with _standing_still(processes):
+            total = 0
+            for one in processes:
+                share = _share(one)
+                self._known[one.pid] = _Measured(share, resident[one.pid], one.faults)
+                total += share
+                if total > bound:
+                    return total
+        self._given_up = 0
+        return total
+
+    def _at_most(self, process: Process, resident: int) -> int:
+        known = self._known.get(process.pid)
+        if known is None:
+            return resident
+        grown = max(0, resident - known.resident) + (process.faults - known.faults) * PAGE
+        return min(resident, known.share + grown)
 
 
-def _share(pid: int) -> int:
+@contextlib.contextmanager
+def _standing_still(processes: list[Process]) -> Iterator[None]:
+    stopped = [process.pid for process in processes if not process.stopped]
+    for pid in stopped:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGSTOP)
     try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-            return sum(int(line.split()[1]) << 10 for line in file if line.startswith((b"Pss:", b"SwapPss:")))
+        yield
+    finally:
+        for pid in stopped:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def _share(process: Process) -> int:
+    file = "smaps" if "/task/" in process.place else "smaps_rollup"
+    try:
+        with open(f"{process.place}/{file}", "rb") as lines:
+            return sum(int(line.split()[1]) << 10 for line in lines if line.startswith((b"Pss:", b"SwapPss:")))
+    except OSError:  # it ended meanwhile, or lets nobody see it
+        return process.resident
+
+
+def _has_swap() -> bool:
+    try:
+        with open("/proc/swaps", "rb") as file:
+            return len(file.readlines()) > 1
     except OSError:
-        return memory([pid])
+        return False
 
 
-def disk(folders: Iterable[str], pids: Iterable[int], most: int) -> int:
-    """Bytes that the files beneath ``folders`` take, and those deleted files that a process still holds open.
-
-    Stops counting beyond ``most``; a folder that cannot be walked counts as too much.
-    """
-    total = 0
-    entries = 0
-    todo = list(folders)
-    while todo and total <= most:
-        try:
-            with os.scandir(todo.pop()) as listing:
-                for entry in listing:
-                    entries += 1
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
-                    if entries > MOST_FILES or total > most:
-                        return most + 1
-        except (FileNotFoundError, NotADirectoryError):  # deleted meanwhile
-            continue
-        except OSError:
-            return most + 1
-    return total + sum(map(_deleted_but_open, pids))
-
-
-def _deleted_but_open(pid: int) -> int:
-    folder = f"/proc/{pid}/fd"
-    total = 0
+def _swapped(pid: int) -> int:
     try:
-        for name in os.listdir(folder):
-            state = os.stat(f"{folder}/{name}")
-            if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:
-                total += state.st_blocks * 512
-    except OSError:  # it ended meanwhile, or closed the file
-        pass
-    return total
+        with open(f"/proc/{pid}/status", "rb") as file:
+            return sum(int(line.split()[1]) << 10 for line in file if line.startswith(b"VmSwap:"))
+    except OSError:
+        return 0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder.isolation import Confined, Ending, Policy, channel_pair, environment, supervise
 from autograder.kernel.forkserver import Template
 from autograder.run import Kernels, Limits, Ran, run
 
@@ -78,6 +81,21 @@ def go(kernels: Kernels, tmp_path: Path) -> Go:
         return run(notebook, files=files, inputs=inputs, answers=answers, kernels=kernels, limits=limits)
 
     return start
+
+
+def confined(attempt: Callable[[], None], write: tuple[Path, ...] = (), **bounds: Any) -> Ending:
+    """How a confined process ended that ran ``attempt``, or was stopped in it."""
+    ours, theirs = channel_pair()
+    readable = environment()
+    if os.fork() == 0:
+        supervise(theirs, Policy(readable.read, tuple(map(str, write)), readable.listed, **bounds), attempt)
+    theirs.close()
+    process = Confined(ours)
+    ending = process.wait(30)
+    process.close()
+    os.wait()
+    assert ending is not None and not ending.fault, ending
+    return ending
 
 
 def answer(ran: Ran, slug: str = "exercise/one") -> str | None:

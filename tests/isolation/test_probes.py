@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from autograder.isolation import policy, probes, selftest, syscalls, system
 from autograder.kernel import InfrastructureError
 from autograder.kernel.forkserver import ForkServer
 from autograder.kernel.kernels import Kernels
+from tests.isolation.conftest import confined
 
 NAMES = [selftest._title(probe) for probe in (*probes.ATTEMPTS, *probes.BOMBS)]
 
@@ -165,7 +165,8 @@ def test_whatever_is_not_on_the_list_of_system_calls_is_refused() -> None:
             if ctypes.get_errno() != expected:
                 os.write(1, f"{number} gives {ctypes.get_errno()}\n".encode())
 
-    assert confined(attempt) == ""
+    ending = confined(attempt)
+    assert (ending.status, ending.log) == (0, "")
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="the numbers stand in the headers of Linux, which gcc finds")
@@ -184,18 +185,3 @@ def test_the_numbers_of_system_calls_are_those_of_linux(column: int, header: str
         value = known.get(name, "")
         if value.isdigit():
             assert numbers[column] == int(value), name
-
-
-def confined(attempt: Callable[[], None]) -> str:
-    """What a confined process printed."""
-    ours, theirs = isolation.channel_pair()
-    readable = policy.environment()
-    if os.fork() == 0:
-        isolation.supervise(theirs, isolation.Policy(readable.read, (), readable.listed), attempt)
-    theirs.close()
-    process = isolation.Confined(ours)
-    ending = process.wait(30)
-    process.close()
-    os.wait()
-    assert ending is not None and (ending.status, ending.fault) == (0, ""), ending
-    return ending.log

@@ -1,0 +1,200 @@
+"""What a tree of processes holds is counted, wherever it lies; each bound is tried by a really confined process."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.isolation import supervisor
+from tests.isolation.conftest import confined
+
+MB = 1 << 20
+_EXIT = {"x86_64": 60, "aarch64": 93}  # of the calling thread alone
+
+
+def end_this_thread() -> None:
+    ctypes.CDLL(None).syscall(_EXIT[os.uname().machine], 0)
+
+
+def hold(megabytes: int) -> bytearray:
+    held = bytearray(megabytes * MB)
+    held[::4096] = bytes(len(held) // 4096)  # memory counts when it is touched
+    return held
+
+
+@pytest.mark.parametrize("with_namespaces", [True, False])
+def test_a_process_whose_first_thread_has_ended_is_counted_and_ended(
+    with_namespaces: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its state is shown as that of one that is gone; memory and all."""
+    if not with_namespaces:
+        monkeypatch.setattr(supervisor, "separate_pids", lambda: False)
+
+    def attempt() -> None:
+        for _ in range(3):
+            if os.fork() == 0:
+                threading.Thread(target=lambda: (hold(120), time.sleep(20))).start()
+                end_this_thread()
+        time.sleep(20)
+
+    start = time.monotonic()
+    assert "MB of memory" in confined(attempt, memory_bytes=200 * MB).reason
+    assert time.monotonic() - start < 15
+
+
+def test_children_that_are_small_together_and_grow_by_writing_to_what_they_inherited_are_stopped() -> None:
+    def attempt() -> None:
+        inherited = hold(60)
+        for _ in range(30):
+            if os.fork() == 0:
+                time.sleep(1.5)  # time enough to be measured small
+                inherited[::4096] = b"x" * (len(inherited) // 4096)
+                time.sleep(20)
+                os._exit(0)
+        time.sleep(20)
+
+    assert "MB of memory" in confined(attempt, memory_bytes=400 * MB).reason
+
+
+def test_children_that_share_what_they_inherited_are_counted_once() -> None:
+    def attempt() -> None:
+        inherited = hold(100)
+        children = []
+        for _ in range(20):
+            if (child := os.fork()) == 0:
+                time.sleep(0.5)
+                os._exit(inherited[0])
+            children.append(child)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(children)
+        os._exit(0)
+
+    ending = confined(attempt, memory_bytes=400 * MB)
+    assert (ending.status, ending.reason) == (0, ""), ending
+
+
+def test_a_shared_mapping_that_no_process_looks_at_is_memory() -> None:
+    def attempt() -> None:
+        kept = []
+        for _ in range(6):
+            shared = mmap.mmap(-1, 60 * MB)
+            shared[:] = bytes(len(shared))
+            shared.madvise(mmap.MADV_DONTNEED)
+            kept.append(shared)
+        time.sleep(20)
+
+    assert "MB of memory" in confined(attempt, memory_bytes=256 * MB).reason
+
+
+def test_a_large_shared_mapping_is_refused() -> None:
+    def attempt() -> None:
+        try:
+            mmap.mmap(-1, 65 * MB)
+        except OSError:
+            os._exit(0)
+
+    assert confined(attempt).status == 0
+
+
+def test_what_lies_in_the_buffers_of_sockets_is_memory() -> None:
+    def attempt() -> None:
+        kept = []
+        for _ in range(8):
+            if os.fork() == 0:
+                for _ in range(100):
+                    ours, theirs = socket.socketpair()
+                    ours.setblocking(False)
+                    ours.send(bytes(150_000))
+                    kept.append((ours, theirs))
+                time.sleep(20)
+        time.sleep(20)
+
+    assert "MB of memory" in confined(attempt, memory_bytes=128 * MB).reason
+
+
+def test_a_deleted_file_that_lives_on_in_a_mapping_is_disk(tmp_path: Path) -> None:
+    def attempt() -> None:
+        kept = []
+        for number in range(20):
+            file = os.open(tmp_path / f"{number}", os.O_RDWR | os.O_CREAT)
+            os.ftruncate(file, 4 * MB)
+            kept.append(mapping(file, 4 * MB))
+            ctypes.memset(kept[-1], 1, 4 * MB)
+            os.unlink(tmp_path / f"{number}")
+            os.close(file)
+        time.sleep(20)
+
+    assert "to disk" in confined(attempt, (tmp_path,), disk_bytes=32 * MB).reason
+
+
+def mapping(file: int, size: int) -> int:
+    """An address. Python's own ``mmap`` keeps the file open."""
+    call = ctypes.CDLL(None).mmap
+    call.restype = ctypes.c_void_p
+    call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    return int(call(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0))
+
+
+def test_files_that_come_and_go_do_not_hide_the_others(tmp_path: Path) -> None:
+    def attempt() -> None:
+        def churn() -> None:
+            while True:
+                for number in range(50):
+                    (tmp_path / f"{number}").touch()
+                for number in range(50):
+                    (tmp_path / f"{number}").unlink()
+
+        for _ in range(4):
+            threading.Thread(target=churn, daemon=True).start()
+        for number in range(40):
+            (tmp_path / f"large{number}").write_bytes(os.urandom(MB))
+        time.sleep(20)
+
+    assert "to disk" in confined(attempt, (tmp_path,), disk_bytes=16 * MB).reason
+
+
+def test_sockets_in_the_socket_folder_are_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from autograder.isolation import holdings
+
+    monkeypatch.setattr(holdings, "MOST_FILES", 500)
+    work, sockets = tmp_path / "work", tmp_path / "s"
+    sockets.mkdir()
+
+    def attempt() -> None:
+        for number in range(1000):
+            with socket.socket(socket.AF_UNIX) as bound:
+                bound.bind(str(sockets / f"{number}"))
+        time.sleep(20)
+
+    assert "to disk" in confined(attempt, (work,), sockets=(str(sockets),)).reason
+
+
+def test_what_came_with_the_notebook_is_not_counted(tmp_path: Path) -> None:
+    (tmp_path / "handed_in").write_bytes(bytes(20 * MB))
+    ending = confined(lambda: time.sleep(0.5), (tmp_path,), disk_bytes=8 * MB)
+    assert (ending.status, ending.reason) == (0, "")
+
+
+@pytest.mark.parametrize("code", [0, 1, 113, 255])
+def test_no_exit_code_is_a_fault_of_the_grader(code: int) -> None:
+    """``confined`` asserts it."""
+
+    def attempt() -> None:
+        os._exit(code)
+
+    assert confined(attempt).exit_code == code
+
+
+def test_the_time_on_the_processor_cannot_be_bounded_from_within() -> None:
+    def attempt() -> None:
+        bound = (ctypes.c_ulong * 2)(1, 1)
+        results = ctypes.CDLL(None).setrlimit(0, bound), ctypes.CDLL(None).prlimit(0, 0, bound, None)
+        os._exit(results == (-1, -1))
+
+    assert confined(attempt).exit_code == 1

@@ -37,7 +37,7 @@ from autograder.lock import only_run
 from autograder.penalties import check_policy, refresh_penalties
 from autograder.regrade import reasons
 from autograder.run import Limits
-from autograder.times import read_times
+from autograder.times import course_times
 from autograder.verdict import SubmissionVerdict
 from autograder.workers import Done, Isolation, Job, local_results, start_importing
 
@@ -81,7 +81,7 @@ def grade_class(
     check_before_grading(course.root, assignment)
     students = _chosen(course, order)
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
-    times = read_times(course.root, order.assignment)
+    times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment):
         return _Run(course, order, assignment, times).grade(students, report, warm)
 

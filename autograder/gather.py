@@ -24,7 +24,7 @@ from autograder.results import (
     check_one_version,
     result_of,
 )
-from autograder.times import read_times
+from autograder.times import course_times
 from autograder.verdict import CellVerdict, SubmissionVerdict
 from autograder.written_penalties import is_ours, read_written
 
@@ -58,7 +58,7 @@ def gather_from(
     wanted = sorted(everybody if students is None else everybody & set(students))
     said, unreadable = _read_verdicts(course, assignment, [student for student in wanted if student in graded])
     policy = policy_of(course, everybody)
-    times = {name: read_times(course.root, name) for name in {assignment, *(policy.assignments if policy else ())}}
+    times = {name: course_times(course, name) for name in {assignment, *(policy.assignments if policy else ())}}
     speaks = bool(policy and assignment in policy.assignments)
     withdrawn = {} if speaks else read_written(course.root, assignment)  # by a policy that is no more
     exercises = _exercises(said.values(), book)

@@ -38,6 +38,17 @@ def read_policy(
     return _Reader(assignments, students).policy(data)
 
 
+def read_zone(root: Path) -> tzinfo | None:
+    """The course's time zone, which its late policy names; None where it names none."""
+    try:
+        data = tomllib.loads((root / NAME).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GradingError(f"{NAME} is not TOML: {error}") from error
+    return _zone(data.get("timezone"))
+
+
 @dataclass(frozen=True)
 class _Reader:
     assignments: Collection[str] | None

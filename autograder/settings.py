@@ -21,7 +21,7 @@ from autograder.errors import GradingError
 if TYPE_CHECKING:  # nbgrader takes its time
     from nbgrader.apps.baseapp import NbGrader
     from nbgrader.coursedir import CourseDirectory
-    from nbgrader.exchange.default import Exchange
+    from nbgrader.exchange.default import ExchangeCollect
     from traitlets.config import Config
 
 CONFIG = "nbgrader_config.py"
@@ -53,6 +53,7 @@ class Settings:
     include: tuple[str, ...]
     groupshared: bool
     exchange_root: Path
+    check_owner: bool
 
     def ignores(self, name: str) -> bool:
         """Whether nbgrader would leave a file or folder of this name out of every copy."""
@@ -124,12 +125,12 @@ def _in_class(course: Settings, folder: Path) -> bool:
 def _read(folder: Path, anywhere: bool = False) -> Settings:
     """anywhere: whether the user's own Jupyter settings may name another root."""
     from nbgrader.coursedir import CourseDirectory
-    from nbgrader.exchange.default import Exchange
+    from nbgrader.exchange.default import ExchangeCollect
 
     with _standing_in(folder):
         config = _config(folder, anywhere)
         directory = CourseDirectory(config=config)
-        return _settings(folder, directory, Exchange(coursedir=directory, config=config))
+        return _settings(folder, directory, ExchangeCollect(coursedir=directory, config=config))
 
 
 def read_config(root: Path) -> Config:
@@ -167,7 +168,7 @@ def _merged(folder: Path, app: NbGrader, anywhere: bool) -> Config:
     return merged
 
 
-def _settings(folder: Path, directory: CourseDirectory, exchange: Exchange) -> Settings:
+def _settings(folder: Path, directory: CourseDirectory, exchange: ExchangeCollect) -> Settings:
     root = Path(directory.root)
     return Settings(
         root=root,
@@ -187,6 +188,7 @@ def _settings(folder: Path, directory: CourseDirectory, exchange: Exchange) -> S
         include=tuple(directory.include),
         groupshared=directory.groupshared,
         exchange_root=Path(exchange.root),
+        check_owner=exchange.check_owner,
     )
 
 

@@ -1,7 +1,8 @@
 """Submissions from an LMS or from students' repositories, sorted into ``submitted/<student>/<assignment>/``."""
 
-from autograder.collect.people import Person, read_names
+from autograder.collect.moments import read_moments, read_names
+from autograder.collect.people import Person
 from autograder.collect.plan import Collected, Plan, make_plan
 from autograder.collect.write import Outcome, write_plan
 
-__all__ = ["Collected", "Outcome", "Person", "Plan", "make_plan", "read_names", "write_plan"]
+__all__ = ["Collected", "Outcome", "Person", "Plan", "make_plan", "read_moments", "read_names", "write_plan"]

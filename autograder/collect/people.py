@@ -1,27 +1,23 @@
-"""Who sent what: the names that LMSs give to files, and the teacher's own list of names."""
+"""Who sent what: the names that LMSs give to files."""
 
 from __future__ import annotations
 
-import csv
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
 from typing import Literal
 
-from autograder.errors import GradingError
+Kind = Literal["canvas", "moodle", "github", "exchange"]
 
-Kind = Literal["canvas", "moodle", "github"]
-
-_SAFE = re.compile(r"\w[\w.@-]{0,99}")
 # Canvas's own code (instructure/canvas-lms, app/models/content_zipper.rb) names a file after the sortable name without
 # what is no word character, LATE where it was late, the user's id, the attachment's id, and the file's own name.
 _CANVAS = re.compile(r"(?=_(?:LATE_)?(\d+)_\d+_(.+)$)")
 # Moodle's (moodle/moodle, mod/assign/locallib.php): full name, participant's number, plug-in; then folder or file.
 _MOODLE = re.compile(r"(?=_(\d+)_assignsubmission_(?:file|onlinetext)_(.*)$)")
 _RESUBMITTED = re.compile(r"(.+)-(\d{1,3})(\.[^.]+)")
+# what browsers make of a file that is downloaded again, and LMSs of the space in it
+_DOWNLOADED_AGAIN = re.compile(r"(.+?)(?:[ +_]|%20)*\(\d{1,3}\)(\.[^.]+)")
 
 
 @dataclass(frozen=True)
@@ -43,11 +39,12 @@ class Person:
 
 @dataclass(frozen=True)
 class Sent:
-    """One file of one person. ``attempt`` counts up where a file was handed in again."""
+    """One file of one person. ``attempt`` counts up where it was handed in again; ``late``: so marked by the LMS."""
 
     person: Person
     filename: str
     attempt: int = 0
+    late: bool = False
 
 
 def canvas(path: str, expected: frozenset[str]) -> Iterator[Sent]:
@@ -60,7 +57,8 @@ def canvas(path: str, expected: frozenset[str]) -> Iterator[Sent]:
         again = _RESUBMITTED.fullmatch(filename)
         if again and again[1] + again[3] in expected:
             filename, attempt = again[1] + again[3], int(again[2])
-        yield Sent(Person(match[1], name[: match.start()]), filename, attempt)
+        late = name[match.start() :].startswith("_LATE_")
+        yield Sent(Person(match[1], name[: match.start()]), own_name(filename, expected), attempt, late)
 
 
 def moodle(path: str, expected: frozenset[str]) -> Iterator[Sent]:
@@ -69,44 +67,13 @@ def moodle(path: str, expected: frozenset[str]) -> Iterator[Sent]:
     for match in _MOODLE.finditer(first):
         filename = rest or match[2]
         if filename:
-            yield Sent(Person(match[1], first[: match.start()]), filename)
+            yield Sent(Person(match[1], first[: match.start()]), own_name(filename, expected))
 
 
-def read_names(path: Path) -> dict[str, str]:
-    """LMS id -> student, from a CSV with the columns ``id`` and ``student``. Raises GradingError for a wrong one."""
-    names: dict[str, str] = {}
-    for number, row in _rows(path, ("id", "student")):
-        student = row["student"].strip()
-        if not _SAFE.fullmatch(student):
-            raise GradingError(f"{path}, line {number}: {student!r} cannot name a folder: letters, digits, . _ @ -")
-        if row["id"].strip() in names or student in names.values():
-            raise GradingError(f"{path}, line {number}: {row['id']} or {student} is there twice")
-        names[row["id"].strip()] = student
-    return names
-
-
-def read_moments(path: Path) -> dict[str, datetime]:
-    """LMS id or student -> when it came in, from a CSV with the columns ``id`` and ``time`` (ISO, with a zone)."""
-    moments: dict[str, datetime] = {}
-    for number, row in _rows(path, ("id", "time")):
-        try:
-            moment = datetime.fromisoformat(row["time"].strip())
-        except ValueError:
-            moment = None
-        if moment is None or moment.tzinfo is None:
-            expected = "expected a time such as 2026-11-21T18:00:00+01:00"
-            raise GradingError(f"{path}, line {number}: {expected}, not {row['time']!r}")
-        moments[row["id"].strip()] = moment
-    return moments
-
-
-def _rows(path: Path, columns: tuple[str, str]) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            if not set(columns) <= set(reader.fieldnames or ()):
-                raise GradingError(f"{path}: expected the columns {' and '.join(columns)}, not {reader.fieldnames}")
-            for row in reader:
-                yield reader.line_num, {name: row[name] or "" for name in columns}
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise GradingError(f"{path} cannot be read: {error}") from error
+def own_name(path: str, expected: frozenset[str]) -> str:
+    """``1_attention (1).ipynb`` is ``1_attention.ipynb``, where that is expected."""
+    folder, slash, name = path.rpartition("/")
+    match = None if name in expected else _DOWNLOADED_AGAIN.fullmatch(name)
+    if match and match[1] + match[2] in expected:
+        name = match[1] + match[2]
+    return f"{folder}{slash}{name}"

@@ -6,15 +6,17 @@ import io
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
-from autograder.assignment import MAX_FILE_BYTES, MAX_NOTEBOOK_BYTES, Assignment
+from autograder import exchange
+from autograder.assignment import EXCHANGE_FILES, MAX_FILE_BYTES, MAX_NOTEBOOK_BYTES, Assignment, Course
 from autograder.collect import clones
 from autograder.collect.archive import Refused, opened, read_entry, sound_entries
-from autograder.collect.people import Kind, Person, Sent, canvas, moodle
+from autograder.collect.people import Kind, Person, Sent, canvas, moodle, own_name
 from autograder.errors import GradingError
+from autograder.times import Record
 
 MOST_PER_STUDENT = 512 << 20  # bytes
 _READERS: Mapping[str, Callable[[str, frozenset[str]], Iterator[Sent]]] = {"canvas": canvas, "moodle": moodle}
@@ -31,6 +33,8 @@ class Collected:
     ranks: dict[str, tuple[int, int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     bytes: int = 0
+    came_in: Record | None = None
+    late: bool = False  # marked so by the LMS, which does not say when it came in
 
 
 @dataclass
@@ -56,19 +60,28 @@ class _Wanted:
     def limit(self, name: str) -> int:
         return MAX_NOTEBOOK_BYTES if name.endswith(".ipynb") else MAX_FILE_BYTES
 
+    exchange: bool = False
+
     def __contains__(self, name: str) -> bool:
+        if self.exchange and name in EXCHANGE_FILES:
+            return True
         return not name.startswith(".") and (name in self.names or name.endswith(".ipynb"))
 
 
 def make_plan(
-    assignment: Assignment, source: Path, aside: Path, kind: Kind | None, names: Mapping[str, str]
+    assignment: Assignment, source: Path | Course, aside: Path, kind: Kind | None, names: Mapping[str, str]
 ) -> Plan:
-    """Read ``source`` (a zip, or a folder of clones) and put every upload into a folder of its own below ``aside``.
+    """Read ``source`` and put every upload into a folder of its own below ``aside``.
 
-    names: LMS id -> student. Raises GradingError where the whole cannot be read.
+    source: a zip, a folder of clones, or the course whose exchange is meant. names: LMS id -> student.
+    Raises GradingError where the whole cannot be read.
     """
-    gathering = _Gathering(_Wanted(assignment), aside, names)
-    if source.is_dir():
+    gathering = _Gathering(_Wanted(assignment, isinstance(source, Course)), aside, names)
+    if isinstance(source, Course):
+        kind = "exchange"
+        _from_exchange(gathering, source, assignment.name)
+        source = exchange.inbound_folder(source)
+    elif source.is_dir():
         if kind not in (None, "github"):
             raise GradingError(f"{source} is a folder: {kind} gives a zip")
         kind = "github"
@@ -94,8 +107,9 @@ class _Gathering:
         self.people: dict[str, Collected] = {}
         self.ignored: list[tuple[str, str]] = []
 
-    def of(self, person: Person) -> Collected:
-        student = person.student(self.names)
+    def of(self, person: Person, student: str = "") -> Collected:
+        """student: as the course calls them, where no list of names is needed to tell."""
+        student = student or person.student(self.names)
         known = self.people.get(person.id)
         if known is None:
             if any(other.student == student for other in self.people.values()):
@@ -125,6 +139,8 @@ class _Gathering:
         if one.bytes + len(data) > MOST_PER_STUDENT:
             one.notes.append(f"{origin} was refused: more than {MOST_PER_STUDENT >> 20} MB in one submission")
             return
+        if "/" in filename:
+            one.notes.append(f"{name} was found in {filename.rpartition('/')[0]}/")
         one.bytes += len(data)
         if name in one.taken:
             one.notes.append(f"{one.taken[name]} was left out: there is a later {name}")
@@ -143,7 +159,9 @@ class _Gathering:
                         one.notes.append(f"{inside!a} was refused: {reason}")
                         continue
                     depth = -info.filename.count("/")
-                    self.add(one, info.filename, (rank[0], depth), inside, _reader(inner, info))
+                    self.add(
+                        one, own_name(info.filename, self.wanted.names), (rank[0], depth), inside, _reader(inner, info)
+                    )
         except GradingError as error:
             one.notes.append(f"{origin} was refused: {error}")
 
@@ -172,6 +190,7 @@ def _from_zip(gathering: _Gathering, source: Path, kind: Kind | None) -> Kind:
 
 def _take(gathering: _Gathering, archive: zipfile.ZipFile, info: zipfile.ZipInfo, sent: Sent) -> None:
     one = gathering.of(sent.person)
+    one.late = one.late or sent.late
     rank = (sent.attempt, 1)
     if not sent.filename.lower().endswith(".zip"):
         gathering.add(one, sent.filename, rank, info.filename, _reader(archive, info))
@@ -213,7 +232,39 @@ def _from_clones(gathering: _Gathering, folder: Path, assignment: str) -> None:
                 one.notes.append(f"{blob.path!a} was refused: {blob.reason}")
                 continue
             rank = (int(f"/{assignment}/" in f"/{blob.path}"), -blob.path.count("/"))
-            gathering.add(one, blob.path, rank, blob.path, _blob_reader(repository, blob))
+            gathering.add(one, blob.path.rsplit("/", 1)[-1], rank, blob.path, _blob_reader(repository, blob))
+
+
+def _from_exchange(gathering: _Gathering, course: Course, assignment: str) -> None:
+    """Of every student the submission that came in last."""
+    latest: dict[str, exchange.Inbound] = {}
+    for found in exchange.inbound(course, assignment):
+        owner = exchange.owner_differs(found) if course.settings.check_owner else ""
+        if owner:
+            advice = "c.ExchangeCollect.check_owner = False takes it, where everybody is one user"
+            gathering.ignored.append((found.folder.name, f"belongs to {owner}, not to {found.student}: {advice}"))
+        elif course.takes(found.student) and (
+            found.student not in latest or found.came_in >= latest[found.student].came_in
+        ):
+            latest[found.student] = found
+    for found in latest.values():
+        one = gathering.of(Person(found.student, found.student), found.student)
+        for name in sorted(path.name for path in found.folder.iterdir()):
+            gathering.add(one, name, (0, 0), name, _exchange_reader(found.folder, name))
+        found = replace(found, changed=exchange.last_change(found.folder))  # of what was read, not of what was listed
+        if found.remark:
+            one.notes.append(found.remark)
+        one.came_in = Record(found.came_in, exchange.submission_id(one.folder))
+
+
+def _exchange_reader(folder: Path, name: str) -> Callable[[int], bytes]:
+    def read(limit: int) -> bytes:
+        data = exchange.read_file(folder, name, limit)
+        if data is None:
+            raise Refused(f"it is no plain file, or above {limit >> 20} MB")
+        return data
+
+    return read
 
 
 def _blob_reader(repository: Path, blob: clones.Blob) -> Callable[[int], bytes]:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from autograder.exports.rows import gather
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
@@ -19,6 +18,7 @@ from autograder import classroom, cli, store
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.classroom import Order, Row, grade_class
 from autograder.fingerprint import submission_parts
+from autograder.gather import gather
 from autograder.grading import Graded, nothing
 from autograder.run import Limits
 from autograder.verdict import SubmissionVerdict

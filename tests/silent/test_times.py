@@ -1,0 +1,324 @@
+"""When a submission came in: by nbgrader's exchange, by the instructor's lists; what is said is what is charged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeSubmit
+
+from autograder import exchange
+from autograder.assignment import Course
+from autograder.cli import main
+from autograder.collect import read_moments, read_names
+from autograder.errors import GradingError
+from autograder.settings import read_config
+from autograder.times import read_times
+from tests.exports.conftest import cells
+from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
+
+NOW = datetime.now(UTC)
+FILE = f"{NOTEBOOK}.ipynb"
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    return build_course(tmp_path_factory.mktemp("toy") / "course").root
+
+
+@pytest.fixture
+def course(released, tmp_path):
+    """A course with nbgrader's exchange in a temporary folder; every user is the same, as in containers."""
+    root = shutil.copytree(released, tmp_path / "course")
+    (tmp_path / "exchange").mkdir()
+    os.chmod(tmp_path / "exchange", 0o777)
+    with (root / "nbgrader_config.py").open("a") as config:
+        config.write(f"\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\nc.ExchangeCollect.check_owner = False\n")
+    made = Course(root)
+    transfer(made, ExchangeReleaseAssignment)
+    return made
+
+
+def transfer(course, action, student="*", **settings):
+    config = read_config(course.root)
+    config.CourseDirectory.assignment_id, config.CourseDirectory.student_id = ASSIGNMENT, student
+    directory = CourseDirectory(config=config)
+    action(coursedir=directory, authenticator=Authenticator(config=config), config=config, **settings).start()
+
+
+def submit(course, student, text="{}"):
+    """``nbgrader submit``; returns the folder in the exchange."""
+    home = course.root.parent / "home" / student
+    (home / ASSIGNMENT).mkdir(parents=True, exist_ok=True)
+    (home / ASSIGNMENT / FILE).write_text(text)
+    before = set(exchange.inbound_folder(course).iterdir())
+    transfer(course, ExchangeSubmit, student, assignment_dir=str(home), cache=str(home / "cache"))
+    (made,) = set(exchange.inbound_folder(course).iterdir()) - before
+    return made
+
+
+def forge(folder, days):
+    """What a student can do to a submission: any name, any file, any time of modification."""
+    told = (NOW - timedelta(days=days)).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+    student, assignment, _, rest = folder.name.split("+", 3)
+    (folder / "timestamp.txt").write_text(told)
+    for path in folder.iterdir():
+        os.utime(path, (0, (NOW - timedelta(days=days)).timestamp()))
+    forged = folder.rename(folder.with_name(f"{student}+{assignment}+{told}+{rest}"))
+    os.utime(forged, (0, (NOW - timedelta(days=days)).timestamp()))
+
+
+def deadline(course, days):
+    when = (NOW + timedelta(days=days)).isoformat()
+    (course.root / "late_policy.toml").write_text(f'[assignments.toy]\ndeadline = {when}\nper_day = "20%"\n')
+
+
+def run(course, *words):
+    return main(["--course", str(course.root), *map(str, words)])
+
+
+def score(course, student="ada"):
+    """Of 5 points: 4 after a day, 3 after two."""
+    hand_in(course, student, cells=cells(3.0, 2.0))
+    assert run(course, "export", ASSIGNMENT, "--to", "csv") == 0
+    lines = (course.root / "exports" / f"{ASSIGNMENT}.csv").read_text(encoding="utf-8-sig").splitlines()
+    found = {line.split(",")[0]: line.split(",")[lines[0].split(",").index("score")] for line in lines[1:]}
+    return float(found[student])
+
+
+@pytest.mark.parametrize(("days", "points"), [(1, 5.0), (-0.5, 4.0), (-1.5, 3.0)])
+@pytest.mark.parametrize("by", ["nbgrader", "autograder"])
+def test_a_submission_through_the_exchange_is_charged_by_its_time(course, by, days, points):
+    submit(course, "ada")
+    if by == "nbgrader":
+        transfer(course, ExchangeCollect)
+    else:
+        assert run(course, "collect", ASSIGNMENT, "--from", "exchange", "--yes") == 0
+    deadline(course, days)
+    assert score(course) == points
+
+
+@pytest.mark.parametrize("by", ["nbgrader", "autograder"])
+def test_a_forged_time_does_not_count_and_is_said(course, by, capsys):
+    forge(submit(course, "ada"), days=3)
+    if by == "nbgrader":
+        transfer(course, ExchangeCollect)
+    else:
+        assert run(course, "collect", ASSIGNMENT, "--from", "exchange", "--yes") == 0
+    deadline(course, -0.5)
+    assert score(course) == 4.0
+    said = capsys.readouterr()
+    assert "was written at" in said.out + said.err and "the latter counts" in said.out + said.err
+
+
+def test_work_put_into_a_submission_after_the_deadline_counts_from_then(course):
+    folder = submit(course, "ada")
+    before = exchange.last_change(folder)
+    (folder / FILE).write_text("written later")
+    os.utime(folder / FILE, (0, 0))
+    after = exchange.last_change(folder)
+    assert after > before
+    assert exchange.Inbound(folder, "ada", after - timedelta(days=3), after).came_in == after
+
+
+def test_a_timestamp_beside_a_submission_that_came_another_way_is_not_believed(course):
+    folder = course.submitted("ada", ASSIGNMENT)
+    folder.mkdir(parents=True)
+    (folder / FILE).write_text("{}")
+    (folder / "timestamp.txt").write_text("2020-01-01 00:00:00 UTC")
+    (folder / "submission_secret.txt").write_text("copied")
+    deadline(course, -0.5)
+    assert score(course) == 5.0 and read_times(course.root, ASSIGNMENT) == {}
+
+
+def test_the_secret_of_an_early_submission_gives_no_time_to_other_work(course):
+    folder = submit(course, "ada")
+    copied = shutil.copytree(folder, course.submitted("ada", ASSIGNMENT))
+    (copied / FILE).write_text('{"written": "later"}')
+    assert score(course) == 5.0 and read_times(course.root, ASSIGNMENT) == {}
+
+
+def test_a_second_submission_has_its_own_time(course):
+    submit(course, "ada", "first")
+    transfer(course, ExchangeCollect)
+    score(course)
+    first = read_times(course.root, ASSIGNMENT)["ada"]
+    submit(course, "ada", "second")
+    transfer(course, ExchangeCollect, update=True)
+    score(course)
+    assert read_times(course.root, ASSIGNMENT)["ada"] > first
+
+
+def test_the_exchange_gives_the_last_submission_of_each_and_what_feedback_needs(course):
+    submit(course, "ada", "first")
+    submit(course, "ada", "second")
+    submit(course, "bob", "only")
+    assert run(course, "collect", ASSIGNMENT, "--from", "exchange", "--yes") == 0
+    folder = course.submitted("ada", ASSIGNMENT)
+    assert (folder / FILE).read_text() == "second"
+    assert {path.name for path in folder.iterdir()} == {FILE, "timestamp.txt", "submission_secret.txt"}
+    assert course.students(ASSIGNMENT) == ["ada", "bob"]
+
+
+def test_somebody_elses_submission_in_my_name_is_not_taken(course, capsys):
+    submit(course, "ada")
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("check_owner = False", "check_owner = True"))
+    assert run(course, "collect", ASSIGNMENT, "--from", "exchange", "--yes") == 2
+    assert "not to ada: c.ExchangeCollect.check_owner = False takes it" in capsys.readouterr().err
+
+
+def test_a_link_in_the_exchange_is_not_followed(course):
+    folder = submit(course, "ada")
+    (folder / "2_other.ipynb").symlink_to("/etc/passwd")
+    run(course, "collect", ASSIGNMENT, "--from", "exchange", "--yes")
+    assert not (course.submitted("ada", ASSIGNMENT) / "2_other.ipynb").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("c.Exchange.root = ", "c.Exchange.root = '/nope' or "), "the exchange cannot be read: /nope"),
+        (('course_id = "transformers"', 'course_id = ""'), "the exchange needs c.CourseDirectory.course_id"),
+    ],
+)
+def test_an_exchange_that_is_not_there_is_one_line(course, change, said, capsys):
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace(*change))
+    assert run(course, "collect", ASSIGNMENT, "--from", "exchange", "--yes") == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
+# the instructor's own lists
+
+
+def archive(path, files):
+    with zipfile.ZipFile(path, "w") as made:
+        for name, text in files.items():
+            made.writestr(name, text)
+    return path
+
+
+def test_a_replaced_submission_does_not_inherit_the_first_ones_time(course, tmp_path, capsys):
+    late = tmp_path / "times.csv"
+    late.write_text(f"id,time\n101,{(NOW - timedelta(days=1)).isoformat()}\n")
+    names = tmp_path / "names.csv"
+    names.write_text("id,student\n101,ada\n")
+    first, second = (archive(tmp_path / f"{text}.zip", {f"a_101_1_{FILE}": text}) for text in ("one", "two"))
+    assert run(course, "collect", ASSIGNMENT, first, "--names", names, "--times", late, "--yes") == 0
+    deadline(course, -2.5)
+    assert score(course) == 3.0
+    capsys.readouterr()
+    assert run(course, "collect", ASSIGNMENT, second, "--names", names, "--yes", "--force") == 0
+    assert "1 without a recorded time: they count as on time" in capsys.readouterr().out
+    assert score(course) == 5.0
+
+
+def test_collecting_the_same_again_keeps_the_time_and_does_not_say_there_is_none(course, tmp_path, capsys):
+    times = tmp_path / "times.csv"
+    times.write_text("id,time\n101,2026-11-20T09:00:00Z\n")
+    source = archive(tmp_path / "c.zip", {f"a_101_1_{FILE}": "one"})
+    assert run(course, "collect", ASSIGNMENT, source, "--times", times, "--yes") == 0
+    capsys.readouterr()
+    assert run(course, "collect", ASSIGNMENT, source, "--yes") == 0
+    assert "without a recorded time" not in capsys.readouterr().out
+    assert len(read_times(course.root, ASSIGNMENT)) == 1
+
+
+def moments(tmp_path, text, zone=None):
+    (tmp_path / "times.csv").write_text(text)
+    found = read_moments(tmp_path / "times.csv", zone)
+    utc = {key: when.astimezone(UTC) for key, when in found.items()}
+    return {key: when.isoformat(timespec="minutes").removesuffix("+00:00") for key, when in utc.items()}
+
+
+def test_moodles_worksheet_gives_the_times(tmp_path):
+    from zoneinfo import ZoneInfo
+
+    text = (
+        "Identifier,Full name,ID number,Email address,Status,Grade,Maximum grade,Grade can be changed,"
+        '"Last modified (submission)","Last modified (grade)","Feedback comments"\n'
+        'Participant 42,Ada L,s1,ada@uni.example,Submitted,,5.00,Yes,"Friday, 20 November 2026, 9:00 AM",-,\n'
+        "Participant 43,Bob,,bob@uni.example,No submission,,5.00,Yes,-,-,\n"
+    )
+    expected = dict.fromkeys(("42", "s1", "ada@uni.example"), "2026-11-20T08:00")
+    assert moments(tmp_path, text, ZoneInfo("Europe/Berlin")) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-20 09:00", "2026-11-20T09:00", "20 November 2026 9:00 AM", "20.11.2026 09:00"]
+)
+def test_a_time_without_seconds_and_zone_is_taken_in_the_courses_zone(tmp_path, text):
+    from zoneinfo import ZoneInfo
+
+    assert moments(tmp_path, f"id;time\n7;{text}\n", ZoneInfo("Europe/Berlin")) == {"7": "2026-11-20T08:00"}
+
+
+@pytest.mark.parametrize(
+    "text", ["05/06/2026 9:00", "2026-11-20", "9:00", "Friday", "20 November 2026 9:00 XYZ", "soon"]
+)
+def test_a_time_that_can_be_read_in_two_ways_or_in_none_is_refused(tmp_path, text):
+    with pytest.raises(GradingError, match="line 2: expected a time such as"):
+        moments(tmp_path, f"id,time\n7,{text}\n", UTC)
+
+
+def test_a_time_without_a_zone_anywhere_is_refused(tmp_path):
+    with pytest.raises(GradingError, match=r"names no time zone: add one .* in late_policy.toml"):
+        moments(tmp_path, "id,time\n7,2026-11-20 09:00\n")
+
+
+def test_the_zone_comes_from_the_late_policy(course, tmp_path):
+    (course.root / "late_policy.toml").write_text('timezone = "Europe/Berlin"\n')
+    (tmp_path / "times.csv").write_text("id;time\n101;2026-11-20 09:00\n")
+    source = archive(tmp_path / "c.zip", {f"a_101_1_{FILE}": "one"})
+    assert run(course, "collect", ASSIGNMENT, source, "--times", tmp_path / "times.csv", "--yes") == 0
+    assert [when.hour for when in read_times(course.root, ASSIGNMENT).values()] == [8]
+
+
+def test_two_times_of_one_student_are_refused(tmp_path):
+    with pytest.raises(GradingError, match="line 3: 7 is there twice"):
+        moments(tmp_path, "id,time\n7,2026-11-20T09:00Z\n7,2026-11-21T09:00Z\n")
+
+
+def test_a_list_of_names_may_have_semicolons(tmp_path):
+    (tmp_path / "names.csv").write_text("id;student\n101;ada\n")
+    assert read_names(tmp_path / "names.csv") == {"101": "ada"}
+
+
+def test_canvas_mark_of_lateness_is_said(course, tmp_path, capsys):
+    source = archive(tmp_path / "c.zip", {f"ada_LATE_101_1_{FILE}": "one", f"bob_102_2_{FILE}": "two"})
+    assert run(course, "collect", ASSIGNMENT, source, "--yes") == 0
+    said = capsys.readouterr().out
+    assert "2 without a recorded time" in said
+    assert "among them late, says canvas, which does not say when: ada-101" in said
+
+
+@pytest.mark.parametrize("name", ["1_sums (1).ipynb", "1_sums(2).ipynb", "1_sums+(1).ipynb", "1_sums_(1).ipynb"])
+def test_a_file_that_was_downloaded_twice_is_the_file(course, tmp_path, name):
+    source = archive(tmp_path / "c.zip", {f"ada_101_1_{name}": "one"})
+    assert run(course, "collect", ASSIGNMENT, source, "--yes") == 0
+    assert (course.submitted("ada-101", ASSIGNMENT) / FILE).read_text() == "one"
+
+
+def test_a_nested_folder_is_said_where_it_was_found(course, tmp_path, capsys):
+    inner = archive(tmp_path / "i.zip", {f"homework/final/{FILE}": "one"}).read_bytes()
+    source = archive(tmp_path / "c.zip", {"ada_101_1_all.zip": inner})
+    assert run(course, "collect", ASSIGNMENT, source, "--yes") == 0
+    assert f"ada-101: {FILE} was found in homework/final/" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("inside", [".autograder", "submitted"])
+def test_a_folder_that_cannot_be_written_is_one_line(course, tmp_path, inside, capsys):
+    (course.root / inside).write_text("a file in the folder's place")
+    source = archive(tmp_path / "c.zip", {f"ada_101_1_{FILE}": "one"})
+    assert run(course, "collect", ASSIGNMENT, source, "--yes") == 2
+    error = capsys.readouterr().err
+    assert "cannot be written" in error and error.count("\n") == 1
+    assert Path(course.root / inside).is_file()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -39,6 +40,19 @@ def test_the_conda_environment_names_what_the_course_depends_on():
         for one in map(Requirement, _project("pyproject.toml")["dependencies"])
     }
     assert {name: spec for name, spec in conda.items() if name not in ENVIRONMENT_ONLY} == course
+
+
+def test_what_students_are_told_to_run_and_what_their_files_import_is_installed():
+    told: set[str] = set()
+    for path in (ROOT / "release").rglob("*"):
+        if path.suffix in (".ipynb", ".py", ".md"):
+            told |= set(re.findall(r"python -m (\w+)", path.read_text(encoding="utf-8")))
+        if path.suffix == ".py":
+            told |= set(re.findall(r"(?m)^\s*(?:import|from) (\w+)", path.read_text(encoding="utf-8")))
+    beside = {path.stem for path in (ROOT / "release").rglob("*.py")}
+    installed = {requirement.name for requirement in _requirements("pyproject.toml")}
+    assert "pytest" in told
+    assert told - installed - beside - {"course"} - set(sys.stdlib_module_names) == set()
 
 
 @pytest.mark.parametrize("path", ["pyproject.toml", "autograder/pyproject.toml"])

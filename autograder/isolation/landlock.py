@@ -1,8 +1,8 @@
 """Landlock: which files this process, and all that it starts, may touch from now on.
 
-Only what is listed can be opened; the list can never grow again. Landlock knows nothing of ``chmod`` and of the paths of
-unix sockets: the system-call filter (:mod:`autograder.isolation.seccomp`) sees to those. ``stat`` passes both: names,
-sizes and times of other files can be asked for, their contents cannot.
+Only what is listed can be opened; the list can never grow again. Landlock knows nothing of ``chmod`` and of the paths
+of unix sockets: the system-call filter (:mod:`autograder.isolation.seccomp`) sees to those. ``stat`` passes both:
+names, sizes and times of other files can be asked for, their contents cannot.
 Source: https://docs.kernel.org/userspace-api/landlock.html
 """
 

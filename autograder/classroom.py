@@ -34,8 +34,9 @@ from autograder.isolation import available, prove
 from autograder.journal import Entry, Journal
 from autograder.kernel.forkserver import Template
 from autograder.lock import only_run
+from autograder.pace import limits_of
 from autograder.penalties import check_policy, refresh_penalties
-from autograder.regrade import reasons
+from autograder.regrade import reasons, times_of
 from autograder.run import Limits
 from autograder.times import course_times
 from autograder.verdict import SubmissionVerdict
@@ -103,6 +104,9 @@ class _Run:
     def __init__(self, course: Course, order: Order, assignment: Assignment, times: Mapping[str, datetime]) -> None:
         self._course, self._order, self._assignment, self._times = course, order, assignment, times
         self._journal = Journal(course.root, order.assignment)
+        # --time-limit is for every cell; else the solution's own times say how long each may take
+        paced = order.limits.cell_seconds == Limits().cell_seconds
+        self._limits = replace(order.limits, cells=limits_of(course.root, order.assignment) if paced else {})
         self._content = content_parts(assignment)
         self._trusted = {**machine_parts(), **self._content, **rule_parts(assignment)}
         self._rows: dict[str, Row] = {}
@@ -166,7 +170,7 @@ class _Run:
             if self._journal.is_older(student):
                 self._again[student] = "graded by an earlier version"
             return None
-        why = reasons(entry, self._trusted, submission, self._order.limits)
+        why = reasons(entry, self._trusted, submission, self._limits)
         if why:
             self._again[student] = ", ".join(why)
             return None
@@ -188,7 +192,7 @@ class _Run:
         order, content = self._order, digest(self._content)
         version = imported_version() if order.scheduler else ""
         return [
-            Job(self._course, order.assignment, student, order.limits, order.isolation, None, content, version)
+            Job(self._course, order.assignment, student, self._limits, order.isolation, None, content, version)
             for student in sorted(students, key=urgency)
         ]
 
@@ -209,14 +213,13 @@ class _Run:
             self._journal.failed(student, row.failure)
             log = self._course.autograded(student, self._order.assignment) / "grading.log"
             return replace(row, failure=f"{row.failure} (log: {_short(log, self._course.root)})")
-        limits = self._order.limits
         entry = Entry(
             self._trusted,
             done.submission,
             round(sum(notebook.seconds for notebook in done.graded.verdict.notebooks), 3),
             round(done.graded.slowest, 3),
             done.graded.cut,
-            (limits.cell_seconds, limits.submission_seconds),
+            times_of(self._limits),
         )
         self._journal.saved(student, entry)
         return row

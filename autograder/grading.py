@@ -113,6 +113,7 @@ def _grade_notebook(
                     answers=answers,
                     kernels=kernels,
                     limits=limits,
+                    cell_limits=limits.cells.get(name),
                 )
                 log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
                 parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]

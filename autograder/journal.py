@@ -22,7 +22,7 @@ class Entry:
     """How a submission came to its grade.
 
     ``trusted`` and ``submission`` are the parts it was made from. ``seconds`` is what grading took, ``slowest`` what
-    its slowest cell took, ``cut`` is true where a limit ended a cell; ``limits`` are cell and submission seconds.
+    its slowest cell took, ``cut`` is true where a limit ended a cell; ``limits`` tells the limits of then from others.
     """
 
     trusted: Parts
@@ -30,7 +30,7 @@ class Entry:
     seconds: float = 0.0
     slowest: float = 0.0
     cut: bool = False
-    limits: tuple[float, float] = (0.0, 0.0)
+    limits: str = ""
 
 
 class Journal:
@@ -71,8 +71,7 @@ class Journal:
             self._done.discard(student)
             if "failed" not in line:
                 trusted = self._states[str(line.pop("trusted"))]
-                limits = line.pop("limits")
-                self._entries[student] = Entry(trusted, limits=tuple(limits), **line)  # type: ignore
+                self._entries[student] = Entry(trusted, **line)  # type: ignore
                 self._last[student] = self._entries[student]
                 self._done.add(student)
 

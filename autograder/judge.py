@@ -106,6 +106,8 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
     if outcome is None or outcome.hidden is None:
         return "This part was not reached.", "An earlier cell ended the run; its own message says why."
     part: PartOutcome = outcome.hidden
+    if part.status == "skipped":
+        return "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
     if part.status == "timeout" or part.ename == "TookTooLong":
         return (
             "Your code took too long here.",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.fingerprint import Parts
+from autograder.fingerprint import Parts, digest
 from autograder.journal import Entry
-from autograder.run import Limits
+from autograder.limits import Limits
 
 #: kind of part -> (one, several)
 _WORDS = {
@@ -52,6 +52,12 @@ def _counted(kind: str) -> str:
 
 def _limits_matter(entry: Entry, limits: Limits) -> bool:
     """Other limits change the grade of what was cut off by the old ones, or what would not keep to the new ones."""
-    if entry.limits == (limits.cell_seconds, limits.submission_seconds):
+    if entry.limits == times_of(limits):
         return False
-    return entry.cut or entry.slowest > limits.cell_seconds or entry.seconds > limits.submission_seconds
+    shortest = min([limits.cell_seconds, *(limit for found in limits.cells.values() for limit in found.values())])
+    return entry.cut or entry.slowest > shortest or entry.seconds > limits.submission_seconds
+
+
+def times_of(limits: Limits) -> str:
+    """Tells the time limits of one run from those of another."""
+    return digest(limits.cell_seconds, limits.submission_seconds, limits.cells)

@@ -17,6 +17,7 @@ from autograder.grading import inputs_of, prepare
 from autograder.judge import judge
 from autograder.judgeable import require_judgeable
 from autograder.leaks import release_leaks
+from autograder.pace import record_pace, seconds_of
 from autograder.points_in_text import wrong_points
 from autograder.run import Kernels, Limits, Ran, run
 from autograder.verdict import NotebookVerdict
@@ -62,7 +63,9 @@ class Draft:
         yield Proof("points add up", tuple(_points(made)))
         yield Proof("nothing leaks", tuple(release_leaks(self.folder, made)))
         yield Proof("a second release is the same, byte for byte", tuple(self._differences()))
-        yield Proof("solutions run from top to bottom and have full points", tuple(_solved(made, kernels)))
+        seconds: dict[str, dict[str, float]] = {}
+        yield Proof("solutions run from top to bottom and have full points", tuple(_solved(made, kernels, seconds)))
+        record_pace(self.course.root, made.name, seconds)  # grading makes its time limits of them
         yield Proof("untouched notebooks run to the end and have no points", tuple(_untouched(made, kernels)))
 
     def _differences(self) -> Iterator[str]:
@@ -142,8 +145,10 @@ def _errors(ran: Ran) -> Iterator[tuple[str, str]]:
             yield part.ename or part.status, f"cell {outcome.index} ({first[:50]}): {part.ename} {part.evalue[:200]}"
 
 
-def _solved(assignment: Assignment, kernels: Kernels) -> Iterator[str]:
+def _solved(assignment: Assignment, kernels: Kernels, seconds: dict[str, dict[str, float]]) -> Iterator[str]:
+    """``seconds`` is filled with what each cell took, by notebook and cell id."""
     for name, ran, verdict in run_all(solved(assignment), assignment, kernels):
+        seconds[name] = seconds_of(ran)
         yield from (f"{name}: {what}" for _, what in _errors(ran))
         yield from _unexpected(verdict, ("passed", "manual"))
 

@@ -24,22 +24,11 @@ from autograder.kernel.harvest import harvest
 from autograder.kernel.kernels import Kernel, Kernels
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.scratch import Scratch
+from autograder.limits import CellLimits, Clock, Limits
 
 __all__ = ["CellOutcome", "InfrastructureError", "Kernels", "Limits", "PartOutcome", "Ran", "run"]
 
 _HIDDEN_OUTPUT_BYTES = 1 << 16  # thrown away in any case
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one submission may use. ``memory_bytes`` is for all its processes, beyond the imported libraries."""
-
-    cell_seconds: float = 60.0
-    submission_seconds: float = 600.0
-    memory_bytes: int = 4 << 30
-    processes: int = 64  # and threads; an idle kernel has about ten
-    disk_bytes: int = 256 << 20
-    output_bytes: int = 1 << 20  # per cell
 
 
 @dataclass(frozen=True)
@@ -81,16 +70,18 @@ def run(
     answers: Path,
     kernels: Kernels,
     limits: Limits = Limits(),
+    cell_limits: CellLimits | None = None,
 ) -> Ran:
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
     files: name relative to the notebook's folder -> content, laid out beside it.
     inputs: reference slug -> folder with what the kernel may read of it, under ``AUTOGRADER_INPUTS``.
     answers: an empty folder of the trusted side, filled with ``<slug>/<case>.safetensors``.
+    cell_limits: cell id -> seconds, where they are known; ``limits.cell_seconds`` is the most in any case.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
     """
-    session = _Session(kernels, limits, files, inputs, answers)
+    session = _Session(kernels, limits, Clock(limits, cell_limits or {}), files, inputs, answers)
     executed = copy.deepcopy(notebook)
     outcomes: list[CellOutcome] = []
     start = time.monotonic()
@@ -108,14 +99,19 @@ class _Session:
     """One submission's kernels, one after the other, and what has to be done again in the next."""
 
     def __init__(
-        self, kernels: Kernels, limits: Limits, files: Mapping[str, bytes], inputs: Mapping[str, Path], answers: Path
+        self,
+        kernels: Kernels,
+        limits: Limits,
+        clock: Clock,
+        files: Mapping[str, bytes],
+        inputs: Mapping[str, Path],
+        answers: Path,
     ) -> None:
-        self._kernels, self._limits = kernels, limits
+        self._kernels, self._limits, self._clock = kernels, limits, clock
         self._files, self._inputs, self._answers = files, inputs, answers
-        self._end = time.monotonic() + limits.submission_seconds
         self._kernel: Kernel | None = None
         self._scratch: Scratch | None = None
-        self._done: dict[int, str] = {}  # index -> source of the parts that the next kernel needs
+        self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
         self._count = 0
         self.log: list[str] = []
 
@@ -126,11 +122,11 @@ class _Session:
         judged = cells.is_judged(cell)
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
         outputs = Outputs(self._limits.output_bytes)
-        visible = self._part(index, parts.visible, outputs, remembered=True)
+        visible = self._part(index, cell.id, parts.visible, outputs, remembered=True)
         self._show(cell, outputs, visible)
         if visible.status == "ok":
-            self._done[index] = parts.visible
-        hidden = self._hidden(index, cell.source, parts.hidden) if judged and parts.hidden.strip() else None
+            self._done[index] = cell.id, parts.visible
+        hidden = self._hidden(index, cell, parts.hidden) if judged and parts.hidden.strip() else None
         return CellOutcome(index, visible, hidden)
 
     def _draw(self, index: int, cell: NotebookNode, picture: dict[str, str]) -> CellOutcome:
@@ -152,11 +148,11 @@ class _Session:
             if output.output_type == "execute_result":
                 output.execution_count = self._count
 
-    def _hidden(self, index: int, source: str, hidden: str) -> PartOutcome:
+    def _hidden(self, index: int, cell: NotebookNode, hidden: str) -> PartOutcome:
         """The hidden part: whatever lies at the answers' place before it is removed, what lies there after is taken."""
-        slugs = cells.references_of(source)
+        slugs = cells.references_of(cell.source)
         clean = self._revive() and self._scratch is not None and self._scratch.clear_answers()
-        outcome = self._part(index, hidden, Outputs(_HIDDEN_OUTPUT_BYTES), remembered=False)
+        outcome = self._part(index, cell.id, hidden, Outputs(_HIDDEN_OUTPUT_BYTES), remembered=False)
         if clean and self._scratch is not None:
             for slug in slugs:
                 self.log += [f"cell {index}: {note}" for note in self._take(slug)]
@@ -169,20 +165,23 @@ class _Session:
         except OSError as error:
             raise InfrastructureError(f"the answers cannot be stored: {error}") from error
 
-    def _part(self, index: int, source: str, outputs: Outputs, remembered: bool) -> PartOutcome:
+    def _part(self, index: int, cell: str, source: str, outputs: Outputs, remembered: bool) -> PartOutcome:
         if not source.strip():
             return PartOutcome("ok")
         if not self._revive():
             return PartOutcome("skipped", "Skipped", "the submission's time was up")
-        finished = self._execute(source, outputs, remembered)
+        finished = self._execute(cell, source, outputs, remembered)
         if finished.status in ("crashed", "timeout"):
             self.log.append(f"cell {index}: {finished.status}: {finished.evalue}")
         return PartOutcome(finished.status, finished.ename, finished.evalue, finished.traceback, finished.seconds)
 
-    def _execute(self, source: str, outputs: Outputs, remembered: bool) -> Finished:
+    def _execute(self, cell: str, source: str, outputs: Outputs, remembered: bool) -> Finished:
         assert self._kernel is not None
-        seconds = min(self._limits.cell_seconds, max(0.0, self._end - time.monotonic()))
+        limit = self._clock.limit(cell)
+        seconds = self._clock.allowed(limit)
         finished = self._kernel.execute(source, seconds=seconds, outputs=outputs, remembered=remembered)
+        if finished.status == "timeout" and seconds == limit:
+            self._clock.timed_out(finished.seconds)
         if not finished.alive:
             self.stop()
         return finished
@@ -191,9 +190,9 @@ class _Session:
         """Have a kernel that knows all that went well before; False where the time is up."""
         if self._kernel is not None and self._kernel.ended() is not None:
             self.stop()  # it ended after its last reply: that costs no cell
-        while self._kernel is None and time.monotonic() < self._end:
+        while self._kernel is None and not self._clock.is_up:
             self.restart()
-        return self._kernel is not None and time.monotonic() < self._end
+        return self._kernel is not None and not self._clock.is_up
 
     def restart(self) -> None:
         """A new kernel in a new folder, in which the earlier cells that were ok are run again.
@@ -204,8 +203,8 @@ class _Session:
         self._scratch = self._kernels.new_scratch(self._files, self._inputs)
         limits = self._limits
         self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
-        for index, source in list(self._done.items()):
-            finished = self._execute(source, Outputs(_HIDDEN_OUTPUT_BYTES), remembered=True)
+        for index, (cell, source) in list(self._done.items()):
+            finished = self._execute(cell, source, Outputs(_HIDDEN_OUTPUT_BYTES), remembered=True)
             if not finished.alive or finished.status == "timeout":
                 self.log.append(f"cell {index}: {finished.status} when it was run again after a restart")
                 del self._done[index]

@@ -20,6 +20,7 @@ from autograder.classroom import Order, Row, grade_class
 from autograder.fingerprint import submission_parts
 from autograder.gather import gather
 from autograder.grading import Graded, nothing
+from autograder.pace import record_pace
 from autograder.run import Limits
 from autograder.verdict import SubmissionVerdict
 from autograder.workers import Done, Job
@@ -287,3 +288,17 @@ def test_what_took_long_is_handed_out_first(course, monkeypatch):
     )
     grade(course, force=True)
     assert seen == [STUDENTS[2], STUDENTS[1], STUDENTS[0]]
+
+
+def test_cells_have_the_limits_of_the_solution_s_time_unless_one_is_given(course, monkeypatch):
+    record_pace(course.root, ASSIGNMENT, {NOTEBOOK: {"embeddings": 0.1}})
+    given: list[Limits] = []
+
+    def results(todo, order, warm):
+        given.extend(job.limits for job in todo)
+        return map(full_marks, todo)
+
+    monkeypatch.setattr(classroom, "_results", results)
+    grade(course, force=True, students=(STUDENTS[0],))
+    grade(course, force=True, students=(STUDENTS[0],), limits=Limits(cell_seconds=5.0))
+    assert [limits.cells for limits in given] == [{NOTEBOOK: {"embeddings": 10.0}}, {}]

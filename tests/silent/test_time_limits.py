@@ -1,0 +1,96 @@
+"""An endless loop costs what it is in, and not the class's evening."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from autograder import release
+from autograder.limits import Clock, Limits
+from autograder.pace import limits_of, pace_path, record_pace
+from autograder.run import CellOutcome, PartOutcome, Ran, run
+from tests.grading import kernels
+
+LIMITS = Limits(cell_seconds=40.0)
+
+
+def clock_after(timeouts: int, cells: dict[str, float]) -> Clock:
+    clock = Clock(LIMITS, cells)
+    for _ in range(timeouts):
+        clock.timed_out(1.0)
+    return clock
+
+
+def test_a_cell_has_its_own_limit_where_the_solution_was_timed():
+    clock = Clock(LIMITS, {"softmax": 10.0, "training": 60.0})
+    assert clock.limit("softmax") == 10.0
+    assert clock.limit("training") == 40.0, "never more than is given to any cell"
+    assert clock.limit("extra-softmax-0") == 40.0, "as the slowest, where nobody knows"
+
+
+def test_without_times_every_cell_has_the_same_limit():
+    assert Clock(LIMITS, {}).limit("softmax") == 40.0
+
+
+def test_after_its_second_time_out_a_notebook_has_less_patience_and_never_none():
+    limits = [clock_after(number, {"softmax": 10.0}).limit("softmax") for number in range(7)]
+    assert limits == [10.0, 10.0, 5.0, 2.5, 2.0, 2.0, 2.0]
+
+
+def test_a_short_limit_is_never_made_longer():
+    assert clock_after(5, {"softmax": 1.0}).limit("softmax") == 1.0
+
+
+def test_the_solution_s_time_makes_the_limit_in_few_steps(tmp_path):
+    record_pace(tmp_path, "toy", {"1_one": {"quick": 0.004, "middling": 0.9, "slow": 2.4, "endless": 100.0}})
+    assert limits_of(tmp_path, "toy") == {"1_one": {"quick": 10.0, "middling": 20.0, "slow": 60.0, "endless": 60.0}}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"1_one": 3}', '{"1_one": {"a": "b"}}'])
+def test_a_note_that_cannot_be_read_leaves_the_usual_limits(tmp_path, text):
+    path = pace_path(tmp_path, "toy")
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert limits_of(tmp_path, "toy") == {}
+
+
+def test_release_notes_what_the_solution_took(tmp_path, monkeypatch):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", id="softmax")])
+    ran = Ran(notebook, [CellOutcome(0, PartOutcome("ok", seconds=0.5), PartOutcome("ok", seconds=1.5))], tmp_path)
+    monkeypatch.setattr(release, "run_all", lambda *given: iter([("1_one", ran, None)]))
+    monkeypatch.setattr(release, "_unexpected", lambda *given: iter(()))
+    monkeypatch.setattr(release, "solved", lambda assignment: None)
+    seconds: dict[str, dict[str, float]] = {}
+    assert list(release._solved(None, None, seconds)) == []
+    assert seconds == {"1_one": {"softmax": 1.5}}
+
+
+@pytest.mark.slow
+def test_right_answers_count_beside_endless_loops_that_take_more_than_the_notebook_s_time(tmp_path):
+    loops = [nbformat.v4.new_code_cell("while True: pass", id=f"loop{number}") for number in range(4)]
+    right = nbformat.v4.new_code_cell("'right'", id="right")
+    limits = Limits(cell_seconds=0.5, submission_seconds=1.5)
+    ran = run(
+        nbformat.v4.new_notebook(cells=[*loops, right]),
+        files={},
+        inputs={},
+        answers=tmp_path,
+        kernels=kernels(),
+        limits=limits,
+    )
+    assert [one.visible.status for one in ran.outcomes] == ["timeout"] * 4 + ["ok"]
+
+
+@pytest.mark.slow
+def test_a_loop_ends_at_its_cell_s_own_limit(tmp_path):
+    loop = nbformat.v4.new_code_cell("while True: pass", id="loop")
+    ran = run(
+        nbformat.v4.new_notebook(cells=[loop]),
+        files={},
+        inputs={},
+        answers=tmp_path,
+        kernels=kernels(),
+        cell_limits={"loop": 0.3},
+    )
+    assert ran.outcomes[0].visible.status == "timeout"
+    assert ran.outcomes[0].visible.evalue == "the cell took longer than 0.3 s"

@@ -8,12 +8,13 @@ import os
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import CheckCellMetadata, LimitOutput, SaveAutoGrades
+from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 
 from autograder.exports.plugin import GradesExporter
 from autograder.feedback.exporter import FeedbackExporter, pages_only
 from autograder.late_plugin import AssignPolicyPenalties
 from autograder.plugins import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
+from autograder.save_plugin import SaveGrades
 
 c = get_config()  # noqa: F821
 
@@ -33,7 +34,7 @@ c.Autograde.autograde_preprocessors = [
     JudgeAnswers,
     ClearMetadataPreprocessor,
     LimitOutput,
-    SaveAutoGrades,
+    SaveGrades,
     AssignPolicyPenalties,
     CheckCellMetadata,
 ]

@@ -17,6 +17,9 @@ from autograder.errors import GradingError
 #: (notebook, grade id) of a graded cell, or of an answer.
 Key = tuple[str, str]
 
+#: Begins a comment that was written about an answer which has changed since. Students do not see such a comment.
+EARLIER = "[Written about an earlier answer. Students see this comment when you delete this line.]"
+
 _MANY = 200  # a query names at most so many students; beyond that it reads the class
 
 
@@ -96,7 +99,7 @@ def read_book(gradebook: api.Gradebook | None, assignment: str, students: Collec
     )
     for key, cell, comment in read(comments):
         # nbgrader's own "No response." is an automatic comment, and left out: it is nobody's word
-        if key in notebooks and comment and comment.strip():
+        if key in notebooks and comment and comment.strip() and not comment.startswith(EARLIER):
             student, notebook = notebooks[key]
             book.comments.setdefault(student, {})[notebook, cell] = comment.strip()
     return book

@@ -24,27 +24,33 @@ def grade_id(cell: NotebookNode) -> str | None:
 
 
 def is_graded(cell: NotebookNode) -> bool:
-    return bool(nbgrader(cell).get("grade"))
+    """True for everything that has points: tests, answers that a human reads, and nbgrader's task cells."""
+    return bool(nbgrader(cell).get("grade")) or is_task(cell)
 
 
 def is_solution(cell: NotebookNode) -> bool:
     return bool(nbgrader(cell).get("solution"))
 
 
+def is_task(cell: NotebookNode) -> bool:
+    """True for nbgrader's "manually graded task": a locked text, below which students add cells of their own."""
+    return bool(nbgrader(cell).get("task"))
+
+
 def is_protected(cell: NotebookNode) -> bool:
-    """True where the student's text counts for nothing: graded tests and locked cells."""
+    """True where the student's text counts for nothing: graded tests, tasks and locked cells."""
     marks = nbgrader(cell)
-    return bool(marks.get("grade_id")) and not marks.get("solution") and bool(marks.get("grade") or marks.get("locked"))
+    return bool(marks.get("grade_id")) and not marks.get("solution") and bool(is_graded(cell) or marks.get("locked"))
 
 
 def is_judged(cell: NotebookNode) -> bool:
     """True for a cell whose points the judge gives: graded, and not an answer to be read by a human."""
-    return is_graded(cell) and not is_solution(cell) and cell.cell_type == "code"
+    return is_graded(cell) and not is_written(cell) and cell.cell_type == "code"
 
 
 def is_written(cell: NotebookNode) -> bool:
-    """True for an answer that a human reads and gives points for."""
-    return is_graded(cell) and is_solution(cell)
+    """True for what a human reads and gives points for: an answer in text or code, or a task."""
+    return is_graded(cell) and (is_solution(cell) or is_task(cell))
 
 
 def max_points(cell: NotebookNode) -> float:

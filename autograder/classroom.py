@@ -203,7 +203,7 @@ class _Run:
             return self._fail(gradebook, student, done.failure, done.details)
         try:
             write_autograded(self._course, done.graded, self._assignment.source)
-            kept = save(gradebook, done.graded, self._times.get(student)).kept_manual
+            kept = save(gradebook, done.graded, self._times.get(student), self._course.root).kept_manual
         except (ValueError, TypeError, RecursionError) as error:  # its own fault: it stops nobody else
             gradebook.db.rollback()
             why = f"its grade could not be written ({type(error).__name__}: {error})"
@@ -244,13 +244,14 @@ class _Run:
         )
         graded = Graded(verdict, {}, (why, details))
         write_autograded(self._course, graded, self._assignment.source)
-        save(gradebook, graded, self._times.get(student))
+        save(gradebook, graded, self._times.get(student), self._course.root)
         return Row(student, {}, {}, failure=said)
 
     def _save_again(self, gradebook: Gradebook, verdict: SubmissionVerdict) -> None:
         """The grade stands, but the gradebook does not hold it: it may be a new one."""
         student = verdict.student
-        kept = save(gradebook, read_autograded(self._course, verdict), self._times.get(student)).kept_manual
+        graded = read_autograded(self._course, verdict)
+        kept = save(gradebook, graded, self._times.get(student), self._course.root).kept_manual
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 

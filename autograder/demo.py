@@ -48,8 +48,10 @@ def main() -> int:
             return 1
     _export(course)
     wrong = _unexpected(course)
-    _say(f"Done in {time.monotonic() - started:.0f} s. Look at demo/feedback/grace/{ASSIGNMENT}/2_attention_block.html "
-         f"and demo/reports/{ASSIGNMENT}/")
+    _say(
+        f"Done in {time.monotonic() - started:.0f} s. Look at demo/feedback/grace/{ASSIGNMENT}/2_attention_block.html "
+        f"and demo/reports/{ASSIGNMENT}/"
+    )
     for line in wrong:
         print(line)
     return 1 if wrong else 0
@@ -71,8 +73,11 @@ def _unexpected(course: Path) -> list[str]:
 
     with Gradebook(Course(course).db_url) as gradebook:
         scores = {student: gradebook.find_submission(ASSIGNMENT, student).score for student in EXPECTED}
-    return [f"{student} has {scores[student]:g} points and deserves {deserved:g}"
-            for student, deserved in EXPECTED.items() if scores[student] != deserved]
+    return [
+        f"{student} has {scores[student]:g} points and deserves {deserved:g}"
+        for student, deserved in EXPECTED.items()
+        if scores[student] != deserved
+    ]
 
 
 if __name__ == "__main__":

@@ -11,17 +11,19 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TypeVar
 
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
 from nbgrader.utils import compute_checksum
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError, SAWarning
 
 from autograder import cells
 from autograder.errors import GradingError
+from autograder.graded_answers import read_record, settle, write_record
 from autograder.grading import Graded
 from autograder.verdict import NotebookVerdict, SubmissionVerdict
 
@@ -53,9 +55,13 @@ def open_gradebook(db_url: str, assignment: str) -> Gradebook:
     return gradebook
 
 
-def save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None = None) -> Saved:
-    """Write one submission's verdict. Marks given by hand stay; where one stands, a human is asked to look again."""
-    return _patiently(gradebook, lambda: _save(gradebook, graded, timestamp))
+def save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None = None, root: Path | None = None) -> Saved:
+    """Write one submission's verdict. Manual grades stay; where the answer has changed, a person has to look again.
+
+    root: the course's folder, where it is recorded what a manual grade was given for. Without it every manual grade
+    has to be looked at again.
+    """
+    return _patiently(gradebook, lambda: _save(gradebook, graded, timestamp, root))
 
 
 def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
@@ -74,8 +80,9 @@ def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
             pause = min(2 * pause, 2.0)
 
 
-def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None) -> Saved:
+def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None, root: Path | None) -> Saved:
     verdict = graded.verdict
+    before = read_record(root, verdict.assignment, verdict.student) if root is not None else {}
     gradebook.update_or_create_student(verdict.student)
     when = {"timestamp": timestamp} if timestamp else {}
     with warnings.catch_warnings():
@@ -83,29 +90,28 @@ def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None) -> S
         warnings.simplefilter("ignore", SAWarning)
         submission = gradebook.update_or_create_submission(verdict.assignment, verdict.student, **when)
     notebooks = {notebook.notebook: notebook for notebook in verdict.notebooks}
-    kept = 0
+    record, kept = dict(before), 0
     for stored in submission.notebooks:
         if stored.name in notebooks:
-            kept += _save_notebook(stored, notebooks[stored.name], graded.notebooks.get(stored.name))
+            _save_notebook(stored, notebooks[stored.name], graded.notebooks.get(stored.name))
+            answers = graded.answers.get(stored.name, {}) if graded.answers is not None else None
+            settled = settle(stored, notebooks[stored.name], answers, before.get(stored.name))
+            record[stored.name] = settled[0]
+            kept += settled[1]
     gradebook.db.commit()
+    if root is not None:
+        write_record(root, verdict.assignment, verdict.student, record)
     return Saved(kept)
 
 
-def _save_notebook(stored: object, verdict: NotebookVerdict, notebook: NotebookNode | None) -> int:
+def _save_notebook(stored: SubmittedNotebook, verdict: NotebookVerdict, notebook: NotebookNode | None) -> None:
     found = {cell.cell: cell for cell in verdict.cells}
-    kept = 0
-    for grade in stored.grades:  # type: ignore[attr-defined]
-        cell = found.get(grade.name)
-        if cell is None:
-            continue
-        grade.auto_score = cell.points
-        # nbgrader's own rule: a mark by hand, or none at all, needs a human
-        grade.needs_manual_grade = grade.manual_score is not None or cell.points is None
-        kept += grade.manual_score is not None
+    for grade in stored.grades:
+        if grade.name in found:
+            grade.auto_score = found[grade.name].points
     untouched = _untouched(notebook) if notebook is not None else set()
-    for comment in stored.comments:  # type: ignore[attr-defined]
+    for comment in stored.comments:
         comment.auto_comment = "No response." if comment.name in untouched else None
-    return kept
 
 
 def not_in_gradebook(gradebook: Gradebook, assignment: str, verdicts: Mapping[str, SubmissionVerdict]) -> list[str]:

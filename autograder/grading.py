@@ -10,6 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder import cells
+from autograder.answer_digests import Digests, answer_digests
 from autograder.assignment import Assignment, Submission
 from autograder.judge import judge, write_into
 from autograder.plain import one_line
@@ -28,6 +29,7 @@ MAX_LOG_LINES = 1000
 class Graded:
     """A verdict, and the notebooks with the verdict written into them, ready to be saved.
 
+    ``answers``: per notebook what the student answered, as digests; None where nobody could read it.
     ``slowest`` is what the slowest part of a cell took, in seconds; ``cut`` is true where a limit ended one.
     """
 
@@ -36,15 +38,20 @@ class Graded:
     log: tuple[str, ...]
     slowest: float = 0.0
     cut: bool = False
+    answers: Mapping[str, Digests] | None = None
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A submission after the rebuild: notebooks that can be run, verdicts on those that cannot, files beside them."""
+    """A submission after the rebuild: notebooks that can be run, verdicts on those that cannot, files beside them.
+
+    ``answers``: digests of the answers in those that can be run.
+    """
 
     rebuilt: Mapping[str, Rebuilt]
     unreadable: Mapping[str, NotebookVerdict]
     files: Mapping[str, bytes]
+    answers: Mapping[str, Digests]
 
 
 def prepare(submission: Submission, assignment: Assignment) -> Prepared:
@@ -68,7 +75,9 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
             note for note in submission.notes if name in note or not any(other in note for other in assignment.source)
         )
         rebuilt[name] = Rebuilt(made.notebook, about + made.notes)
-    return Prepared(rebuilt, unreadable, {**assignment.files, **submission.files, **_siblings(rebuilt)})
+    answers = {name: answer_digests(made.notebook, submission.files) for name, made in rebuilt.items()}
+    files = {**assignment.files, **submission.files, **_siblings(rebuilt)}
+    return Prepared(rebuilt, unreadable, files, answers)
 
 
 def grade(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits) -> Graded:
@@ -89,6 +98,7 @@ def grade(submission: Submission, assignment: Assignment, kernels: Kernels, limi
         tuple(log),
         max((part.seconds for part in parts), default=0.0),
         any(part.status in ("timeout", "crashed", "skipped") for part in parts),
+        prepared.answers,
     )
 
 

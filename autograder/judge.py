@@ -52,9 +52,9 @@ def judge(
 
 
 def _written(cell: NotebookNode) -> CellVerdict:
-    """A written answer waits for a human, unless nothing was written: that nbgrader itself counts as zero."""
+    """What a human reads waits, unless nothing was written: that nbgrader itself counts as zero, except for a task."""
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
-    if determine_grade(cell)[0] is None:
+    if cells.is_task(cell) or determine_grade(cell)[0] is None:
         return CellVerdict(name, "manual", None, points)
     return CellVerdict(name, "missing", 0.0, points, (Check(name, False, "No answer was written."),))
 

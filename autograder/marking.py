@@ -41,7 +41,7 @@ def with_marking_guides(notebook: NotebookNode, source: NotebookNode) -> Noteboo
 
 def _guide(cell: NotebookNode) -> str:
     scheme = "\n\n".join(found["scheme"].strip() for found in _SCHEME.finditer(cell.source))
-    answer = _MARKERS.sub("", _SCHEME.sub("", cell.source)).strip()
+    answer = "" if cells.is_task(cell) else _MARKERS.sub("", _SCHEME.sub("", cell.source)).strip()
     return _GUIDE.format(
         points=cells.max_points(cell), answer=answer or "(none)", scheme=_MARKERS.sub("", scheme) or "(none)"
     )

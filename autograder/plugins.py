@@ -68,7 +68,12 @@ class RunConfined(NbGraderPreprocessor):
                 kernels=kernels,
                 limits=Limits(),
             )
-            resources["autograder"] = {"ran": ran, "notes": made.notes, "until_judged": until_judged.pop_all()}
+            resources["autograder"] = {
+                "ran": ran,
+                "notes": made.notes,
+                "answers": prepared.answers[resources["nbgrader"]["notebook"]],
+                "until_judged": until_judged.pop_all(),
+            }
         return ran.notebook, resources
 
 

@@ -22,7 +22,7 @@ def exercise_titles(notebook: NotebookNode | None) -> dict[str, str]:
     under: dict[str, str] = {}
     heading = ""
     for cell in notebook.cells if notebook is not None else ():
-        if cell.cell_type == "markdown" and not cells.is_graded(cell) and not cell.get("id", "").startswith("extra-"):
+        if cell.cell_type == "markdown" and not cells.is_solution(cell) and not cell.get("id", "").startswith("extra-"):
             heading = _last_heading(cell.source) or heading
         name = cells.grade_id(cell)
         if name and cells.is_graded(cell) and heading:

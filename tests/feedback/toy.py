@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.answer_digests import answer_digests
 from autograder.assignment import Assignment, Course
 from autograder.autograded import write_autograded
 from autograder.generate import generate
@@ -96,8 +97,10 @@ def hand_in(
             cell.outputs = list(outputs)
     verdict = NotebookVerdict(student, ASSIGNMENT, NOTEBOOK, cells or wrong(), made.notes, 1.5)
     saved = {NOTEBOOK: write_into(made.notebook, verdict) if clean else made.notebook}
-    graded = Graded(SubmissionVerdict(student, ASSIGNMENT, (verdict,)), saved, ("a line of the log",))
+    digests = {NOTEBOOK: answer_digests(made.notebook, {})}
+    submission = SubmissionVerdict(student, ASSIGNMENT, (verdict,))
+    graded = Graded(submission, saved, ("a line of the log",), answers=digests)
     write_autograded(course, graded, opened.source)
     with open_gradebook(course.db_url, ASSIGNMENT) as gradebook:
-        save(gradebook, graded)
+        save(gradebook, graded, root=course.root)
     return graded

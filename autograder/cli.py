@@ -26,6 +26,7 @@ from autograder.commands import (
 from autograder.errors import GradingError
 from autograder.isolation import IsolationUnavailable
 from autograder.plain import MAX_TEXT, one_line
+from autograder.private import keep_out_of_git
 from course.errors import CourseError
 
 #: These do their work without a course.
@@ -58,7 +59,11 @@ def main(argv: list[str] | None = None) -> int:
 
             args.course = find_course(args.course, getattr(args, "submission", None))
         args.assignment = _names(getattr(args, "assignment", None))
-        return int(args.func(args))
+        try:
+            return int(args.func(args))
+        finally:
+            if args.command not in ANYWHERE:
+                keep_out_of_git(args.course)
     except (GradingError, CourseError, IsolationUnavailable) as error:
         print(f"autograder: {one_line(str(error), MAX_TEXT)}", file=sys.stderr)
         return 2

@@ -12,6 +12,7 @@ from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 
 from autograder.exports.plugin import GradesExporter
 from autograder.feedback.exporter import FeedbackExporter, pages_only
+from autograder.formgrader import EscapeNames
 from autograder.late_plugin import AssignPolicyPenalties
 from autograder.plugins import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
 from autograder.save_plugin import SaveGrades
@@ -46,6 +47,9 @@ c.GenerateAssignment.preprocessors = [SetRepository, *GenerateAssignment.class_t
 c.GenerateFeedback.preprocessors = []
 c.GenerateFeedback.exporter_class = FeedbackExporter
 c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
+
+# The formgrader shows students' names as text: nbgrader's page would run markup in them.
+c.HTMLExporter.preprocessors = [EscapeNames]
 
 # A grade that is not there yet is an empty cell in grades.csv, not a 0.
 c.ExportApp.plugin_class = GradesExporter

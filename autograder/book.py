@@ -62,13 +62,25 @@ class Book:
     max_points: dict[Key, float] = field(default_factory=dict)
 
 
+#: How long a locked gradebook is waited for, in seconds, before a command stops with a message.
+PATIENCE = 60.0
+
+
+def patient(db_url: str) -> str:
+    """The same gradebook; one that somebody else has locked is waited for, by every statement."""
+    url = make_url(db_url)
+    if url.get_backend_name() != "sqlite" or "timeout" in url.query:
+        return db_url  # a database server waits by itself
+    return url.update_query_dict({"timeout": str(PATIENCE)}).render_as_string(hide_password=False)
+
+
 def open_book(db_url: str) -> api.Gradebook | None:
     """None where there is no gradebook yet: opening would make one. Raises GradingError where it cannot be opened."""
     try:
         database = make_url(db_url).database
         if db_url.startswith("sqlite") and not (database and Path(database).is_file()):
             return None
-        return api.Gradebook(db_url)
+        return api.Gradebook(patient(db_url))
     except SQLAlchemyError as error:
         raise GradingError(f"the gradebook cannot be opened: {getattr(error, 'orig', None) or error}") from error
 

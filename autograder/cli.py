@@ -67,9 +67,23 @@ def main(argv: list[str] | None = None) -> int:
     except (GradingError, CourseError, IsolationUnavailable) as error:
         print(f"autograder: {one_line(str(error), MAX_TEXT)}", file=sys.stderr)
         return 2
+    except Exception as error:
+        said = _of_gradebook(error)
+        if not said:
+            raise
+        print(f"autograder: {one_line(said, MAX_TEXT)}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("autograder: stopped; the same command goes on where this one stopped", file=sys.stderr)
         return 130
+
+
+def _of_gradebook(error: Exception) -> str:
+    """One line on a gradebook that cannot be read or written; empty for every other failure."""
+    failures = getattr(sys.modules.get("sqlalchemy.exc"), "OperationalError", ())
+    if not isinstance(error, failures):
+        return ""
+    return f"the gradebook cannot be used: {getattr(error, 'orig', error)}; close whatever holds it and start again"
 
 
 def _names(assignment: str | list[str] | None) -> str | list[str] | None:

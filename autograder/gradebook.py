@@ -22,6 +22,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError, SAWarning
 
 from autograder import cells
+from autograder.book import PATIENCE, patient
 from autograder.errors import GradingError
 from autograder.graded_answers import read_record, settle, write_record
 from autograder.grading import Graded
@@ -29,8 +30,6 @@ from autograder.verdict import NotebookVerdict, SubmissionVerdict
 
 Result = TypeVar("Result")
 
-#: How long a locked database is waited for, in seconds, before grading stops with a message.
-PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Saved:
 def open_gradebook(db_url: str, assignment: str) -> Gradebook:
     """Raises GradingError where the gradebook does not know the assignment or cannot be opened."""
     try:
-        gradebook = Gradebook(db_url)
+        gradebook = Gradebook(patient(db_url))
         gradebook.find_assignment(assignment)
     except MissingEntry as error:
         raise GradingError(
@@ -51,7 +50,8 @@ def open_gradebook(db_url: str, assignment: str) -> Gradebook:
             f"{assignment}' (or 'make release') first"
         ) from error
     except OperationalError as error:
-        raise GradingError(f"the gradebook cannot be opened: {error.orig}") from error
+        advice = "close whatever holds it and start again"
+        raise GradingError(f"the gradebook cannot be opened: {error.orig}; {advice}") from error
     return gradebook
 
 

@@ -1,0 +1,23 @@
+"""What the course's configuration changes in nbgrader's formgrader."""
+
+from __future__ import annotations
+
+import html
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+
+#: What nbgrader's page of one submission shows as it stands in the gradebook, markup included.
+_SHOWN = ("student", "last_name", "first_name", "assignment_id", "notebook_id", "notebook_path")
+
+
+class EscapeNames(Preprocessor):
+    """``c.HTMLExporter.preprocessors``: a student's name is text in the formgrader, whatever the gradebook has."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        if "submission_id" in resources:  # given by the formgrader alone
+            for name in _SHOWN:
+                if isinstance(resources.get(name), str):
+                    resources[name] = html.escape(resources[name])
+        return nb, resources

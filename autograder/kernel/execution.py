@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +9,6 @@ from typing import Any, Literal
 
 import zmq
 
-from autograder.isolation import usage
 from autograder.kernel.outputs import Outputs, problem
 from autograder.kernel.wire import LARGEST_CONTENT, LARGEST_MESSAGE, Wire, lost
 
@@ -21,7 +19,7 @@ _BATCH = 100  # messages taken in between two such looks
 _GRACE = 2.0  # seconds that an interrupted cell has to stop
 _IDLE = 1.0  # seconds that the outputs have to arrive after the reply
 _LAST_WORDS = 0.5  # seconds between a lost connection and the news of the process's end
-_FLOOD = 256 << 20  # bytes by which one request may make the grader grow
+_CHECK_EVERY = 0.01  # seconds of taking in, after which the grader's own memory is looked at
 
 
 @dataclass(frozen=True)
@@ -34,15 +32,17 @@ class Finished:
     traceback: tuple[str, ...] = ()
     seconds: float = 0.0
     alive: bool = True
+    disk_full: bool = False  # meanwhile, and by others
 
 
 @dataclass(frozen=True)
 class Lifeline:
-    """What an execution needs of a kernel's process: to interrupt it, and to hear of its end."""
+    """What an execution needs of a kernel's process: to interrupt it, to hear of its end and of a full disk."""
 
     interrupt: Callable[[], None]
     ended: Callable[[], str | None]  # how the process ended; None while it lives
     descriptor: int | None  # readable when it has ended, where there is such a thing
+    disk_full: Callable[[], bool]
 
 
 class Execution:
@@ -55,8 +55,8 @@ class Execution:
         self._reply: dict[str, Any] | None = None
         self._replied_at = self._lost_at = float("inf")
         self._idle = self._timed_out = False
+        self._disk_full = lifeline.disk_full()
         self._start = time.monotonic()
-        self._memory_bound = usage.memory([os.getpid()]) + _FLOOD
         self._request = wire.request(
             "execute_request",
             {"code": code, "silent": False, "store_history": remembered, "user_expressions": {},
@@ -74,11 +74,17 @@ class Execution:
         while (finished := self._judge(time.monotonic())) is None:
             poller.poll(_TICK)
             self._take_in()
-        return replace(finished, seconds=time.monotonic() - self._start)
+            self._disk_full = self._disk_full or self._lifeline.disk_full()
+        return replace(finished, seconds=time.monotonic() - self._start, disk_full=self._disk_full)
 
     def _take_in(self) -> None:
+        check_at = time.monotonic() + _CHECK_EVERY
         for socket in (self._wire.shell, self._wire.iopub):
             for _ in range(_BATCH):
+                if time.monotonic() > check_at:
+                    if self._wire.flooded():
+                        return
+                    check_at = time.monotonic() + _CHECK_EVERY
                 try:
                     message = self._wire.receive(socket)
                 except zmq.Again:
@@ -97,6 +103,8 @@ class Execution:
 
     def _judge(self, now: float) -> Finished | None:
         """How it ended, if it has; interrupts it when its time is up."""
+        if self._wire.flooded():
+            return self._gone("it flooded the grader with messages")
         if self._reply is not None and (self._idle or now > self._replied_at + _IDLE):
             return self._answered(self._reply)
         if (ending := self._lifeline.ended()) is not None:
@@ -106,8 +114,6 @@ class Execution:
             self._lost_at = min(self._lost_at, now)
         if now > self._lost_at + _LAST_WORDS:
             return self._gone(f"it cut the connection, or sent more than {LARGEST_MESSAGE >> 20} MB at once")
-        if usage.memory([os.getpid()]) > self._memory_bound:
-            return self._gone("it flooded the grader with messages")
         if now > self._start + self._seconds and not self._timed_out:
             self._timed_out = True
             self._lifeline.interrupt()

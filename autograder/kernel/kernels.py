@@ -25,6 +25,7 @@ from autograder.kernel.execution import Execution, Finished, Lifeline
 from autograder.kernel.forkserver import ForkServer, Template
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
+from autograder.kernel.room import Room
 from autograder.kernel.scratch import Scratch, base_folder, remove_tree
 from autograder.kernel.wire import Wire, context
 
@@ -40,16 +41,26 @@ _ASK_AGAIN = 0.05  # seconds
 class Kernel:
     """A kernel that serves. To be closed; then every process it started is gone."""
 
-    def __init__(self, manager: KernelManager, wire: Wire) -> None:
+    def __init__(self, manager: KernelManager, wire: Wire, room: Room) -> None:
         self._manager, self._wire = manager, wire
         provisioner = manager.provisioner
         self._confined = provisioner.confined if isinstance(provisioner, ForkedProvisioner) else None
         descriptor = self._confined.fileno() if self._confined else None
-        self._lifeline = Lifeline(manager.interrupt_kernel, self.ended, descriptor)
+        self._lifeline = Lifeline(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
 
     def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
-        """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account."""
-        return Execution(self._wire, self._lifeline, code, seconds, outputs, remembered).wait()
+        """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account.
+
+        Raises InfrastructureError where it failed while others had filled the disk: nobody knows whose fault that is.
+        """
+        finished = Execution(self._wire, self._lifeline, code, seconds, outputs, remembered).wait()
+        if finished.status != "ok" and finished.disk_full and not self._stopped_for_what_it_used():
+            raise InfrastructureError("the disk of the temporary folder was full; make room there, or set TMPDIR")
+        return finished
+
+    def _stopped_for_what_it_used(self) -> bool:
+        ending = self._confined.poll() if self._confined is not None else None
+        return ending is not None and bool(ending.reason)
 
     def ended(self) -> str | None:
         """How the kernel ended; None while it lives. Raises InfrastructureError where that was the grader's fault."""
@@ -146,13 +157,14 @@ class Kernels:
 
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
         """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
-        policy = scratch.policy(memory_bytes, processes, disk_bytes, self._readable)
+        room = Room(scratch.root, scratch.writable, disk_bytes)
+        policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._readable)
         try:
-            return self._start(scratch, policy)
+            return self._start(scratch, policy, room)
         except InfrastructureError:  # the template may have ended between two notebooks
-            return self._start(scratch, policy)
+            return self._start(scratch, policy, room)
 
-    def _start(self, scratch: Scratch, policy: Policy) -> Kernel:
+    def _start(self, scratch: Scratch, policy: Policy, room: Room) -> Kernel:
         variables = scratch.variables()
         manager = self._manager(scratch, policy)
         try:
@@ -160,7 +172,7 @@ class Kernels:
             wire = Wire(manager)
         except Exception as error:
             raise InfrastructureError(f"no kernel could be started: {error}") from error
-        kernel = Kernel(manager, wire)
+        kernel = Kernel(manager, wire, room)
         try:
             _await_ready(kernel, wire)
         except BaseException:

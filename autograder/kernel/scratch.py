@@ -94,6 +94,10 @@ class Scratch:
         return self.root / "out"
 
     @property
+    def writable(self) -> tuple[Path, ...]:
+        return tuple(self.root / name for name in ("work", "home", "out"))
+
+    @property
     def socket_prefix(self) -> str:
         return str(self.root / "s" / "k")
 
@@ -107,7 +111,7 @@ class Scratch:
         return Policy(
             read=(*python.read, str(self.root / "inputs"), str(self.connection_file), *map(str, readable)),
             listed=python.listed,
-            write=tuple(str(self.root / name) for name in ("work", "home", "out")),
+            write=tuple(map(str, self.writable)),
             sockets=(str(self.root / "s"),),
             memory_bytes=memory_bytes,
             processes=processes,

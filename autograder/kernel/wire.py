@@ -7,6 +7,8 @@ that is larger still costs the connection. What is forged well can only pass for
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +16,15 @@ import zmq
 from jupyter_client.manager import KernelManager
 from zmq.utils.monitor import recv_monitor_message
 
+from autograder.isolation import usage
+
 #: Of one socket's messages, the grader holds at most this many of at most this size.
 MOST_WAITING = 32
 LARGEST_MESSAGE = 32 << 20  # bytes
 LARGEST_CONTENT = 4 << 20  # bytes that are read: JSON unfolds to many times its length
+#: Bytes by which one kernel may make the grader grow in all its life. The parts of a message that never ends are held
+#: without being counted among those that wait.
+FLOOD = 256 << 20
 _LARGEST_HEADER = 1 << 16
 _SEND_MS = 1000  # a kernel that takes nothing must not hold up the grader
 _RECONNECT_MS = 10
@@ -49,8 +56,14 @@ class Message:
 class Wire:
     """Shell and iopub of one kernel, each with a watch on its connection."""
 
+    _was_flooded = False  # by any kernel of this process since the last one was started
+
     def __init__(self, manager: KernelManager) -> None:
         self._session = manager.session
+        if Wire._was_flooded:
+            _give_back_memory()
+        Wire._was_flooded = False
+        self._memory_bound = usage.memory([os.getpid()]) + FLOOD
         self.shell = manager.connect_shell(identity=_IDENTITY)
         self.iopub = manager.connect_iopub()
         self.shell_lost = self.shell.get_monitor_socket(zmq.EVENT_DISCONNECTED)
@@ -80,12 +93,24 @@ class Wire:
             return Message(kind, parent if isinstance(parent, str) else "", content, oversized)
         return None
 
+    def flooded(self) -> bool:
+        """Whether the grader holds more than it should since this kernel was started."""
+        flooded = usage.memory([os.getpid()]) > self._memory_bound
+        Wire._was_flooded |= flooded
+        return flooded
+
     def close(self) -> None:
         for socket in (self.shell, self.iopub):
             with contextlib.suppress(zmq.ZMQError):
                 socket.disable_monitor()
         for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub):
             socket.close(linger=0)
+
+
+def _give_back_memory() -> None:
+    """Else the C library keeps what it was flooded with, and each flood could go as far beyond the last one."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def lost(monitor: zmq.Socket[bytes]) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
+import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from nbformat import validate
 from nbformat.v4 import new_notebook
 
 from autograder.kernel import InfrastructureError
+from autograder.kernel.forkserver import Template
 from autograder.kernel.harvest import harvest
 from autograder.kernel.scratch import Scratch
 from autograder.run import Kernels, Limits, run
@@ -215,6 +219,35 @@ def test_a_flood_of_output_is_bounded_while_it_streams_and_the_grader_does_not_g
     validate(ran.notebook)
 
 
+#: Writes parts of a message that never ends, past ZeroMQ, into a connection on which nothing else is sent.
+ENDLESS = """
+import os, socket, threading
+def quiet():
+    port = get_ipython().kernel.parent.control_port
+    for name in os.listdir('/proc/self/fd'):
+        try:
+            found = socket.socket(fileno=os.dup(int(name)))
+            found.getpeername()
+            if found.getsockname().endswith(f'k-{port}'): return found
+        except (OSError, AttributeError): pass
+def send(megabytes):
+    connection = quiet()
+    connection.setblocking(True)
+    part = bytes([3]) + (1 << 20).to_bytes(8, 'big') + bytes(1 << 20)
+    for _ in range(megabytes): connection.sendall(part)
+"""
+
+
+def test_a_message_that_never_ends_cannot_make_the_grader_grow_cell_by_cell(go: Go) -> None:
+    go(cell("1"))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ran = go(cell(ENDLESS), *(cell("send(120)") for _ in range(8)), cell("'after'"))
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    assert grown < 700, f"{grown:.0f} MB"
+    assert "flooded" in "".join(outcome.visible.evalue for outcome in ran.outcomes)
+    assert text(ran.notebook) == "'after'"
+
+
 def test_very_many_outputs_are_bounded_in_number(go: Go) -> None:
     ran = go(cell("from IPython.display import display\nfor i in range(1000): display(i)"))
     assert 100 < len(ran.notebook.cells[0].outputs) <= 201
@@ -342,6 +375,52 @@ def test_a_full_disk_on_the_graders_side_is_no_fault_of_the_submission(
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InfrastructureError, match="No space left"):
         go(cell("1"), files={"models.py": b""})
+
+
+def test_a_cell_that_fails_while_others_have_filled_the_disk_is_no_fault_of_the_submission(
+    go: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = iter([1 << 30, 1 << 30])  # when the kernel starts, and when the first cell does
+    monkeypatch.setattr("autograder.kernel.room._free", lambda folder: next(free, 0))
+    with pytest.raises(InfrastructureError, match="temporary folder was full"):
+        go(cell("import time; time.sleep(0.2)"), cell("raise OSError(28, 'No space left on device')"))
+
+
+def test_a_cell_that_succeeds_while_the_disk_is_full_counts(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = iter([1 << 30])
+    monkeypatch.setattr("autograder.kernel.room._free", lambda folder: next(free, 0))
+    assert answer(go(graded("", "'x'"))) == "x"
+
+
+def test_a_kernel_does_not_start_on_a_full_disk(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.kernel.room._free", lambda folder: 0)
+    with pytest.raises(InfrastructureError, match="is full"):
+        go(cell("1"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk takes root")
+def test_no_submission_can_fill_a_small_disk_and_blame_the_grader(
+    template: Template, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = Path(tempfile.mkdtemp(dir="/tmp"))  # a short path, as unix sockets need one
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m,mode=755", "tmpfs", str(small)], check=False)
+    if mounted.returncode:
+        small.rmdir()
+        pytest.skip("this machine lets nobody mount a small disk")
+    fill = (
+        "import os, time\nfor n in range(100):\n    open(f'f{n}', 'wb').write(bytes(1 << 20)); time.sleep(0.02)\n"
+        "time.sleep(5)"
+    )
+    try:
+        monkeypatch.setattr("tempfile.tempdir", str(small))
+        with Kernels.open(template=template.address) as kernels, kernels.answers() as answers:
+            notebook = new_notebook(cells=[cell(fill), graded("x = 1", "str(x)")])
+            ran = run(notebook, files={}, inputs={}, answers=answers, kernels=kernels)
+            assert "to disk" in ran.outcomes[0].visible.evalue
+            assert answer(ran) == "1"
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+        small.rmdir()
 
 
 def test_plain_kernels_run_the_same_notebook_when_told_so(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def _points(cell: NotebookNode) -> str | None:
     points = cells.nbgrader(cell).get("points")
     if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < math.inf:
         return f"its points must be a number, 0 or more, not {points!r}"
-    if cell.cell_type != "code" and not cells.is_solution(cell):
+    if cell.cell_type != "code" and not cells.is_written(cell):
         return "it is graded, but neither code that can be judged nor an answer that a human reads"
     return None
 

@@ -22,7 +22,8 @@ class Limits:
     memory_bytes: int = 4 << 30
     processes: int = 64  # and threads; an idle kernel has about ten
     disk_bytes: int = 256 << 20
-    output_bytes: int = 1 << 20  # per cell
+    output_bytes: int = 1 << 20  # per cell, as they are written into the notebook
+    notebook_output_bytes: int = 10 << 20
     cells: Mapping[str, CellLimits] = field(default_factory=dict, hash=False)
 
 

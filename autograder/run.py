@@ -22,7 +22,7 @@ from autograder.kernel import InfrastructureError
 from autograder.kernel.execution import Finished
 from autograder.kernel.harvest import harvest
 from autograder.kernel.kernels import Kernel, Kernels
-from autograder.kernel.outputs import Outputs
+from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.kernel.scratch import Scratch
 from autograder.limits import CellLimits, Clock, Limits
 
@@ -38,7 +38,6 @@ class PartOutcome:
     status: Literal["ok", "error", "crashed", "timeout", "skipped"]
     ename: str = ""
     evalue: str = ""
-    traceback: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -113,6 +112,7 @@ class _Session:
         self._scratch: Scratch | None = None
         self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
         self._count = 0
+        self._allowance = Allowance(limits.notebook_output_bytes)
         self.log: list[str] = []
 
     def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
@@ -121,7 +121,7 @@ class _Session:
             return self._draw(index, cell, picture)
         judged = cells.is_judged(cell)
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
-        outputs = Outputs(self._limits.output_bytes)
+        outputs = Outputs(self._limits.output_bytes, self._allowance)
         visible = self._part(index, cell.id, parts.visible, outputs, remembered=True)
         self._show(cell, outputs, visible)
         if visible.status == "ok":
@@ -132,7 +132,9 @@ class _Session:
     def _draw(self, index: int, cell: NotebookNode, picture: dict[str, str]) -> CellOutcome:
         self._count += 1
         cell.execution_count = self._count
-        cell.outputs = [new_output("execute_result", data=dict(picture), execution_count=self._count)]
+        self._allowance.left -= sum(map(written_bytes, picture.values()))
+        if self._allowance.left > 0:  # it may be asked for many times
+            cell.outputs = [new_output("execute_result", data=dict(picture), execution_count=self._count)]
         return CellOutcome(index, PartOutcome("ok"), None)
 
     def _show(self, cell: NotebookNode, outputs: Outputs, visible: PartOutcome) -> None:
@@ -141,9 +143,10 @@ class _Session:
         if visible.status != "skipped" and cell.source.strip():
             self._count += 1
             cell.execution_count = self._count
-        if visible.status in ("crashed", "timeout"):
-            outputs.add("error", {"ename": visible.ename, "evalue": visible.evalue, "traceback": [visible.evalue]})
         cell.outputs = outputs.finish()
+        if visible.status in ("crashed", "timeout"):  # said however much was shown before
+            ended = {"ename": visible.ename, "evalue": visible.evalue, "traceback": [visible.evalue]}
+            cell.outputs.append(new_output("error", **ended))
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = self._count
@@ -173,7 +176,7 @@ class _Session:
         finished = self._execute(cell, source, outputs, remembered)
         if finished.status in ("crashed", "timeout"):
             self.log.append(f"cell {index}: {finished.status}: {finished.evalue}")
-        return PartOutcome(finished.status, finished.ename, finished.evalue, finished.traceback, finished.seconds)
+        return PartOutcome(finished.status, finished.ename, finished.evalue, finished.seconds)
 
     def _execute(self, cell: str, source: str, outputs: Outputs, remembered: bool) -> Finished:
         assert self._kernel is not None

@@ -10,6 +10,7 @@ import base64
 import binascii
 import html
 import re
+from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
@@ -36,8 +37,27 @@ _IMAGE_URL = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z
 _LINK_URL = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
 _MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
+#: Longer Markdown is shown as text: parsers of Markdown take a time that grows with the square of some texts' lengths.
+MAX_MARKDOWN = 20_000
+#: Of one notebook, besides the instructor's own marked cells.
+MAX_MARKDOWN_OF_NOTEBOOK = 200_000
+#: What no text that is written by hand has, and what those parsers and those of code take longest for.
+_MAX_FORMULAS, _MAX_GAP, _MAX_CODE_LINE = 300, 200, 1000
+_GAP = re.compile(rf"\s{{{_MAX_GAP},}}")
+_FORMULA_BEGINS = re.compile(r"\\\\[\[(]|\\begin|\$\$")
+#: HTML with more tags, or deeper, than a table needs: every page that shows it would be slow, or very large.
+_MAX_TAGS, _MAX_OPEN, _MAX_STYLED_TAGS = 10_000, 100, 50_000
+_ANY_TAG = re.compile(r"<(/?)([a-zA-Z]+)")
+_STYLED = re.compile(r"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/]", re.IGNORECASE)
+#: Tags that nobody has to close.
+_NEVER_OPEN = {
+    "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta",
+    "optgroup", "option", "p", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+}  # fmt: skip
+
 LEFT_OUT = "[An output that a page cannot show safely stood here.]"
-SHOWN_AS_TEXT = "*(Shown as plain text: it holds HTML or links that are not run here.)*"
+SHOWN_AS_TEXT = "*(Shown as plain text: it holds HTML or links that are not run here, or is very long.)*"
+_FENCED = f"{SHOWN_AS_TEXT}\n\n"
 
 
 def clean_html(text: str, *, classes: bool = False) -> str:
@@ -74,17 +94,44 @@ def harmless(notebook: NotebookNode) -> NotebookNode:
     """
     copy = nbformat.from_dict(deepcopy(notebook))
     copy.metadata.pop("widgets", None)
+    markdown = _Markdown()
     for cell in copy.cells:
         if cell.cell_type == "code":
-            cell.outputs = [clean for output in cell.outputs if (clean := _output(output)) is not None]
+            cell.outputs = [clean for output in cell.outputs if (clean := _output(output, markdown)) is not None]
+            if not cells.is_protected(cell):
+                cell.source = short_lines(cell.source)
         elif not cells.is_protected(cell):
             cell.pop("attachments", None)
             if cell.cell_type == "markdown":
-                cell.source = harmless_markdown(cell.source)
+                cell.source = markdown.harmless(cell.source)
     return copy
 
 
-def _output(output: Mapping[str, Any]) -> NotebookNode | None:
+class _Markdown:
+    """Makes the Markdown of one notebook harmless, as long as there is not too much of it."""
+
+    def __init__(self) -> None:
+        self._left = MAX_MARKDOWN_OF_NOTEBOOK
+
+    def harmless(self, source: str) -> str:
+        self._left -= len(source)
+        return harmless_markdown(source) if self._left >= 0 else as_text(source)
+
+
+def short_lines(source: str) -> str:
+    """Code or text as a page shows it: very long lines and gaps are cut, which only machines write."""
+    if len(source) <= _MAX_CODE_LINE and not _GAP.search(source):
+        return source
+    lines = "\n".join(line if len(line) <= _MAX_CODE_LINE else _cut(line) for line in source.split("\n"))
+    return _GAP.sub(lambda gap: "\n\n" if "\n" in gap[0] else "  ", lines)
+
+
+def _cut(line: str) -> str:
+    said = f" # [cut: this line has {len(line)} characters]"
+    return line[: _MAX_CODE_LINE - len(said)] + said
+
+
+def _output(output: Mapping[str, Any], markdown: _Markdown) -> NotebookNode | None:
     kind = output.get("output_type")
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
@@ -98,7 +145,7 @@ def _output(output: Mapping[str, Any]) -> NotebookNode | None:
     if kind not in ("display_data", "execute_result"):
         return None
     data, metadata = output.get("data"), output.get("metadata")
-    clean = _bundle(data if isinstance(data, Mapping) else {})
+    clean = _bundle(data if isinstance(data, Mapping) else {}, markdown)
     sizes = _sizes(metadata if isinstance(metadata, Mapping) else {}, clean)
     if kind == "execute_result":
         count = output.get("execution_count")
@@ -108,7 +155,7 @@ def _output(output: Mapping[str, Any]) -> NotebookNode | None:
     return nbformat.v4.new_output(kind, data=clean, metadata=sizes)
 
 
-def _bundle(data: Mapping[str, Any]) -> dict[str, str]:
+def _bundle(data: Mapping[str, Any], markdown: _Markdown) -> dict[str, str]:
     """mime type -> content, of the kinds that can be shown; never empty."""
     clean: dict[str, str] = {}
     for kind, value in data.items():
@@ -116,9 +163,9 @@ def _bundle(data: Mapping[str, Any]) -> dict[str, str]:
         if kind in ("text/plain", "text/latex"):
             clean[kind] = text
         elif kind == "text/markdown":
-            clean[kind] = harmless_markdown(text)
-        elif kind == "text/html" and (cleaned := clean_html(text)).strip():
-            clean[kind] = cleaned
+            clean[kind] = markdown.harmless(text)
+        elif kind == "text/html" and not is_tangled(text) and (cleaned := clean_html(text)).strip():
+            clean[kind] = cleaned if len(cleaned) <= 2 * len(text) + 1000 else LEFT_OUT
         elif kind in _MAGIC and (image := _image(text, _MAGIC[kind])):
             clean[kind] = image
     svg = _text(data.get("image/svg+xml"))
@@ -158,25 +205,67 @@ def _sizes(metadata: Mapping[str, Any], data: Mapping[str, str]) -> dict[str, di
 
 
 def harmless_markdown(source: str) -> str:
-    """The text itself where its rendering is inert, else the same text as a block of code."""
-    if is_harmless_markdown(source):
-        return source
-    longest = max((len(run) for run in re.findall(r"`+", source)), default=0)
-    fence = "`" * max(3, longest + 1)
-    fenced = f"{SHOWN_AS_TEXT}\n\n{fence}\n{source}\n{fence}\n"
-    return fenced if is_harmless_markdown(fenced) else LEFT_OUT
+    """The text itself where its rendering is inert and quick, else the same text as a block of code."""
+    return source if is_harmless_markdown(source) else as_text(source)
+
+
+def as_text(source: str) -> str:
+    """The text as a block of code, which every parser takes as it stands."""
+    source = short_lines(source)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", source)), default=0))
+    fenced = f"{_FENCED}{fence}\n{source}\n{fence}\n"
+    return fenced if _is_fenced(fenced) and _is_inert_markdown(fenced) else LEFT_OUT
+
+
+def _is_fenced(text: str) -> bool:
+    """Whether this is what :func:`as_text` makes; such a text is quick to read, however long."""
+    body = text.removeprefix(_FENCED)
+    fence = body[: len(body) - len(body.lstrip("`"))]
+    begin, end = f"{fence}\n", f"\n{fence}\n"
+    inside = body[len(begin) : -len(end)]
+    whole = text.startswith(_FENCED) and body.startswith(begin) and body.endswith(end)
+    return whole and 3 <= len(fence) <= 100 and fence not in inside and short_lines(inside) == inside
 
 
 def is_harmless_markdown(source: str) -> bool:
-    """Whether nbconvert's own Markdown parser finds only inert HTML, links and images in the text."""
-    if not re.search(r"[<\[]|mermaid", source):
-        return True
+    """Whether nbconvert's own Markdown parser finds only inert HTML, links and images in the text, and soon."""
+    if not _is_fenced(source) and (
+        len(source) > MAX_MARKDOWN
+        or _GAP.search(source)
+        or len(_FORMULA_BEGINS.findall(source)) > _MAX_FORMULAS
+        or is_tangled(source)
+    ):
+        return False
+    return not re.search(r"[<\[]|mermaid", source) or _is_inert_markdown(source)
+
+
+def _is_inert_markdown(source: str) -> bool:
     watch = _Watch()
     try:
         MarkdownWithMath(renderer=watch).render(source)
     except (InvalidNotebook, RecursionError, ValueError):
         return False
     return not watch.harm
+
+
+def is_tangled(text: str) -> bool:
+    """Whether HTML has so many tags, or so deep, that parsing it takes very long or makes very much of it.
+
+    A tag of style that stays open, ``<b title=1>``, is repeated in every paragraph that follows.
+    """
+    tags = sum(1 for _ in _ANY_TAG.finditer(text))
+    if tags > _MAX_TAGS or len(_STYLED.findall(text)) * tags > _MAX_STYLED_TAGS:
+        return True
+    still_open: Counter[str] = Counter()
+    deep = 0
+    for tag in _ANY_TAG.finditer(text):
+        name, step = tag[2].lower(), -1 if tag[1] else 1
+        if name not in _NEVER_OPEN and still_open[name] + step >= 0:
+            still_open[name] += step
+            deep += step
+            if deep > _MAX_OPEN:
+                return True
+    return False
 
 
 class _Watch(IPythonRenderer):

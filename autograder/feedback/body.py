@@ -33,6 +33,8 @@ _MATHML_ATTRIBUTES = {
 _FORMULA = re.compile(r'<span class="formula( display)?">(.*?)</span>', re.DOTALL)
 #: A formula longer than this stays text: turning it into MathML is not worth the time.
 MAX_FORMULA = 2000
+#: The MathML of a longer one is not kept for the next page: students write formulas, too.
+_KEPT_FORMULA = 300
 
 
 def notebook_body(notebook: NotebookNode) -> str:
@@ -82,9 +84,17 @@ def _formula(found: re.Match[str]) -> str:
     return rendered or f'<code class="formula">{found[2]}</code>'
 
 
-@lru_cache(maxsize=4096)
 def mathml(tex: str, *, display: bool) -> str | None:
     """The formula as MathML of a known, inert vocabulary; None where it is none that can be shown so."""
+    return _short_mathml(tex, display) if len(tex) <= _KEPT_FORMULA else _mathml(tex, display)
+
+
+@lru_cache(maxsize=1024)  # the course's own formulas stand in everybody's notebook
+def _short_mathml(tex: str, display: bool) -> str | None:
+    return _mathml(tex, display)
+
+
+def _mathml(tex: str, display: bool) -> str | None:
     try:
         tree = ElementTree.fromstring(convert(tex.strip(), display="block" if display else "inline"))
     except Exception:  # the converter raises what it likes on what is no TeX

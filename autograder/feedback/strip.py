@@ -33,12 +33,10 @@ def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
         hidden |= {line.strip() for line in parts.hidden.split("\n") if len(line.strip()) >= _TELLING}
         cell.source = _SOLUTION.sub("", parts.visible)
     own = "\n".join(cell.source for cell in copy.cells)
-    telling = {line for line in hidden if line not in own}
-    if telling:
-        pattern = re.compile("|".join(re.escape(line) for line in sorted(telling, key=len, reverse=True)))
-        for cell in copy.cells:
-            for output in cell.get("outputs", []):
-                _blank(output, pattern)
+    telling = sorted((line for line in hidden if line not in own), key=len, reverse=True)
+    for cell in copy.cells:
+        for output in cell.get("outputs", []):
+            _blank(output, telling)
     return copy
 
 
@@ -46,12 +44,18 @@ def _is_mark_scheme(source: str) -> bool:
     return bool(source.strip()) and not _MARK_SCHEME.sub("", source).strip()
 
 
-def _blank(output: NotebookNode, pattern: re.Pattern[str]) -> None:
+def _blank(output: NotebookNode, telling: list[str]) -> None:
     for field in ("text", "evalue"):
         if isinstance(output.get(field), str):
-            output[field] = pattern.sub(_HIDDEN_LINE, output[field])
+            output[field] = _without(output[field], telling)
     if output.get("traceback"):
-        output["traceback"] = [pattern.sub(_HIDDEN_LINE, line) for line in output["traceback"]]
+        output["traceback"] = [_without(line, telling) for line in output["traceback"]]
     for kind, value in output.get("data", {}).items():
         if isinstance(value, str) and kind.startswith("text/"):
-            output["data"][kind] = pattern.sub(_HIDDEN_LINE, value)
+            output["data"][kind] = _without(value, telling)
+
+
+def _without(text: str, telling: list[str]) -> str:
+    for line in telling:
+        text = text.replace(line, _HIDDEN_LINE)
+    return text

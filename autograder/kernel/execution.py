@@ -29,7 +29,6 @@ class Finished:
     status: Status
     ename: str = ""
     evalue: str = ""
-    traceback: tuple[str, ...] = ()
     seconds: float = 0.0
     alive: bool = True
     disk_full: bool = False  # meanwhile, and by others
@@ -122,12 +121,12 @@ class Execution:
         return None
 
     def _answered(self, reply: dict[str, Any]) -> Finished:
-        ename, evalue, traceback = problem(reply)
+        ename, evalue, _ = problem(reply)
         if self._timed_out:
-            return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s", traceback)
+            return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s")
         if reply.get("status") == "ok":
             return Finished("ok")
-        return Finished("error", ename, evalue, traceback)
+        return Finished("error", ename, evalue)
 
     def _gone(self, how: str) -> Finished:
         if self._timed_out:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode
 
 MOST_OUTPUTS = 200
+#: What a line, and what an output, take in a notebook file besides their text: quotes, indentation, names.
+_LINE_BYTES = 16
+_OUTPUT_BYTES = 300
 _LONGEST_NAME = 200
 _LONGEST_LINE_COUNT = 200
 
@@ -20,11 +25,28 @@ def clean(value: Any, longest: int) -> str:
     return text[:longest].encode("utf-8", "replace").decode()
 
 
-class Outputs:
-    """The outputs of one cell, as nbformat wants them: at most ``most_bytes`` and :data:`MOST_OUTPUTS` of them."""
+def written_bytes(text: str) -> int:
+    """What ``text`` takes in a notebook file: a control character is written as six, every line is indented."""
+    return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")) + _LINE_BYTES * len(text.splitlines())
 
-    def __init__(self, most_bytes: int) -> None:
-        self._left = self._most = most_bytes
+
+@dataclass
+class Allowance:
+    """What a whole notebook may still show, in bytes as they are written. Shared by the outputs of its cells."""
+
+    left: int
+
+
+class Outputs:
+    """The outputs of one cell, as nbformat wants them: at most ``most_bytes`` and :data:`MOST_OUTPUTS` of them.
+
+    Bytes are counted as they are written. ``notebook``: what all cells together may still show.
+    """
+
+    def __init__(self, most_bytes: int, notebook: Allowance | None = None) -> None:
+        self._notebook = notebook or Allowance(most_bytes)
+        self._of_notebook = self._notebook.left < most_bytes
+        self._left = self._most = max(0, min(most_bytes, self._notebook.left))
         self._nodes: list[NotebookNode] = []
         self._shown: dict[str, NotebookNode] = {}
         self._clear_at_next = False
@@ -54,6 +76,7 @@ class Outputs:
         self._omitted = self._omitted or what
 
     def finish(self) -> list[NotebookNode]:
+        self._notebook.left -= self._most - self._left
         for node in self._nodes:
             if isinstance(node.get("text"), list):
                 node["text"] = "".join(node["text"])
@@ -72,7 +95,7 @@ class Outputs:
         name, text = content.get("name"), content.get("text")
         if name not in ("stdout", "stderr") or not isinstance(text, str):
             return
-        text = self._afford(clean(text, self._most))
+        text = self._afford(clean(text, self._most + 1))
         if not text:
             return
         last = self._nodes[-1] if self._nodes else None
@@ -101,38 +124,49 @@ class Outputs:
         name = transient.get("display_id") if isinstance(transient, dict) else None
         if isinstance(name, str) and name[:_LONGEST_NAME] in self._shown:
             node = self._shown[name[:_LONGEST_NAME]]
-            self._left += sum(map(len, node["data"].values()))
+            self._left += sum(map(written_bytes, node["data"].values()))
             data = self._bundle(content.get("data"))
             node["data"] = NotebookNode() if data is None else data
 
     def _error(self, kind: str, content: dict[str, Any]) -> None:
         ename, evalue, lines = problem(content)
-        lines = tuple(line for line in lines if self._affordable(len(line)))
-        self._append(_node("error", ename=ename, evalue=evalue, traceback=list(lines)))
+        if self._affordable(written_bytes(ename) + written_bytes(evalue)):
+            lines = tuple(line for line in lines if self._affordable(written_bytes(line)))
+            self._append(_node("error", ename=ename, evalue=evalue, traceback=list(lines)))
 
     def _bundle(self, data: Any) -> NotebookNode | None:
         if not isinstance(data, dict):
             return None
         kept = {kind: data[kind] for kind in _TEXT_TYPES if isinstance(data.get(kind), str)}
-        if not kept or not self._affordable(sum(map(len, kept.values()))):
+        if not kept or not self._affordable(sum(map(written_bytes, kept.values()))):
             return None
         return NotebookNode({kind: clean(text, self._most) for kind, text in kept.items()})
 
     def _affordable(self, size: int) -> bool:
         if size > self._left:
-            self.omit(f"the rest of the output was left out: a cell may show {self._most >> 10} kB")
+            of_cell = f"a cell may show {self._most >> 10} kB"
+            who = "the notebook has shown all that it may" if self._of_notebook else of_cell
+            self.omit(f"the rest of the output was left out: {who}")
             return False
         self._left -= size
         return True
 
     def _afford(self, text: str) -> str:
         """As much of ``text`` as there is room for."""
-        if not self._affordable(len(text)):
-            text, self._left = text[: self._left], 0
-        return text
+        room = max(0, self._left)
+        cut = text[:room]  # a character takes a byte or more
+        while cut and written_bytes(cut) > room:
+            cut = cut[: len(cut) // 2]
+        if len(cut) < len(text):
+            self._affordable(room + 1)
+            self._left = 0
+        else:
+            self._left -= written_bytes(cut)
+        return cut
 
     def _append(self, node: NotebookNode) -> None:
         if len(self._nodes) < MOST_OUTPUTS:
+            self._left -= _OUTPUT_BYTES
             self._nodes.append(node)
         else:
             self.omit(f"the rest of the output was left out: a cell may have {MOST_OUTPUTS} outputs")

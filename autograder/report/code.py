@@ -14,6 +14,9 @@ from autograder import cells
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError
 
+#: Of an answer (or of all cells of a student's own together) so much is compared; longer lines are data.
+MAX_CHARACTERS, MAX_LINE = 50_000, 2000
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -79,9 +82,18 @@ class Token:
 
 
 def tokens(source: str, handed_out: str = "") -> list[Token]:
-    """The source's tokens, as far as it can be read; lines that were handed out are left out, comments or not."""
+    """The source's tokens, as far as it can be read; lines that were handed out are left out, comments or not.
+
+    Of a very long source the beginning is read: no exercise needs as much, and long lines take long to take apart.
+    """
+    source, handed_out = _beginning(source), _beginning(handed_out)
     known = {_text(line) for line in _lines(handed_out)} if handed_out else set()
     return [token for line in _lines(source) if _text(line) not in known for token in line]
+
+
+def _beginning(source: str) -> str:
+    lines = source[:MAX_CHARACTERS].split("\n")
+    return "\n".join(line for line in lines if len(line) <= MAX_LINE)
 
 
 def _lines(source: str) -> list[list[Token]]:

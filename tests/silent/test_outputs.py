@@ -1,0 +1,63 @@
+"""What a notebook shows is bounded as it is written, for a cell and for all of them."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from autograder.kernel.outputs import Allowance, Outputs
+
+MOST = 1 << 16
+
+
+def written(nodes: list) -> int:
+    cell = nbformat.v4.new_code_cell(outputs=nodes)
+    return len(nbformat.writes(nbformat.v4.new_notebook(cells=[cell])).encode())
+
+
+def stream(text: str) -> tuple[str, dict]:
+    return "stream", {"name": "stdout", "text": text}
+
+
+def shown(text: str) -> tuple[str, dict]:
+    return "display_data", {"data": {"text/plain": text}, "metadata": {}}
+
+
+def raised(text: str) -> tuple[str, dict]:
+    return "error", {"ename": text, "evalue": text, "traceback": [text] * 200}
+
+
+@pytest.mark.parametrize("character", ["x", "\x01", "\n", "\x85", "\u2028", "\U0001f600", "\\", "\ud800"], ids=ascii)
+@pytest.mark.parametrize("made", [stream, shown, raised])
+def test_outputs_of_a_cell_are_bounded_as_they_are_written(made, character):
+    outputs = Outputs(MOST)
+    for _ in range(40):
+        outputs.add(*made(character * 2000))
+    assert written(outputs.finish()) < 1.3 * MOST
+
+
+def test_a_short_output_is_shown_whole():
+    outputs = Outputs(MOST)
+    outputs.add(*stream("one\ntwo\x01\n"))
+    assert outputs.finish()[0]["text"] == "one\ntwo\x01\n"
+
+
+def test_all_cells_together_show_no_more_than_the_notebook_may():
+    allowance = Allowance(3 * MOST)
+    cells = []
+    for _ in range(80):
+        outputs = Outputs(MOST, allowance)
+        outputs.add(*stream("\x01" * MOST))
+        cells.append(outputs.finish())
+    assert sum(map(written, cells)) < 3.3 * MOST + 80 * 1000
+    assert "the notebook has shown all that it may" in cells[-1][-1]["text"]
+
+
+def test_what_was_cleared_does_not_count():
+    allowance = Allowance(2 * MOST)
+    outputs = Outputs(MOST, allowance)
+    for _ in range(50):
+        outputs.add("clear_output", {})
+        outputs.add(*stream("x" * 50_000))
+    assert outputs.finish()[0]["text"] == "x" * 50_000
+    assert allowance.left > MOST

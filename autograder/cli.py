@@ -22,6 +22,7 @@ from autograder.commands import (
     references,
     release,
     report,
+    status,
 )
 from autograder.errors import GradingError
 from autograder.isolation import IsolationUnavailable
@@ -31,7 +32,7 @@ from course.errors import CourseError
 
 #: These do their work without a course.
 ANYWHERE = ("doctor",)
-COMMANDS = (collect, grade, ci, bundle, feedback, report, export, references, release, publish, doctor)
+COMMANDS = (collect, grade, ci, bundle, feedback, report, export, references, release, publish, status, doctor)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -18,6 +18,7 @@ from autograder import verdict
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.grading import Prepared, inputs_of, prepare
 from autograder.judge import judge, write_into
+from autograder.judgeable import require_judgeable
 from autograder.marking import with_marking_guides
 from autograder.run import Kernels, Limits, run
 from autograder.store import References
@@ -130,6 +131,7 @@ def _kernels() -> Kernels:
 @lru_cache(maxsize=2)
 def _submission(student: str, assignment: str) -> Prepared:
     opened = Assignment.open(_course(), assignment)
+    require_judgeable(opened)
     return prepare(read_submission(_course().submitted(student, assignment), student, opened), opened)
 
 

@@ -29,6 +29,7 @@ from autograder.judgeable import require_judgeable
 from autograder.leaks import leaks, release_leaks
 from autograder.pictures import Picture, approve, approved, pictures
 from autograder.points_in_text import wrong_points
+from autograder.visible_checks import missing_checks
 
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
 #: In a published folder: the files that were written there.
@@ -135,6 +136,8 @@ def _sheets(course: Course, chosen: Sequence[str]) -> list[Assignment]:
         )
     for sheet in sheets:
         require_judgeable(sheet)
+        for missing_check in missing_checks(sheet, course.root):
+            raise GradingError(f"nothing was published: {sheet.name}/{missing_check}")
         for name, notebook in sheet.release.items():
             for wrong in wrong_points(notebook):
                 raise GradingError(f"nothing was published: {sheet.name}/{name}.ipynb, {wrong}")

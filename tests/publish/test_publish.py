@@ -19,6 +19,7 @@ from autograder.publish import publish
 from autograder.release import solved
 from tests.pipeline.conftest import ROOT
 
+CHECKS = sorted((ROOT / "course" / "check").rglob("*.py"))
 SHEET, OTHER = "numpy_attention", "distilbert"
 
 
@@ -30,6 +31,7 @@ def course(tmp_path):
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
     (root / "course" / "__pycache__").mkdir(parents=True)
     (root / "course" / "__init__.py").write_text('"""The library."""\n')
+    shutil.copytree(ROOT / "course" / "check", root / "course" / "check", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
     shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
     for name in ("pyproject.toml", "LICENSE", "environment.yml", "docs/student.md", "nbgrader_config.py", APPROVED):
@@ -58,6 +60,7 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     out = tmp_path / "students"
     done = publish(course, out)
     notebooks = {f"release/{SHEET}/{path.name}" for path in (ROOT / "release" / SHEET).glob("*.ipynb")}
+    notebooks |= {f"course/check/{path.relative_to(ROOT / 'course' / 'check')}" for path in CHECKS}
     beside = {"course/__init__.py", "docs/student.md", "LICENSE", "README.md", "environment.yml", "pyproject.toml"}
     shown = ("jupyterlab-check-failing", "jupyterlab-check-passing", "feedback", "feedback-telephone")
     pictures = {f"docs/images/{name}.png" for name in shown}
@@ -189,6 +192,13 @@ def test_points_in_the_text_that_the_cells_do_not_have_are_not_published(course,
 def test_a_cell_that_nobody_can_judge_is_not_published(course, tmp_path):
     edit(course, "source", f"{SHEET}/softmax", f"{SHEET}/hardmax")
     with pytest.raises(GradingError, match="cell 'softmax'"):
+        publish(course, tmp_path / "students")
+
+
+def test_a_visible_check_that_the_library_does_not_have_is_not_published(course, tmp_path):
+    for path in (course / "course" / "check").rglob("*.py"):
+        path.write_text(path.read_text().replace("softmax", "hardmax"))
+    with pytest.raises(GradingError, match=r"cell 'softmax': course\.check\.numpy_attention has no softmax"):
         publish(course, tmp_path / "students")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from autograder.exercise import Answers, Case, Exercise, Judgement
 from autograder.oracles.attention import softmax
+from autograder.oracles.judgements import either_way
 from autograder.oracles.transformer_tutorial_dot_products import SCALES, Knobs, attention, scores
 from autograder.verdict import Check
 
@@ -85,7 +86,32 @@ SCORE_SLIPS: Sequence[Slip] = [
 ]  # fmt: skip
 
 
+_UNKNOWN_SCORES = Check(
+    "scores",
+    False,
+    "The scores are not the dot products of queries and keys, divided by √k.",
+    "Write both shapes down: which axis of the keys must meet which axis of the queries?",
+)
+
+
 def judge_scores(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """What the output shows of the scores counts; where it shows nothing, ``calculate_score`` speaks for itself."""
+    shown = _judge_shown(case, answers)
+    score = answers.arrays.get("score")
+    if shown.earned == 1 or any(check.mistake for check in shown.checks) or score is None:
+        return shown
+    queries, keys = (case.inputs[name][:, :, 0].astype(np.float64) for name in ("queries", "keys"))
+    want = scores(queries, keys, 1)
+    if score.shape != want.shape or score.dtype.kind != "f":
+        message = f"calculate_score must give shape {want.shape} = (b * h, t, t); yours is {score.shape}."
+        return Judgement([Check("scores", False, message, "Which axis of the keys must meet the last of the queries?")])
+    for slip in (None, *SCORE_SLIPS):
+        if np.allclose(score, scores(queries, keys, 1, slip[3]) if slip else want, atol=1e-4, rtol=1e-3):
+            return named(slip) if slip else Judgement([Check("scores", True)])
+    return Judgement([_UNKNOWN_SCORES])
+
+
+def _judge_shown(case: Case, answers: Answers) -> Judgement:
     wrong = wrong_shape(answers, case.expected["output"])
     if wrong:
         return Judgement([wrong])
@@ -103,16 +129,7 @@ def judge_scores(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
             return Judgement([Check("scores", True)])  # right scores whose weights were transposed: judged elsewhere
         if _comes_from(weights, scores(queries, keys, 1, slip[3])):
             return named(slip)
-    return Judgement(
-        [
-            Check(
-                "scores",
-                False,
-                "The scores are not the dot products of queries and keys, divided by √k.",
-                "Write both shapes down: which axis of the keys must meet which axis of the queries?",
-            )
-        ]
-    )
+    return Judgement([_UNKNOWN_SCORES])
 
 
 def _comes_from(weights: Array, s: Array) -> bool:
@@ -214,5 +231,5 @@ def judge_output(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 EXERCISES = [
     Exercise("transformer_tutorial/attention_scores", _make_scores, judge_scores),
-    Exercise("transformer_tutorial/attention_output", _make_output, judge_output),
+    Exercise("transformer_tutorial/attention_output", _make_output, either_way(judge_output)),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
@@ -27,6 +27,16 @@ def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[s
     if problem is not None and not answers:
         raise problem
     return answers
+
+
+def made(kind: Any, *given: Any, ready: dict[str, Any], **named: Any) -> Any:
+    """``kind(*given, **named)``; where that fails, the same while the names in ``ready`` mean those."""
+    try:
+        return kind(*given, **named)
+    except Exception as error:
+        with meaning(getattr(kind.__init__, "__globals__", {}), ready), suppress(Exception):
+            return kind(*given, **named)
+        raise error
 
 
 @contextmanager

@@ -9,6 +9,7 @@ MASK = 'score = score.masked_fill(padding, float("-inf"))'
 PADDING = "padding = ~mask.repeat_interleave(h, dim=0).unsqueeze(1)"
 WEIGHTS = "weights = self.dropout(F.softmax(score, dim=2))"
 OUT = "out = torch.bmm(weights, values)"
+RETURN = "return out.reshape(b, t, h * k)"
 UNFOLD = "out = out.view(b, h, t, k).transpose(1, 2)"
 FOLDS = tuple(f"{name} = {name}.transpose(1, 2).reshape(b * h, t, k)" for name in ("queries", "keys", "values"))
 
@@ -32,11 +33,10 @@ SCORES = [
     attention("queries and keys exchanged", "M4-swap",
               ("torch.bmm(queries, keys.transpose(1, 2))", "torch.bmm(keys, queries.transpose(1, 2))"),
               attention_scores=0),
-    attention("keys not transposed", "", ("keys.transpose(1, 2)", "keys"), attention_scores=0, attention_output=0,
-              attention_dropout=0, attention_heads=0, attention_mask=0),
+    attention("keys not transposed", "", (SCORE, SCORE.replace("keys.transpose(1, 2)", "keys")), attention_scores=0),
+    attention("nothing returned", "", (SCORE, SCORE.replace("return", "score =")), attention_scores=0),
     attention("distances in place of products", "",
-              (SCORE, "return -torch.cdist(queries, keys) / math.sqrt(queries.shape[-1])"), attention_scores=0,
-              attention_output=0, attention_heads=0, attention_mask=0),
+              (SCORE, "return -torch.cdist(queries, keys) / math.sqrt(queries.shape[-1])"), attention_scores=0),
 ]  # fmt: skip
 
 OUTPUTS = [
@@ -65,6 +65,8 @@ DROPOUT = [
     attention("dropped in eval mode, too", "M16",
               ("self.dropout(F.softmax(score, dim=2))", "F.dropout(F.softmax(score, dim=2), self.dropout.p)"),
               attention_dropout=0),
+    attention("functional dropout with its defaults", "M16",
+              ("self.dropout(F.softmax(score, dim=2))", "F.dropout(F.softmax(score, dim=2))"), attention_dropout=0),
     attention("a rate of its own", "DROPOUT-rate",
               ("self.dropout(F.softmax(score, dim=2))", "F.dropout(F.softmax(score, dim=2), 0.1, self.training)"),
               attention_dropout=0),
@@ -85,8 +87,8 @@ HEADS = [
     attention("unfolded by view alone", "M6", (UNFOLD, ""), attention_heads=0),
     attention("heads interleaved in the output", "M6-inter",
               (UNFOLD, "out = out.view(b, h, t, k).permute(0, 2, 3, 1)"), attention_heads=0),
-    attention("heads averaged", "", (UNFOLD, "return out.view(b, h, t, k).mean(1)"), attention_heads=0,
-              attention_mask=0),
+    attention("heads averaged", "", (UNFOLD, "return out.view(b, h, t, k).mean(1)"), attention_heads=0),
+    attention("the result not returned", "", (RETURN, "out = out.reshape(b, t, h * k)"), attention_heads=0),
 ]  # fmt: skip
 
 MASKS = [

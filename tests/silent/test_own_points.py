@@ -10,13 +10,16 @@ from autograder.verdict import NotebookVerdict
 from course.check.encoder_lab import attempts, stand_ins
 from tests.grading import cell_of, grade_cells
 from tests.mistakes.encoder_lab_answer import models_file, solution_file, verdict
+from tests.mistakes.transformer_tutorial_answer import ATTENTION as TUTORIAL
+from tests.mistakes.transformer_tutorial_answer import Answer, verdict_on
 
 pytestmark = pytest.mark.slow
 
 
 def lost(verdict: NotebookVerdict) -> dict[str, float]:
-    """Graded cell -> points that are missing."""
-    return {cell.cell: cell.max_points - (cell.points or 0) for cell in verdict.cells if cell.points != cell.max_points}
+    """Graded cell -> points that are missing; written answers, which wait for a human, are left out."""
+    judged = [cell for cell in verdict.cells if cell.status not in ("manual", "missing")]
+    return {cell.cell: cell.max_points - (cell.points or 0) for cell in judged if cell.points != cell.max_points}
 
 
 # --- numpy_attention --------------------------------------------------------------------------------------------------
@@ -92,3 +95,36 @@ def test_a_loop_that_never_ends_costs_the_class_it_is_in(monkeypatch: pytest.Mon
 def test_a_loop_that_never_ends_outside_of_any_function_costs_that_statement_alone() -> None:
     models = solution_file().replace("class FeedForward(", "while True:\n    pass\n\n\nclass FeedForward(")
     assert lost(lab(models)) == {}
+
+
+# --- transformer_tutorial ---------------------------------------------------------------------------------------------
+
+ONLY_SCORES = """class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def calculate_score(self, queries, keys):
+        return torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
+
+    def forward(self, queries, keys, values, b, h, t, k, mask=None):
+        raise NotImplementedError()
+"""
+FORGOTTEN = ONLY_SCORES.replace("return torch.bmm", "score = torch.bmm")
+
+
+def tutorial_lost(text: str) -> dict[str, float]:
+    answer = Answer(TUTORIAL, "dot_product_attention_answer", "", text=text)
+    return lost(verdict_on(answer))
+
+
+def test_scores_written_alone_have_their_points() -> None:
+    rest = {"attention_output": 1, "attention_dropout": 1, "attention_heads": 2, "attention_mask": 1}
+    assert tutorial_lost(ONLY_SCORES) == rest
+    assert tutorial_lost(FORGOTTEN) == rest | {"attention_scores": 2}
+
+
+def test_a_class_that_is_not_valid_python_costs_none_of_the_class_that_uses_it() -> None:
+    parts = {"attention_output": 1, "attention_dropout": 1, "attention_heads": 2, "attention_mask": 1}
+    graded = grade_cells("transformer_tutorial", TUTORIAL, {"dot_product_attention_answer": "class Dot(:"})
+    assert lost(graded) == parts | {"attention_scores": 2}

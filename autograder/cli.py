@@ -56,9 +56,11 @@ def main(argv: list[str] | None = None) -> int:
     args = parser().parse_args(argv)
     try:
         if args.command not in ANYWHERE:
-            from autograder.settings import find_course  # nbgrader takes its time
+            from autograder.settings import find_course, read_settings  # nbgrader takes its time
 
             args.course = find_course(args.course, getattr(args, "submission", None))
+            if read_settings(args.course).groupshared:
+                os.umask(0o007)  # every instructor of the group may go on with what another one began
         args.assignment = _names(getattr(args, "assignment", None))
         try:
             return int(args.func(args))

@@ -123,7 +123,7 @@ class Journal:
     def _append(self, line: Mapping[str, object]) -> None:
         text = json.dumps(line) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o660)
         try:
             if _torn(descriptor):
                 text = "\n" + text

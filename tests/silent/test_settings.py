@@ -12,6 +12,8 @@ from nbgrader.api import Gradebook
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.cli import main
 from autograder.errors import GradingError
+from autograder.journal import Journal
+from autograder.lock import only_run
 from autograder.settings import find_course, read_settings
 from tests.pipeline.conftest import ROOT, nbgrader
 
@@ -260,7 +262,20 @@ def test_settings_travel_to_workers_without_the_configuration_being_run_again(tm
     assert pickle.loads(packed).submitted("ada", "one") == tmp_path / "in/ada/one"
 
 
-def test_group_shared_and_course_id_are_read(tmp_path):
-    text = 'c.CourseDirectory.groupshared = True\nc.CourseDirectory.course_id = "logic"\n'
-    settings = read_settings(plain(tmp_path, text).root)
-    assert settings.groupshared and settings.course_id == "logic"
+def test_the_course_id_is_read(tmp_path):
+    assert read_settings(plain(tmp_path, 'c.CourseDirectory.course_id = "logic"\n').root).course_id == "logic"
+
+
+@pytest.mark.parametrize(("shared", "mode"), [(True, 0o660), (False, 0o640)])
+def test_other_instructors_may_go_on_in_a_course_that_is_shared(tmp_path, shared, mode):
+    course = plain(tmp_path, f"c.CourseDirectory.groupshared = {shared}\n")
+    course.source("one").mkdir(parents=True)
+    before = os.umask(0o027)
+    try:
+        main(["--course", str(course.root), "grade", "one"])
+        with only_run(course.root, "one"):
+            Journal(course.root, "one").failed("ada", "why")
+    finally:
+        os.umask(before)
+    assert (course.root / ".autograder" / "one.jsonl").stat().st_mode & 0o777 == mode
+    assert (course.root / ".autograder" / "one.lock").stat().st_mode & 0o660 == 0o660

@@ -28,6 +28,7 @@ SOLUTIONS = Path(__file__).parent / "solutions"
 MAX_FILE_BYTES = 1 << 20
 _EXCHANGE_BYTES = 4096
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")
+_MAX_LOOKED_AT, _MAX_DEPTH = 1000, 4
 # stand for every student and every assignment while a pattern is made; no regular expression changes them
 _ANY_STUDENT, _ANY_ASSIGNMENT = "anyxstudent", "anyxassignment"
 #: So many notebooks of other names are searched for one that is missing.
@@ -249,6 +250,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
             notebooks[stem] = data
         elif f"{stem}.ipynb" not in present:
             notes.append(f"{stem}.ipynb was not handed in")
+            notes += _deeper(folder, f"{stem}.ipynb")
     if not notebooks:
         found = [note for note in notes if not note.endswith("was not handed in")]
         raise NothingToGrade(
@@ -278,6 +280,19 @@ def _present(folder: Path, student: str) -> dict[str, Path]:
         return {}
     except OSError as error:
         raise NothingToGrade(f"{shown} cannot be read: {error.strerror}") from error
+
+
+def _deeper(folder: Path, name: str) -> list[str]:
+    """Where a missing file lies further down. A look at so much as people unpack, not at what somebody dug."""
+    seen = 0
+    for parent, folders, files in os.walk(folder):
+        seen += len(folders) + len(files)
+        if name in files and Path(parent) != folder:
+            where = plain_name(str(Path(parent).relative_to(folder)))
+            return [f"{name} was found in {where}/, where nothing is graded: move it up"]
+        if seen > _MAX_LOOKED_AT or len(Path(parent).relative_to(folder).parts) >= _MAX_DEPTH:
+            folders.clear()
+    return []
 
 
 def exchange_files(folder: Path) -> dict[str, bytes]:

@@ -1,4 +1,5 @@
-"""``python -m tests.attacks [--stock]``: what every attack earns here, and on stock nbgrader, as a Markdown table.
+"""``python -m tests.attacks [--as-user] [--stock]``: what every attack earns here, as a Markdown table; with the grader
+of an ordinary user as well, and on stock nbgrader.
 
 Against stock nbgrader the attacks really run, unconfined, as the user who calls this: those that would take the machine
 down are left out.
@@ -21,6 +22,8 @@ from autograder.assignment import Course
 from benchmarks.courses import ASSIGNMENT, environment, make_course
 from tests.attacks.attempt import NOTEBOOK, submission
 from tests.attacks.corpus import ATTACKS, Attack
+from tests.attacks.machine import MACHINE
+from tests.attacks.ordinary import Unavailable, outcomes
 from tests.attacks.test_attacks import graded, released
 
 SECONDS = 90
@@ -55,19 +58,45 @@ def stock(attack: Attack, pristine: Course, folder: Path) -> str:
         return "grade lost"
 
 
+def as_user(attacks: list[Attack]) -> dict[str, str]:
+    """id -> what an ordinary user's grader gives, in words; empty where none can be had, with the reason on stderr."""
+    if os.geteuid() != 0:
+        print("--as-user: the grader is an ordinary user already", file=sys.stderr)
+        return {}
+    try:
+        found = outcomes([attack.id for attack in attacks])
+    except Unavailable as why:
+        print(f"--as-user: left out: {why}", file=sys.stderr)
+        return {}
+    return {
+        name: (f"{one.points:g}" if one.points is not None else one.status)
+        + (" and files changed" if one.changed else "")
+        + (f"; the next one had {one.honest_after}" if one.honest_after != 5 else "")
+        for name, one in found.items()
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--as-user", action="store_true", help="run them against an ordinary user's grader too")
     parser.add_argument("--stock", action="store_true", help="run them against stock nbgrader too")
+    parser.add_argument("ids", nargs="*", help="only these attacks")
     args = parser.parse_args()
+    attacks = [attack for attack in (*ATTACKS, *MACHINE) if not args.ids or attack.id in args.ids]
     with tempfile.TemporaryDirectory(prefix="attacks-") as temporary:
         folder = Path(temporary)
         pristine = make_course(folder / "pristine", 0, stock=True, only=NOTEBOOK) if args.stock else None
-        print("| id | what it tries | points here, of 5 |" + (" points on stock nbgrader |" if pristine else ""))
-        print("|---|---|---|" + ("---|" if pristine else ""))
-        for attack in ATTACKS:
-            here = graded(submission(attack, released(), folder / "pristine", 9)).verdict.points
-            row = f"| {attack.id} | {attack.tries} | {here:g} |"
-            print(row + (f" {stock(attack, pristine, folder)} |" if pristine else ""), flush=True)
+        by_user = as_user(attacks) if args.as_user else {}
+        columns = ["id", "what it tries", "points here, of 5"]
+        columns += ["as an ordinary user"] if by_user else []
+        columns += ["points on stock nbgrader"] if pristine else []
+        print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
+        for attack in attacks:
+            verdict = graded(submission(attack, released(), folder / "pristine", 9)).verdict
+            row = [attack.id, attack.tries, "no grade" if verdict.points is None else f"{verdict.points:g}"]
+            row += [by_user[attack.id]] if by_user else []
+            row += [stock(attack, pristine, folder)] if pristine else []
+            print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":

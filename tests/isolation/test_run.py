@@ -19,6 +19,7 @@ from autograder.kernel.forkserver import Template
 from autograder.kernel.harvest import harvest
 from autograder.kernel.scratch import Scratch
 from autograder.run import Kernels, Limits, run
+from tests.attacks.machine import ENDLESS
 from tests.isolation.conftest import Go, answer, cell, graded, text
 
 
@@ -217,25 +218,6 @@ def test_a_flood_of_output_is_bounded_while_it_streams_and_the_grader_does_not_g
     assert "left out" in ran.notebook.cells[0].outputs[-1].text
     assert len(text(ran.notebook)) < 1.1 * (1 << 20)
     validate(ran.notebook)
-
-
-#: Writes parts of a message that never ends, past ZeroMQ, into a connection on which nothing else is sent.
-ENDLESS = """
-import os, socket, threading
-def quiet():
-    port = get_ipython().kernel.parent.control_port
-    for name in os.listdir('/proc/self/fd'):
-        try:
-            found = socket.socket(fileno=os.dup(int(name)))
-            found.getpeername()
-            if found.getsockname().endswith(f'k-{port}'): return found
-        except (OSError, AttributeError): pass
-def send(megabytes):
-    connection = quiet()
-    connection.setblocking(True)
-    part = bytes([3]) + (1 << 20).to_bytes(8, 'big') + bytes(1 << 20)
-    for _ in range(megabytes): connection.sendall(part)
-"""
 
 
 def test_a_message_that_never_ends_cannot_make_the_grader_grow_cell_by_cell(go: Go) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -30,6 +31,15 @@ def write_autograded(course: Course, graded: Graded, source: Mapping[str, Notebo
             (folder / f"{name}.ipynb").write_text(nbformat.writes(guided) + "\n", encoding="utf-8")
         (folder / "verdicts.json").write_text(verdicts.to_json(graded.verdict), encoding="utf-8")
         (folder / "grading.log").write_text(_lines(graded.log), encoding="utf-8")
+
+
+def sweep_autograded(course: Course, assignment: str, students: Iterable[str]) -> None:
+    """Remove what a run left half-written when it was killed."""
+    for student in students:
+        folder = course.autograded(student, assignment)
+        for leftover in (folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")):
+            if leftover.exists():
+                shutil.rmtree(leftover, ignore_errors=True)
 
 
 def read_autograded(course: Course, verdict: SubmissionVerdict) -> Graded:

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 
 from autograder.agreement import check_before_grading
 from autograder.assignment import Assignment, Course, read_submission
-from autograder.autograded import read_autograded, read_verdict, write_autograded, write_log
+from autograder.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
 from autograder.book import open_book
 from autograder.class_rows import Row, row_of, with_result
 from autograder.dask_workers import dask_results
@@ -114,6 +114,7 @@ class _Run:
         self._again: dict[str, str] = {}  # why, for those who were graded before
 
     def grade(self, students: list[str], report: Report, warm: Template | None) -> list[Row]:
+        sweep_autograded(self._course, self._order.assignment, students)
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
         progress = Progress(len(students), len(self._rows))

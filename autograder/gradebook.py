@@ -23,13 +23,16 @@ from sqlalchemy.exc import OperationalError, SAWarning
 
 from autograder import cells
 from autograder.book import PATIENCE, patient
-from autograder.errors import GradingError
+from autograder.errors import GOES_ON, GradingError
 from autograder.graded_answers import read_record, settle, write_record
 from autograder.grading import Graded
 from autograder.verdict import NotebookVerdict, SubmissionVerdict
 
 Result = TypeVar("Result")
 
+
+#: What SQLite says of a file that no waiting will help.
+_HOPELESS = ("disk is full", "readonly database", "disk I/O error", "unable to open")
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,10 @@ def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
             return action()
         except OperationalError as error:
             gradebook.db.rollback()
+            if any(word in str(error.orig) for word in _HOPELESS):
+                raise GradingError(
+                    f"the gradebook cannot be written: {error.orig}; when that is mended, {GOES_ON}"
+                ) from error
             if time.monotonic() - started > PATIENCE:
                 raise GradingError(
                     f"the gradebook stayed locked for {PATIENCE:.0f} s: {error.orig}; close whatever "

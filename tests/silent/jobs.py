@@ -43,3 +43,8 @@ def real_or_deadly(job: Job) -> Done:
     if job.student.startswith("killer"):
         os.kill(os.getpid(), signal.SIGKILL)
     return do(job)
+
+
+def other_version(job: Job) -> Done:
+    """What a worker sends back that has imported another grader."""
+    return Done(job, None, version="another")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +15,14 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
+from sqlalchemy.exc import OperationalError
 
-from autograder import classroom, cli, store
+from autograder import classroom, cli, store, workers
+from autograder import gradebook as gradebook_module
 from autograder.assignment import Assignment, Course, read_submission
 from autograder.classroom import Order, Row, grade_class
-from autograder.fingerprint import submission_parts
+from autograder.errors import GradingError
+from autograder.fingerprint import content_parts, digest, submission_parts
 from autograder.gather import gather
 from autograder.grading import Graded, nothing
 from autograder.pace import record_pace
@@ -302,3 +307,61 @@ def test_cells_have_the_limits_of_the_solution_s_time_unless_one_is_given(course
     grade(course, force=True, students=(STUDENTS[0],))
     grade(course, force=True, students=(STUDENTS[0],), limits=Limits(cell_seconds=5.0))
     assert [limits.cells for limits in given] == [{NOTEBOOK: {"embeddings": 10.0}}, {}]
+
+
+def one_line_and_exit_code_2(course: Course, capsys) -> str:
+    assert cli.main(["--course", str(course.root), "grade", ASSIGNMENT, "--force", "--no-isolation"]) == 2
+    said = capsys.readouterr()
+    assert len(said.err.strip().splitlines()) == 1 and "Traceback" not in said.out + said.err
+    return said.err
+
+
+def test_a_full_disk_is_said_in_one_line_and_the_run_goes_on_later(course, capsys, monkeypatch):
+    def full(*given):
+        raise OSError(errno.ENOSPC, "No space left on device", "verdicts.json")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(classroom, "write_autograded", full)
+        assert "verdicts.json: No space left on device; when that is mended" in one_line_and_exit_code_2(course, capsys)
+    assert not any(row.failure for row in grade(course, force=True))
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_one_line(course, capsys):
+    lock = course.root / ".autograder" / f"{ASSIGNMENT}.lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    assert ".autograder cannot be written: Is a directory" in one_line_and_exit_code_2(course, capsys)
+
+
+@pytest.mark.parametrize("reason", ["database or disk is full", "attempt to write a readonly database"])
+def test_a_gradebook_that_cannot_be_written_is_not_waited_for(course, capsys, monkeypatch, reason):
+    def refuse(*given):
+        raise OperationalError("UPDATE", {}, sqlite3.OperationalError(reason))
+
+    monkeypatch.setattr(gradebook_module, "_save", refuse)
+    monkeypatch.setattr(gradebook_module.time, "sleep", lambda seconds: pytest.fail("it waited"))
+    assert f"the gradebook cannot be written: {reason}" in one_line_and_exit_code_2(course, capsys)
+
+
+def test_a_worker_takes_the_notebooks_of_the_release_it_is_asked_for(course):
+    before = Assignment.open(course, ASSIGNMENT)
+    old = digest(content_parts(before))
+    assert workers._assignment(course, ASSIGNMENT, old).release == before.release
+
+    def add_a_line(notebook):
+        next(
+            one for one in notebook.cells if one.cell_type == "code" and "nbgrader" not in one.metadata
+        ).source += "\n0"
+
+    edit(course, add_a_line)
+    after = Assignment.open(course, ASSIGNMENT)
+    assert workers._assignment(course, ASSIGNMENT, digest(content_parts(after))).release == after.release
+    with pytest.raises(GradingError, match="is not the same on"):
+        workers._assignment(course, ASSIGNMENT, "0" * 16)
+
+
+def test_what_a_run_left_half_written_is_removed(course):
+    left = course.autograded(STUDENTS[0], ASSIGNMENT).with_name(f".{ASSIGNMENT}.new")
+    left.mkdir()
+    grade(course)
+    assert not left.exists()

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import random
+import shutil
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from autograder.dask_workers import dask_results
+from autograder import classroom
+from autograder.assignment import Course
+from autograder.classroom import Order
+from autograder.dask_workers import dask_results, do_elsewhere
+from autograder.errors import GradingError
+from autograder.fingerprint import imported_version
+from autograder.gather import gather
 from autograder.workers import KILLED, local_results
+from benchmarks.courses import ASSIGNMENT, make_course
 from tests.silent.dask_crew import crew
-from tests.silent.jobs import hungry, jobs, quick_or_deadly
+from tests.silent.jobs import hungry, jobs, other_version, quick_or_deadly, real_or_deadly
 
 HONEST = [f"student{number:02d}" for number in range(27)]
 KILLERS = ["killer1", "killer2", "killer3"]
@@ -49,3 +59,34 @@ def test_three_killers_in_a_class_of_thirty_cost_themselves_alone_on_dask(seed, 
     assert sorted(one.job.student for one in done) == sorted([*HONEST, *KILLERS])
     assert {one.job.student for one in done if one.graded is None} == set(KILLERS)
     assert {one.failure for one in done if one.graded is None} == {KILLED}
+
+
+@pytest.mark.slow
+def test_a_dask_worker_of_another_version_is_refused_in_one_line(dask_address):
+    with pytest.raises(GradingError, match="has another version of the grader"):
+        list(dask_results(jobs(HONEST[:3]), dask_address, other_version))
+
+
+def test_a_worker_grades_nothing_for_another_version():
+    (job,) = jobs(["student"])
+    done = do_elsewhere(replace(job, version="of another grader"))
+    assert done.graded is None and done.version == imported_version()
+
+
+@pytest.fixture(scope="module")
+def real_class(tmp_path_factory) -> Course:
+    """Three students with one solved notebook, and one whose submission kills its worker."""
+    course = make_course(tmp_path_factory.mktemp("killers") / "course", 3, only="1_embedding")
+    shutil.copytree(course.submitted("student0001", ASSIGNMENT), course.submitted("killer", ASSIGNMENT))
+    return course
+
+
+@pytest.mark.slow
+def test_a_real_class_has_its_grades_beside_one_that_kills_its_worker(real_class, monkeypatch):
+    monkeypatch.setattr(classroom, "local_results", partial(local_results, work=real_or_deadly))
+    rows = {row.student: row for row in classroom.grade_class(real_class, Order(ASSIGNMENT, workers=2))}
+    assert rows.pop("killer").failure.startswith(KILLED)
+    assert {row.total for row in rows.values()} == {5.0}
+    states = {row.student.id: row.state for row in gather(real_class, ASSIGNMENT).rows}
+    assert states.pop("killer") == "infrastructure"
+    assert set(states.values()) == {"graded"}

@@ -5,18 +5,21 @@ No message quotes an expected value: feedback may show every word of it.
 
 from __future__ import annotations
 
-import json
+import logging
 from collections.abc import Mapping
 
 import numpy as np
 
 from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Mistake
+from autograder.text_answers import read_text
 from autograder.verdict import Check
 
 
 def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """The default rule: every expected answer is there and right; a known mistake is named."""
     checks = [compare_value(name, answers.arrays.get(name), want, exercise) for name, want in case.expected.items()]
+    if not checks:  # all of nothing would be right
+        return Judgement([Check("answer", False, "Nothing is expected under these names.")])
     if all(check.passed for check in checks):
         return Judgement(checks)
     mistake = find_mistake(exercise, case, answers)
@@ -67,19 +70,20 @@ def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Ex
 
 
 def same_text(got: np.ndarray, want: np.ndarray) -> bool:
-    try:
-        return bool(json.loads(got.tobytes().decode()) == json.loads(want.tobytes().decode()))
-    except ValueError:
-        return False
+    said = read_text(got)
+    return said is not None and bool(said == read_text(want))
 
 
 def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | None:
     """The mistake of the catalogue whose wrong answer is this very answer; of several the nearest, then the first."""
     found: list[tuple[float, Mistake]] = []
     for mistake in exercise.mistakes:
-        wrong = mistake.answers(case)
-        if wrong and matches(answers.arrays, wrong, exercise):
-            found.append((_distance(answers.arrays, wrong), mistake))
+        try:
+            wrong = mistake.answers(case)
+            if wrong and matches(answers.arrays, wrong, exercise):
+                found.append((_distance(answers.arrays, wrong), mistake))
+        except Exception as error:  # a name is a help; without it the answer is as wrong as before
+            logging.getLogger(__name__).warning("%s: mistake %s: %r", exercise.slug, mistake.id, error)
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 

@@ -6,16 +6,16 @@ from the course's solution), so that the solution is tested too.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from autograder.verdict import Check
+from autograder.text_answers import TEXT, read_text, text_array
+from autograder.verdict import CellVerdict, Check
 
-TEXT = "text:"
+__all__ = ["TEXT", "Answers", "Case", "Exercise", "Judgement", "Mistake", "Rule", "text_array"]
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,29 @@ class Case:
 class Answers:
     """What a submission handed over for one case (untrusted, bounded in size).
 
-    ``source`` is the text of the student's solution cells of the notebook, for checks on style.
+    ``source`` is the text of the student's solution cells of the notebook, for checks on style. ``earlier`` holds the
+    verdicts on the exercises before this one in the same notebook, by slug. A rule that does not charge one mistake
+    twice asks them what was charged; the numbers of a submission are no evidence of that.
     """
 
     arrays: Mapping[str, np.ndarray]
     source: str = ""
+    earlier: Mapping[str, CellVerdict] = field(default_factory=dict)
 
     def text(self, name: str) -> Any | None:
         """The text or list of texts called ``name``; None where there is none that can be read."""
-        array = self.arrays.get(TEXT + name)
-        if array is None or array.dtype != np.uint8 or array.ndim != 1:
-            return None
-        try:
-            return json.loads(array.tobytes().decode())
-        except ValueError:
-            return None
+        return read_text(self.arrays.get(TEXT + name))
+
+    def charged(self, *slugs: str) -> bool:
+        """True where one of these exercises was judged before, and lost points."""
+        found = [self.earlier[slug] for slug in slugs if slug in self.earlier]
+        return any(verdict.points is not None and verdict.points < verdict.max_points for verdict in found)
+
+    def charged_mistakes(self, slug: str) -> frozenset[str]:
+        """The ids of the known mistakes for which the exercise lost points before; empty where it lost none."""
+        if not self.charged(slug):
+            return frozenset()
+        return frozenset(check.mistake for check in self.earlier[slug].checks if check.mistake and not check.passed)
 
 
 @dataclass(frozen=True)
@@ -96,8 +104,3 @@ class Exercise:
     framework: str = "torch"
     atol: float = 1e-5
     rtol: float = 1e-4
-
-
-def text_array(value: Any) -> np.ndarray:
-    """Text, or a list of texts, as the bytes under which it travels."""
-    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)

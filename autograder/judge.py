@@ -1,13 +1,13 @@
 """The station JUDGE: answers and stored references in, verdicts out. Runs in the trusted process alone.
 
-Nothing that the kernel said about itself counts here: neither outputs nor a reply decide a point, only
-the numbers that were handed over do.
+Nothing that the kernel said about itself earns a point here: only the numbers that were handed over do. That a cell
+stopped with an error can only cost points: answers count where their cell's hidden part ran to its end.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -16,15 +16,16 @@ from nbformat import NotebookNode
 from nbgrader.utils import determine_grade
 
 from autograder import cells, store
+from autograder.answers import UnreadableAnswers, read_file
 from autograder.compare import compare_case
-from autograder.exercise import Answers, Judgement
-from autograder.run import CellOutcome, PartOutcome, Ran
+from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.run import CellOutcome, PartOutcome, Ran, answers_folder
 from autograder.sanitize import harmless
 from autograder.store import References
 from autograder.verdict import CellVerdict, Check, NotebookVerdict, Status
 
-#: An answer file above this size is not read. The stored inputs are a few kilobytes each.
-MAX_ANSWER_BYTES = 64 << 20
+#: A message holds words of the student's own errors; no more of them than this.
+MAX_MESSAGE = 500
 
 
 def judge(
@@ -41,14 +42,25 @@ def judge(
     Raises nothing on a wrong answer: a wrong answer is a verdict.
     """
     outcomes = {outcome.index: outcome for outcome in ran.outcomes}
-    source = solution_source(ran.notebook)
+    context = _Context(references, ran.answers, solution_source(ran.notebook))
     verdicts = []
     for index, cell in enumerate(ran.notebook.cells):
         if cells.is_judged(cell):
-            verdicts.append(_judge_cell(cell, outcomes.get(index), ran.answers, source, references))
+            verdicts.append(_judge_cell(cell, outcomes.get(index), context))
         elif cells.is_graded(cell):
             verdicts.append(_written(cell))
-    return NotebookVerdict(student, assignment, notebook, tuple(verdicts), notes, ran.seconds)
+    return NotebookVerdict(student, assignment, notebook, tuple(verdicts), (*notes, *context.notes), ran.seconds)
+
+
+@dataclass
+class _Context:
+    """What judging one cell may need of the rest of the notebook. ``earlier``: slug -> verdict, grows cell by cell."""
+
+    references: References
+    answers: Path
+    source: str
+    earlier: dict[str, CellVerdict] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def _written(cell: NotebookNode) -> CellVerdict:
@@ -65,21 +77,15 @@ def solution_source(notebook: NotebookNode) -> str:
     return "\n\n".join(own)
 
 
-def _judge_cell(
-    cell: NotebookNode, outcome: CellOutcome | None, answers: Path, source: str, references: References
-) -> CellVerdict:
+def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Context) -> CellVerdict:
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
     hidden = outcome.hidden if outcome else None
-    judgements: list[Judgement] = []
-    for slug in cells.references_of(cell.source):
-        exercise = store.exercise(slug)
-        for index, case in enumerate(references.cases(slug)):
-            arrays = _read(answers / slug / f"{index}.safetensors")
-            if arrays is None:
-                missing = Check(slug.partition("/")[2], False, *_why_missing(outcome))
-                judgements.append(Judgement([missing]))
-                break  # the hidden cell stopped here: one reason is enough
-            judgements.append((exercise.rule or compare_case)(exercise, case, Answers(arrays, source)))
+    slugs = cells.references_of(cell.source)
+    folder = answers_folder(context.answers, outcome.index) if outcome else None
+    judgements = [judgement for slug in slugs for judgement in _judge_slug(slug, folder, outcome, context)]
+    if judgements and not (hidden and hidden.status == "ok") and all(judgement.earned for judgement in judgements):
+        # the files may be right, but who wrote them? The cell did not come to its end
+        judgements.append(Judgement([Check(name, False, *_why_missing(outcome))]))
     if not judgements and points:  # refused long before; should it get here, it is never a zero
         return CellVerdict(name, "infrastructure", None, points, (Check(name, False, "Nothing here can be judged."),))
     share = min((judgement.earned for judgement in judgements), default=1.0)
@@ -87,7 +93,39 @@ def _judge_cell(
     if share < 1 and hidden and hidden.status in ("crashed", "timeout"):
         status = hidden.status if share == 0 else status
     seconds = sum(part.seconds for part in (outcome.visible, outcome.hidden) if part) if outcome else 0.0
-    return CellVerdict(name, status, share * points, points, _tidy(judgements), seconds)
+    verdict = CellVerdict(name, status, share * points, points, _tidy(judgements), seconds)
+    context.earlier |= dict.fromkeys(slugs, verdict)
+    return verdict
+
+
+def _judge_slug(slug: str, folder: Path | None, outcome: CellOutcome | None, context: _Context) -> list[Judgement]:
+    """One judgement for each case, up to the first whose answers are missing: one reason is enough."""
+    exercise, label = store.exercise(slug), slug.partition("/")[2]
+    judgements: list[Judgement] = []
+    for index, case in enumerate(context.references.cases(slug)):
+        try:
+            arrays = read_file(folder / slug / f"{index}.safetensors", case) if folder else None
+        except UnreadableAnswers as error:
+            return [*judgements, Judgement([Check(label, False, str(error), "Run the visible check above.")])]
+        if arrays is None:
+            return [*judgements, Judgement([Check(label, False, *_why_missing(outcome))])]
+        judgements.append(_compared(exercise, case, Answers(arrays, context.source, context.earlier), context.notes))
+    return judgements
+
+
+def _compared(exercise: Exercise, case: Case, answers: Answers, notes: list[str]) -> Judgement:
+    """What the exercise's rule says. A rule that stops with an error costs this answer, and no other cell."""
+    try:
+        with np.errstate(all="ignore"):  # what a submission makes of its numbers is no news to the instructor
+            return (exercise.rule or compare_case)(exercise, case, answers)
+    except Exception as error:
+        label = exercise.slug.partition("/")[2]
+        note = f"an answer to '{label}' could not be compared ({type(error).__name__}); it earned no points"
+        if note not in notes:
+            notes.append(note)
+        shapes = ", ".join(f"{name} {answers.arrays[name].shape}" for name in case.expected if name in answers.arrays)
+        message = f"Your answer could not be compared with what was expected{f': {shapes}' if shapes else ''}."
+        return Judgement([Check(label, False, message, "Run the visible check above: is the shape what it asks for?")])
 
 
 def _tidy(judgements: list[Judgement]) -> tuple[Check, ...]:
@@ -120,28 +158,17 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
     if part.ename == "NotRead":  # the course's own words on models.py
         return part.evalue[:500], "The cause often stands one line further up: a bracket that is not closed, say."
     if part.ename == "NameError":
-        return f"A name is missing: {part.evalue}", "Was the cell that defines it deleted, renamed or never finished?"
+        message = _bounded(f"A name is missing: {part.evalue}")
+        return message, "Was the cell that defines it deleted, renamed or never finished?"
     if part.status == "error":
-        return f"Your code stopped with {part.ename}: {part.evalue}"[
-            :500
-        ], "Run the visible check above: it shows the line."
+        message = _bounded(f"Your code stopped with {part.ename}: {part.evalue}")
+        return message, "Run the visible check above: it shows the line."
     return "No answer came from your code.", "Run the visible check above."
 
 
-def _read(path: Path) -> Mapping[str, np.ndarray] | None:
-    """The arrays of one answer file; None where it is no plain, small, readable file."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as stream:
-        if os.fstat(stream.fileno()).st_size > MAX_ANSWER_BYTES:
-            return None
-        data = stream.read(MAX_ANSWER_BYTES + 1)
-    try:
-        return store.read_answers(data)
-    except ValueError:
-        return None
+def _bounded(message: str) -> str:
+    # a lone surrogate is legal in an exception's text, but could not be saved
+    return message[:MAX_MESSAGE].encode("utf-8", "replace").decode()
 
 
 def write_into(notebook: NotebookNode, verdict: NotebookVerdict) -> NotebookNode:

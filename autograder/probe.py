@@ -134,7 +134,7 @@ def _as_array(name: str, value: Any) -> tuple[str, np.ndarray]:
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: expected a tensor or array of numbers, but it is {type(value).__name__}")
-    return name, np.ascontiguousarray(array).reshape(array.shape)
+    return name, np.array(array, order="C", subok=False)  # a copy: what was handed over stays as it was
 
 
 def _holds_text(value: Any) -> bool:

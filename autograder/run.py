@@ -26,7 +26,7 @@ from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.kernel.scratch import Scratch
 from autograder.limits import CellLimits, Clock, Limits
 
-__all__ = ["CellOutcome", "InfrastructureError", "Kernels", "Limits", "PartOutcome", "Ran", "run"]
+__all__ = ["CellOutcome", "InfrastructureError", "Kernels", "Limits", "PartOutcome", "Ran", "answers_folder", "run"]
 
 _HIDDEN_OUTPUT_BYTES = 1 << 16  # thrown away in any case
 
@@ -52,13 +52,18 @@ class CellOutcome:
 
 @dataclass
 class Ran:
-    """An executed notebook. ``answers`` holds ``<slug>/<case>.safetensors``, which no student's process can reach."""
+    """An executed notebook. ``answers`` holds ``<cell>/<slug>/<case>.safetensors``, out of every student's reach."""
 
     notebook: NotebookNode
     outcomes: list[CellOutcome]
     answers: Path
     seconds: float = 0.0
     log: list[str] = field(default_factory=list)
+
+
+def answers_folder(answers: Path, index: int) -> Path:
+    """Where one cell's answers are kept: two cells that ask for one reference never get each other's."""
+    return answers / str(index)
 
 
 def run(
@@ -75,7 +80,7 @@ def run(
 
     files: name relative to the notebook's folder -> content, laid out beside it.
     inputs: reference slug -> folder with what the kernel may read of it, under ``AUTOGRADER_INPUTS``.
-    answers: an empty folder of the trusted side, filled with ``<slug>/<case>.safetensors``.
+    answers: an empty folder of the trusted side, filled with ``<cell>/<slug>/<case>.safetensors``.
     cell_limits: cell id -> seconds, where they are known; ``limits.cell_seconds`` is the most in any case.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
@@ -158,13 +163,13 @@ class _Session:
         outcome = self._part(index, cell.id, hidden, Outputs(_HIDDEN_OUTPUT_BYTES), remembered=False)
         if clean and self._scratch is not None:
             for slug in slugs:
-                self.log += [f"cell {index}: {note}" for note in self._take(slug)]
+                self.log += [f"cell {index}: {note}" for note in self._take(index, slug)]
         return outcome
 
-    def _take(self, slug: str) -> list[str]:
+    def _take(self, index: int, slug: str) -> list[str]:
         assert self._scratch is not None
         try:
-            return harvest(self._scratch.out, slug, self._answers)
+            return harvest(self._scratch.out, slug, answers_folder(self._answers, index))
         except OSError as error:
             raise InfrastructureError(f"the answers cannot be stored: {error}") from error
 

@@ -96,7 +96,7 @@ def _definitions(source: str) -> Iterator[ast.stmt]:
     """Imports, classes, functions and plain constants of a cell; whatever else it does is not done again."""
     try:
         statements = ast.parse(source).body
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # a cell with a magic line, or one that is half written
     for statement in statements:
         constant = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)

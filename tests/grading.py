@@ -7,6 +7,7 @@ import atexit
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -97,20 +98,18 @@ def _names(cell: NotebookNode, context: type[ast.expr_context]) -> set[str]:
     return found
 
 
+def alone_with(opened: Assignment, notebook: str, source: NotebookNode, release: NotebookNode) -> Assignment:
+    """The assignment with one notebook, this one."""
+    return replace(opened, source={notebook: source}, release={notebook: release})
+
+
 def grade_cells(
     assignment_name: str, notebook: str, answers: Mapping[str, str], files: Mapping[str, bytes] | None = None
 ) -> NotebookVerdict:
     """The verdict on one notebook whose other solution cells are right. ``files``: deliverables such as models.py."""
     opened = assignment(assignment_name)
     source, release = exercises_alone(assignment_name, notebook, answers.values())
-    alone = Assignment(
-        opened.name,
-        {notebook: source},
-        {notebook: release},
-        opened.files,
-        opened.deliverables,
-        opened.references,
-    )
+    alone = alone_with(opened, notebook, source, release)
     beside = opened.solution_files() if files is None else dict(files)
     submission = Submission("student", {notebook: filled(assignment_name, notebook, answers, release)}, beside, ())
     return grade(submission, alone, kernels(), Limits()).verdict.notebooks[0]

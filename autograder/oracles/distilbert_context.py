@@ -12,10 +12,12 @@ from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import low_variance, ordinary
 from autograder.oracles.distilbert_scores import made_of, scores_of
-from autograder.oracles.judgements import TurnedKnobs, dropout, named, right, unsteady, wrong
+from autograder.oracles.judgements import TurnedKnobs, dropout, is_mixture, named, right, unsteady, wrong
 
 Array = np.ndarray
 
+#: The exercises in which wrong weights are charged.
+STEPS_BEFORE = ("distilbert/attention_scores", "distilbert/attention_weights")
 NORMS = {"both": "In both places the", "first": "The first", "second": "The second"}
 
 CONTEXT_MISTAKES = [
@@ -139,11 +141,11 @@ def judge_context(exercise: Exercise, case: Case, answers: Answers) -> Judgement
     first = compare_value("output", output, want, exercise)
     if output is None or output.shape != want.shape or output.dtype.kind != "f":
         return Judgement([first])
-    if weights is None or weights.shape != case.expected["weights"].shape:
+    if weights is None or weights.shape != case.expected["weights"].shape or weights.dtype.kind != "f":
         weights = case.expected["weights"]  # weights of a wrong shape have cost their points already
     splits = _paid_splits(case, weights)
     checks = [compare_value("output", output, _tail(case, weights, Knobs(split=split)), exercise) for split in splits]
-    if any(check.passed for check in checks):
+    if any(check.passed for check in checks) and _may_be_used(case, weights, answers, exercise):
         return right("context")
     for known in CONTEXT_MISTAKES:
         ways = splits if known.knobs.split == "right" else [known.knobs.split]
@@ -157,6 +159,14 @@ def judge_context(exercise: Exercise, case: Case, answers: Answers) -> Judgement
         "The block's output does not follow from its own attention weights. " + checks[0].message,
         checks[0].hint or "context is the weights times the values, head by head.",
     )
+
+
+def _may_be_used(case: Case, weights: Array, answers: Answers, exercise: Exercise) -> bool:
+    """True for right weights; for wrong ones where they were charged, and are a mixture that has to be computed."""
+    if compare_value("weights", weights, case.expected["weights"], exercise).passed:
+        return True
+    tiny = bool(np.abs(case.inputs["hidden_states"]).max() < 0.1)  # there all weights are nearly equal
+    return answers.charged(*STEPS_BEFORE) and (tiny or is_mixture(weights))
 
 
 def _paid_splits(case: Case, weights: Array) -> list[str]:

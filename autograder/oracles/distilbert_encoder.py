@@ -104,7 +104,9 @@ def judge_loop(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     given = answers.arrays
     layers = _layers(case)
     inputs = given.get("layer_inputs")
-    if inputs is not None and inputs.shape[0] != layers:
+    if inputs is not None and not inputs.ndim:
+        return compare_case(exercise, case, answers)
+    if inputs is not None and len(inputs) != layers:
         words = "No layer was" if not len(inputs) else f"{len(inputs)} layer{'s were' if len(inputs) > 1 else ' was'}"
         message = f"{words} called in one forward pass; the list has {layers}."
         return named("M14-count", message, "The loop visits every block of the list once.")

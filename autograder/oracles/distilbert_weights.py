@@ -1,4 +1,8 @@
-"""References for the block's weights: judged by what a softmax over the keys does to any scores."""
+"""References for the block's weights: a softmax over the keys, of the right scores.
+
+Wrong scores that were charged in the exercise before are not charged again. Then the weights must be a softmax of
+some scores, which shows where queries and keys grow step by step (``larger_1`` to ``larger_3``).
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ from autograder.exercise import Answers, Case, Exercise, Judgement
 from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import huge, ordinary
-from autograder.oracles.distilbert_scores import SCORE_MISTAKES, made_twice, scores_of, summed_axes
+from autograder.oracles.distilbert_scores import PRE_LN, SCORE_MISTAKES, made_twice, scores_of, summed_axes
 from autograder.oracles.judgements import dropout, named, right, wrong
 
 Array = np.ndarray
-
+SCORES = "distilbert/attention_scores"
 
 #: Axes that a softmax may run over by mistake, in a student's words.
 WRONG_AXES = {
@@ -28,7 +32,7 @@ ROWS = "Each query's weights must sum to 1 over the keys (last axis)"
 def judge_weights(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     weights = answers.arrays.get("weights")
     shape = compare_value("weights", weights, case.expected["weights"].astype(np.float32), exercise)
-    if weights is None or weights.dtype.kind != "f" or weights.size < 2:
+    if weights is None or weights.dtype.kind != "f" or weights.size < 2 or weights.ndim < 3:
         return wrong("weights", shape.message, shape.hint)
     if not np.isfinite(weights).all():
         return named(
@@ -44,13 +48,56 @@ def judge_weights(exercise: Exercise, case: Case, answers: Answers) -> Judgement
             return wrong("weights", message, "The weights must come from the scores.")
         if same_shape and _twice(case, weights):
             return named("M1-twice", "The softmax was applied twice.", "Once is enough.")
-        return right("weights")  # of whatever scores; scores of a wrong shape have cost their points already
+        if same_shape and _of_right_scores(case, weights):
+            return right("weights")
+        if answers.charged(SCORES) and (_is_huge(case) or _is_softmax(weights, answers)):
+            return right("weights")
+        if same_shape:
+            message = "These weights are not the softmax of the block's scores."
+            return wrong("weights", message, "What goes into the softmax, and what is returned as the weights?")
     if not same_shape:
         return wrong("weights", shape.message, shape.hint)
     if axes in WRONG_AXES:
         message = f"{ROWS}; yours sum to 1 over {WRONG_AXES[axes]}."
         return named("M1", message, "Is the softmax told which axis to use?")
     return _no_softmax(case, weights.astype(np.float64))
+
+
+def _of_right_scores(case: Case, weights: Array) -> bool:
+    """Loosely: scores are judged in their own exercise, and huge ones are known to few digits only."""
+    wanted = (attention.softmax(scores_of(case, knobs)) for knobs in (Knobs(), PRE_LN))
+    return any(np.allclose(weights, want, atol=5e-3, rtol=5e-2) for want in wanted)
+
+
+def _is_huge(case: Case) -> bool:
+    """Scores of several hundred leave nothing to compare but zeros and ones: this case is about nan and inf alone."""
+    return bool(np.abs(case.inputs["hidden_states"]).max() > 20)
+
+
+def _is_softmax(weights: Array, answers: Answers) -> bool:
+    """True where the weights are a softmax over the last axis of scores that queries and keys have a part in.
+
+    A product of queries and keys, with or without further terms, has a third difference of 0 over equal steps; so have
+    the logarithms of its softmax, but for a number per row. Numbers that were not made of scores do not grow at all.
+    """
+    steps = [weights, *(answers.arrays.get(f"larger_{number}") for number in (1, 2, 3))]
+    found = [step.astype(np.float64) for step in steps if step is not None and step.shape == weights.shape]
+    if len(found) < 4 or any(summed_axes(step) != (-1,) for step in found):
+        return False
+    seen = np.logical_and.reduce([step > 1e-30 for step in found])  # smaller ones have lost digits; masked ones are 0
+    if seen.mean() < 0.4:
+        return False
+    logs = [_centred(step, seen) for step in found]
+    third = logs[3] - 3 * logs[2] + 3 * logs[1] - logs[0]
+    grows = float(np.abs(logs[1] - logs[0]).max()) > 0.05
+    return grows and float(np.abs(third).max()) < 5e-3 * max(1.0, float(np.abs(logs).max()))
+
+
+def _centred(weights: Array, seen: Array) -> Array:
+    """The logarithms, less their mean in each row; 0 where there are none."""
+    logs = np.log(np.where(seen, weights, 1.0))
+    mean = logs.sum(-1, keepdims=True) / np.maximum(seen.sum(-1, keepdims=True), 1)
+    return np.where(seen, logs - mean, 0.0)
 
 
 def _twice(case: Case, weights: Array) -> bool:

@@ -16,7 +16,11 @@ from autograder.oracles.encoder_lab_drawing import (
     root,
     torch_attention,
 )
+from autograder.oracles.judgements import is_mixture
 from autograder.verdict import Check
+
+#: The exercises in which wrong weights are charged.
+STEPS_BEFORE = ("encoder_lab/attention_scores", "encoder_lab/attention_weights")
 
 Array = np.ndarray
 LOOK_SCALE = "They are divided by the root of the vectors' length, once."
@@ -107,14 +111,14 @@ MIX_MISTAKES = [
 
 
 def judge_attention(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Right, or right given the student's own weights: those have had their points in the steps before."""
+    """Right, or right given the student's own wrong weights where the steps before lost points for them."""
     judgement = compare_case(exercise, case, answers)
     output, weights = answers.arrays.get("output"), answers.arrays.get("weights")
     if judgement.earned == 1 or output is None or weights is None or weights.shape != raw_scores(case).shape:
         return judgement
     own = weights.astype(np.float64) @ case.inputs["value"].astype(np.float64)
-    telling = bool(np.isfinite(weights).all()) and float(np.ptp(weights, axis=-1).min()) > 1e-3
-    if telling and compare_value("output", output, own, exercise).passed:
+    telling = is_mixture(weights) and float(np.ptp(weights, axis=-1).min()) > 1e-3
+    if answers.charged(*STEPS_BEFORE) and telling and compare_value("output", output, own, exercise).passed:
         return Judgement([Check("output", True)])
     return judgement
 

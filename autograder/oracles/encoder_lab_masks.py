@@ -12,6 +12,13 @@ from autograder.oracles.attention import softmax
 from autograder.oracles.encoder_lab_drawing import Wrong, normal, raw_scores, root, torch_attention
 from autograder.verdict import Check
 
+#: The exercises in which a wrong unmasked attention is charged.
+STEPS_BEFORE = (
+    "encoder_lab/attention_scores",
+    "encoder_lab/attention_weights",
+    "encoder_lab/scaled_dot_product_attention",
+)
+
 Array = np.ndarray
 
 # --- the mask ---------------------------------------------------------------------------------------------------------
@@ -102,9 +109,9 @@ def _mask(generator: np.random.Generator, kind: str, batch: int, n: int, m: int)
 
 
 def judge_attention(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Right, or masked as it should be given the student's own unmasked weights: those have had their points before."""
+    """Right, or masked as it should be given the student's own unmasked weights, where those lost points before."""
     judgement = compare_case(exercise, case, answers)
-    if judgement.earned == 1:
+    if judgement.earned == 1 or not answers.charged(*STEPS_BEFORE):
         return judgement
     given = answers.arrays
     plain, masked, output = given.get("plain_weights"), given.get("masked_weights"), given.get("output")

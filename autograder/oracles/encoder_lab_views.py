@@ -161,10 +161,12 @@ def _make_heads(generator: np.random.Generator) -> list[Case]:
 
 
 def judge_heads(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Right, or right by the student's own shares: those have had their points."""
+    """Right, or right by the student's own wrong shares, where those lost points."""
     judgement = compare_case(exercise, case, answers)
     heads, own = answers.arrays.get("heads"), answers.arrays.get("own_share")
-    if judgement.earned == 1 or heads is None or own is None or own.ndim != 2 or own.shape != _stored_share().shape:
+    if judgement.earned == 1 or not answers.charged("encoder_lab/separator_share"):
+        return judgement
+    if heads is None or own is None or own.shape != _stored_share().shape:
         return judgement
     if np.isfinite(own).all() and float(np.ptp(own, axis=-1).min()) > 0 and np.array_equal(heads, own.argmax(-1)):
         return Judgement([Check("heads", True)])

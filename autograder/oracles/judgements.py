@@ -71,6 +71,16 @@ def either_way(rule: Rule) -> Rule:
     return better
 
 
+def is_mixture(weights: np.ndarray) -> bool:
+    """True where most attention weights (…, queries, keys) are not 0: what comes out shows whether they met the values.
+
+    With zeros, or a single key for each query, nothing has to be mixed.
+    """
+    if weights.dtype.kind != "f" or not weights.size:
+        return False
+    return bool(np.isfinite(weights).all()) and float((np.abs(weights) > 1e-6).mean()) > 0.5
+
+
 def steady(name: str, what: str) -> Rule:
     """The default rule for a module's one answer ``name``, where two calls that differ are named first."""
 

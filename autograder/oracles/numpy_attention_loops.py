@@ -13,6 +13,8 @@ from autograder.verdict import Check
 from course.check.numpy_attention.loops import find_loops
 
 FUNCTION = "apply_multihead_attention"
+#: A syntax tree takes some hundred times the memory of its text.
+MAX_SOURCE = 200_000
 
 
 def _make(generator: np.random.Generator) -> list[Case]:
@@ -24,6 +26,9 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     judgement = max((_compared(exercise, case, answers, name) for name in ("own", "with_ready")), key=_earned)
     if judgement.earned < 1 or not answers.source:  # without a source (the teacher's own Jupyter) nothing can be read
         return judgement
+    if len(answers.source) > MAX_SOURCE:
+        message = f"More than {MAX_SOURCE:,} characters of code: that is not read."
+        return Judgement([Check("no_loops", False, message, "Leave out what the exercises do not need.")])
     found = find_loops(answers.source, FUNCTION)
     if found is None:
         message = f"There is no function {FUNCTION} at the top level that could be read."

@@ -1,7 +1,7 @@
 """References for ``DotProductAttention`` with one head: scores and output, each judged on its own.
 
-A mistake in the scores costs the scores' points: what comes after is held against the right answer *and* against
-what follows from wrong scores of a known kind.
+A mistake in the scores costs the scores' points. Where they are lost, what comes after is held against the right answer
+*and* against what follows from wrong scores of a known kind.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from autograder.oracles.judgements import either_way
 from autograder.oracles.transformer_tutorial_dot_products import SCALES, Knobs, attention, scores
 from autograder.verdict import Check
 
+SCORES, OUTPUT = "transformer_tutorial/attention_scores", "transformer_tutorial/attention_output"
 Array = np.ndarray
 Slip = tuple[str, str, str, Knobs]  # id, message, hint, what it computes
 
@@ -124,9 +125,10 @@ def _judge_shown(case: Case, answers: Answers) -> Judgement:
         )
     if _comes_from(weights, scores(queries, keys, 1)):
         return Judgement([Check("scores", True)])
+    transposed = np.allclose(weights.sum(-2), 1, atol=1e-4)
+    if transposed and _comes_from(weights.swapaxes(-1, -2), scores(queries, keys, 1)):
+        return Judgement([Check("scores", True)])  # right scores, weights transposed: judged elsewhere
     for slip in SCORE_SLIPS:
-        if slip[3].swapped and np.allclose(weights.sum(-2), 1, atol=1e-4):
-            return Judgement([Check("scores", True)])  # right scores whose weights were transposed: judged elsewhere
         if _comes_from(weights, scores(queries, keys, 1, slip[3])):
             return named(slip)
     return Judgement([_UNKNOWN_SCORES])
@@ -171,18 +173,27 @@ OUTPUT_SLIPS: Sequence[Slip] = [
 
 
 def with_scores(knobs: Knobs) -> Iterator[Knobs]:
-    """The same with each kind of wrong scores, which have cost their points already; the likelier ones first."""
+    """The same with each kind of wrong scores; the likelier ones first."""
     for swapped in (False, True):
         for scale in SCALES:
             yield replace(knobs, scale=scale, swapped=swapped)
 
 
 def with_softmax(knobs: Knobs) -> Iterator[Knobs]:
-    """The same with each kind of wrong weights, which have cost their points already."""
-    yield from with_scores(knobs)
-    for *_, wrong in OUTPUT_SLIPS:
-        known = replace(knobs, axis=wrong.axis, twice=wrong.twice, transposed=wrong.transposed, late=wrong.late)
+    """The same with each kind of wrong weights, and of wrong scores."""
+    for known in (knobs, *_wrong_softmaxes(knobs)):
         yield from with_scores(known)
+
+
+def _wrong_softmaxes(knobs: Knobs) -> Iterator[Knobs]:
+    for *_, wrong in OUTPUT_SLIPS:
+        yield replace(knobs, axis=wrong.axis, twice=wrong.twice, transposed=wrong.transposed, late=wrong.late)
+
+
+def not_charged_twice(knobs: Knobs, answers: Answers) -> Iterator[Knobs]:
+    """The same, and with each kind of wrong scores or weights if scores or output lost their points before."""
+    for known in (knobs, *(_wrong_softmaxes(knobs) if answers.charged(OUTPUT) else ())):
+        yield from with_scores(known) if answers.charged(SCORES) else (known,)
 
 
 def is_one_of(
@@ -211,7 +222,7 @@ def judge_output(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
                 Knobs(),
             )
         )
-    if is_one_of(got, case, with_scores(Knobs())):
+    if is_one_of(got, case, not_charged_twice(Knobs(), answers)):
         return Judgement([Check("output", True)])
     for swapped in (False, True):  # transposed weights are also those of swapped scores over the wrong axis
         for slip in OUTPUT_SLIPS:
@@ -230,6 +241,6 @@ def judge_output(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 
 EXERCISES = [
-    Exercise("transformer_tutorial/attention_scores", _make_scores, judge_scores),
-    Exercise("transformer_tutorial/attention_output", _make_output, either_way(judge_output)),
+    Exercise(SCORES, _make_scores, judge_scores),
+    Exercise(OUTPUT, _make_output, either_way(judge_output)),
 ]

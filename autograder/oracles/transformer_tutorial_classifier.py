@@ -15,6 +15,7 @@ from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
 from autograder.verdict import Check
 
 Array = np.ndarray
+FORWARD = "transformer_tutorial/classifier_forward"
 
 # --- parts ------------------------------------------------------------------------------------------------------------
 
@@ -207,7 +208,7 @@ def judge_forward(exercise: Exercise, case: Case, answers: Answers) -> Judgement
 
 
 def _forgiven(pool: str) -> Iterator[Knobs]:
-    """One kind of pooling behind each known mistake of the forward pass, which has cost its points already."""
+    """One kind of pooling behind each known mistake of the forward pass."""
     yield Knobs(pool=pool)
     for *_, knobs in SLIPS:
         yield replace(knobs, pool=pool)
@@ -219,7 +220,7 @@ def judge_padding(exercise: Exercise, case: Case, answers: Answers) -> Judgement
     want = case.expected["log_probabilities"]
     check = compare_value("average", got, want, exercise)
     if not check.passed and got is not None and got.shape == want.shape:
-        if any(_fits(case, got, knobs) for knobs in _forgiven("real")):
+        if answers.charged(FORWARD) and any(_fits(case, got, knobs) for knobs in _forgiven("real")):
             check = Check("average", True)
         elif any(_fits(case, got, knobs) for pool in ("all", "length") for knobs in _forgiven(pool)):
             check = Check(
@@ -253,6 +254,6 @@ def judge_padding(exercise: Exercise, case: Case, answers: Answers) -> Judgement
 
 EXERCISES = [
     Exercise("transformer_tutorial/classifier_parts", _make_parts, mistakes=PART_MISTAKES),
-    Exercise("transformer_tutorial/classifier_forward", _make_forward, judge_forward),
+    Exercise(FORWARD, _make_forward, judge_forward),
     Exercise("transformer_tutorial/classifier_padding", _make_padding, judge_padding),
 ]

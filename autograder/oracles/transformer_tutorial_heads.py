@@ -1,6 +1,6 @@
 """References for ``DotProductAttention`` with several heads, and with padding, each judged on its own.
 
-What one head gets wrong has cost its points in ``transformer_tutorial_attention`` and costs nothing here.
+What one head gets wrong costs its points in ``transformer_tutorial_attention``; where it did, it costs nothing here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from autograder.oracles.transformer_tutorial_attention import (
     draw,
     is_one_of,
     named,
+    not_charged_twice,
     oracle,
     with_scores,
     with_softmax,
@@ -23,6 +24,8 @@ from autograder.oracles.transformer_tutorial_attention import (
 )
 from autograder.oracles.transformer_tutorial_dot_products import Knobs
 from autograder.verdict import Check
+
+HEADS = "transformer_tutorial/attention_heads"
 
 # --- heads ------------------------------------------------------------------------------------------------------------
 
@@ -52,7 +55,7 @@ def judge_heads(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if wrong:
         return Judgement([wrong])
     got = answers.arrays["output"]
-    if is_one_of(got, case, with_softmax(Knobs())):
+    if is_one_of(got, case, not_charged_twice(Knobs(), answers)):
         return Judgement([Check("heads", True)])
     for slip in HEAD_SLIPS:
         if is_one_of(got, case, with_scores(slip[3])):
@@ -101,9 +104,9 @@ def judge_mask(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if wrong:
         return Judgement([wrong])
     got, mask = answers.arrays["output"], case.inputs["mask"]
-    # What stands behind a padded query is nobody's business. Wrong heads have cost their points already.
-    heads = [Knobs(), *(slip[3] for slip in HEAD_SLIPS)]
-    if is_one_of(got, case, [k for knobs in heads for k in with_softmax(knobs)], mask, mask):
+    # What stands behind a padded query is nobody's business.
+    heads = [Knobs(), *(slip[3] for slip in HEAD_SLIPS if answers.charged(HEADS))]
+    if is_one_of(got, case, [k for knobs in heads for k in not_charged_twice(knobs, answers)], mask, mask):
         return Judgement([Check("mask", True)])
     if not np.isfinite(got[mask]).any():
         return named(
@@ -130,6 +133,6 @@ def judge_mask(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 
 EXERCISES = [
-    Exercise("transformer_tutorial/attention_heads", _make_heads, either_way(judge_heads)),
+    Exercise(HEADS, _make_heads, either_way(judge_heads)),
     Exercise("transformer_tutorial/attention_mask", _make_mask, either_way(judge_mask)),
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from autograder.compare import compare_value
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
 from autograder.oracles.judgements import either_way
-from autograder.oracles.transformer_tutorial_attention import oracle
+from autograder.oracles.transformer_tutorial_attention import OUTPUT, SCORES, oracle
 from autograder.verdict import Check
 
 Array = np.ndarray
@@ -53,6 +53,9 @@ def judge_dropout(exercise: Exercise, case: Case, answers: Answers) -> Judgement
             "In eval mode two calls on the same input differ: something is still dropped.",
             "nn.Dropout knows whether the module is in train or in eval mode; functional dropout must be told.",
         )
+    right = compare_value("evaluated", answers.arrays["evaluated"], want.astype(np.float32), exercise)
+    if not right.passed and not answers.charged(SCORES, OUTPUT):
+        return Judgement([right])
     used, weights = trained[..., :t], evaluated[..., :t]
     dropped = used == 0
     if np.allclose(used, weights, atol=1e-6):

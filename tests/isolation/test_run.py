@@ -196,7 +196,7 @@ def test_answers_that_lay_there_before_the_hidden_part_are_not_taken(go: Go) -> 
         "(folder / '1.safetensors').write_text('forged')"
     )
     ran = go(cell(forged), graded("", "'honest'"))
-    assert [file.read_text() for file in (ran.answers / "exercise/one").iterdir()] == ["honest"]
+    assert [file.read_text() for file in ran.answers.glob("*/exercise/one/*")] == ["honest"]
 
 
 def test_later_code_cannot_change_an_answer(go: Go) -> None:
@@ -333,7 +333,7 @@ def test_answers_that_are_too_large_are_left(tmp_path: Path) -> None:
     folder = scratch.out / "answers" / "a"
     folder.mkdir(parents=True)
     with open(folder / "0.safetensors", "wb") as sparse:
-        sparse.truncate(65 << 20)
+        sparse.truncate(17 << 20)
     assert len(harvest(scratch.out, "a", tmp_path / "taken")) == 1
     assert not (tmp_path / "taken").exists()
 

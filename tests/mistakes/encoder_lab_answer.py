@@ -26,7 +26,7 @@ from nbgrader.preprocessors import ClearSolutions
 from autograder import cells
 from autograder.assignment import SOLUTIONS
 from autograder.judge import judge
-from autograder.run import CellOutcome, PartOutcome, Ran
+from autograder.run import CellOutcome, PartOutcome, Ran, answers_folder
 from autograder.verdict import CellVerdict
 from tests.grading import REFERENCES, ROOT, without_markers
 
@@ -112,6 +112,7 @@ def verdict(exercise: str, answers: Mapping[str, str], models: str) -> CellVerdi
         for index, cell in enumerate(notebook.cells):
             grade_id = cells.grade_id(cell)
             if grade_id == exercise:
+                os.environ["AUTOGRADER_ANSWERS"] = str(answers_folder(Path(folder), index))
                 hidden = _execute(cells.split_hidden(cell.source).hidden, space)
                 ran = Ran(notebook, [CellOutcome(index, PartOutcome("ok"), hidden)], Path(folder))
                 judged = judge(ran, REFERENCES, student="student", assignment="encoder_lab", notebook=name)

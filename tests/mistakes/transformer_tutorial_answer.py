@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 
 from autograder import cells
 from autograder.judge import judge
-from autograder.run import CellOutcome, PartOutcome, Ran
+from autograder.run import CellOutcome, PartOutcome, Ran, answers_folder
 from autograder.verdict import NotebookVerdict
 from tests.grading import REFERENCES, ROOT, without_markers
 
@@ -76,10 +76,11 @@ def solution(notebook: str, grade_id: str) -> str:
 
 def verdict_on(answer: Answer) -> NotebookVerdict:
     notebook = source_notebook(answer.notebook)
-    with tempfile.TemporaryDirectory() as folder, answers_to(folder), beside_the_notebooks():
+    with tempfile.TemporaryDirectory() as folder, as_if_grading(folder), beside_the_notebooks():
         outcomes = []
         for index, cell, space in _worked_through(answer):
             if cells.is_judged(cell):
+                os.environ["AUTOGRADER_ANSWERS"] = str(answers_folder(Path(folder), index))
                 hidden = execute(cells.split_hidden(cell.source).hidden, space)
                 outcomes.append(CellOutcome(index, PartOutcome("ok"), hidden))
         ran = Ran(notebook, outcomes, Path(folder))
@@ -136,9 +137,15 @@ def beside_the_notebooks() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def answers_to(folder: str) -> Iterator[None]:
-    os.environ["AUTOGRADER_ANSWERS"] = folder
+def as_if_grading(folder: str) -> Iterator[None]:
+    """With the variables that a kernel has: answers go to ``folder``, inputs lie beneath ``<folder>/inputs``."""
+    for stored in (REFERENCES.folder / SHEET).iterdir():
+        if stored.is_dir():
+            place = Path(folder, "inputs", SHEET, stored.name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(stored / "inputs")
+    os.environ |= {"AUTOGRADER_ANSWERS": folder, "AUTOGRADER_INPUTS": str(Path(folder, "inputs"))}
     try:
         yield
     finally:
-        del os.environ["AUTOGRADER_ANSWERS"]
+        del os.environ["AUTOGRADER_ANSWERS"], os.environ["AUTOGRADER_INPUTS"]

@@ -85,7 +85,7 @@ def _definitions(source: str) -> dict[str, ast.FunctionDef]:
 def _parsed(source: str) -> ast.Module | None:
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: brackets or signs nested too deep
         return None
 
 

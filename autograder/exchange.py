@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,7 +56,9 @@ class Inbound:
 
 
 def is_there(course: Course) -> bool:
-    return bool(course.settings.course_id) and inbound_folder(course).is_dir()
+    """Whether there is an exchange, and we may look into it."""
+    folder = inbound_folder(course)
+    return bool(course.settings.course_id) and os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK)
 
 
 def inbound_folder(course: Course) -> Path:
@@ -83,13 +86,14 @@ def _parsed(folder: Path, names: list[str], assignment: str, student: str | None
         if match is None or (student is not None and match["student"] != student):
             continue
         path = folder / name
-        if not _SAFE.fullmatch(match["student"]) or not path.is_dir() or path.is_symlink():
+        if not _SAFE.fullmatch(match["student"]) or path.is_symlink() or not os.path.isdir(path):
             continue
         try:
             named = parse_utc(match["time"]).replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             named = None
-        yield Inbound(path, match["student"], named, last_change(path))
+        with suppress(FileNotFoundError):  # taken away meanwhile
+            yield Inbound(path, match["student"], named, last_change(path))
 
 
 def last_change(folder: Path) -> datetime:
@@ -116,8 +120,9 @@ def origin(course: Course, assignment: str, student: str) -> Inbound | None:
     """Where a collected submission lies in the exchange, file for file; None where it is not there."""
     copied = course.submitted(student, assignment)
     for one in inbound(course, assignment, student):
-        if submission_id(one.folder) == submission_id(copied) and _same(copied, one.folder):
-            return one
+        with suppress(OSError):  # its owner has shut it
+            if submission_id(one.folder) == submission_id(copied) and _same(copied, one.folder):
+                return one
     return None
 
 
@@ -142,6 +147,11 @@ def owner_differs(one: Inbound) -> str:
     except (ImportError, KeyError):
         return ""
     return "" if owner == one.student else owner
+
+
+def files_in(folder: Path) -> list[str]:
+    """What lies right in a submission. Raises OSError where its owner lets nobody look."""
+    return sorted(os.listdir(folder))
 
 
 def read_file(folder: Path, name: str, limit: int) -> bytes | None:

@@ -248,8 +248,13 @@ def _from_exchange(gathering: _Gathering, course: Course, assignment: str) -> No
         ):
             latest[found.student] = found
     for found in latest.values():
+        try:
+            names = exchange.files_in(found.folder)
+        except OSError as error:
+            gathering.ignored.append((found.folder.name, f"cannot be read: {error.strerror}"))
+            continue
         one = gathering.of(Person(found.student, found.student), found.student)
-        for name in sorted(path.name for path in found.folder.iterdir()):
+        for name in names:
             gathering.add(one, name, (0, 0), name, _exchange_reader(found.folder, name))
         found = replace(found, changed=exchange.last_change(found.folder))  # of what was read, not of what was listed
         if found.remark:

@@ -174,6 +174,22 @@ def test_somebody_elses_submission_in_my_name_is_not_taken(course, capsys):
     assert "not to ada: c.ExchangeCollect.check_owner = False takes it" in capsys.readouterr().err
 
 
+def test_one_submission_that_cannot_be_read_does_not_stop_the_others(course, monkeypatch, capsys):
+    shut = submit(course, "ada")
+    submit(course, "bob")
+    look = exchange.files_in
+
+    def files_in(folder):
+        if folder == shut:
+            raise PermissionError(13, "Permission denied")
+        return look(folder)
+
+    monkeypatch.setattr(exchange, "files_in", files_in)
+    assert run(course, "collect", ASSIGNMENT, "--from", "exchange", "--yes") == 1
+    assert course.students(ASSIGNMENT) == ["bob"]
+    assert f"ignored: {shut.name}: cannot be read: Permission denied" in capsys.readouterr().out
+
+
 def test_a_link_in_the_exchange_is_not_followed(course):
     folder = submit(course, "ada")
     (folder / "2_other.ipynb").symlink_to("/etc/passwd")

@@ -55,6 +55,8 @@ def main(argv: list[str] | None = None) -> int:
     os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
     args = parser().parse_args(argv)
     try:
+        if first := getattr(args, "first", None):
+            first(args)
         if args.command not in ANYWHERE:
             from autograder.settings import find_course, read_settings  # nbgrader takes its time
 

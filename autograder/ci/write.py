@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from autograder.atomic import write_file
 from autograder.ci.junit import junit_xml
 from autograder.ci.outcome import Disclosure, Outcome
 from autograder.ci.results import results_json
@@ -14,10 +14,10 @@ FILES = {"results.json": results_json, "junit.xml": junit_xml, "summary.md": sum
 
 
 def write_outcome(folder: Path, outcome: Outcome, disclosure: Disclosure) -> None:
-    """Write ``results.json``, ``junit.xml`` and ``summary.md``, each of them whole or not at all."""
+    """Write ``results.json``, ``junit.xml`` and ``summary.md``, each of them whole or not at all.
+
+    Raises GradingError where they cannot be written.
+    """
     texts = {name: make(outcome, disclosure) for name, make in FILES.items()}
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        fresh = folder / f".{name}.new"
-        fresh.write_text(text, encoding="utf-8")
-        os.replace(fresh, folder / name)
+        write_file(folder / name, text.encode())

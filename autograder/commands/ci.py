@@ -6,6 +6,7 @@ Exit codes: 0 graded; 1 graded, with fewer points than --fail-under asks for; 2 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,10 +25,20 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--assignment", required=True, metavar="NAME")
     parser.add_argument("--out", type=Path, default=Path("ci-results"), metavar="DIR", help="default: ci-results")
     parser.add_argument("--student", metavar="ID", help="as the results name them (default: the folder's name)")
-    parser.add_argument("--fail-under", type=float, metavar="POINTS", help="exit code 1 below so many points")
+    parser.add_argument("--fail-under", metavar="POINTS", help="exit code 1 below so many points")
     add_disclosure(parser)
     parser.add_argument("--no-isolation", action="store_true", help="run the submission unconfined: only your own")
-    parser.set_defaults(func=run)
+    parser.set_defaults(func=run, first=remove_old_results)
+
+
+def remove_old_results(args: argparse.Namespace) -> None:
+    """Results of an earlier run must never pass for this one's, whatever is wrong with this one."""
+    from autograder.atomic import writing
+    from autograder.ci import FILES
+
+    for name in FILES:
+        with writing(args.out / name):
+            (args.out / name).unlink(missing_ok=True)
 
 
 def add_disclosure(parser: argparse.ArgumentParser) -> None:
@@ -41,15 +52,13 @@ def run(args: argparse.Namespace) -> int:
     from autograder.assignment import Course
     from autograder.ci import FILES, Disclosure, grade_folder, write_outcome
 
-    disclosure = _disclosure(args, datetime.now(UTC))
-    if args.fail_under is not None and disclosure is not Disclosure.NOW:
+    disclosure, limit = _disclosure(args, datetime.now(UTC)), _limit(args.fail_under)
+    if limit is not None and disclosure is not Disclosure.NOW:
         raise GradingError("--fail-under would tell what hidden tests said: leave it out while they are held back")
     if not args.submission.is_dir():
         raise GradingError(f"there is no folder {args.submission}: expected the one that holds the notebooks")
     if args.no_isolation:
         print("Without isolation the submission can read references, write files and use the network.", file=sys.stderr)
-    for name in FILES:  # results of an earlier run must never pass for this one's
-        (args.out / name).unlink(missing_ok=True)
     student = args.student or args.submission.resolve().name
     isolation: Isolation = "none" if args.no_isolation else "auto"
     outcome = grade_folder(Course(args.course), args.assignment, args.submission, student, isolation)
@@ -58,7 +67,18 @@ def run(args: argparse.Namespace) -> int:
     print(f"{', '.join(FILES)} are in {args.out}")
     if outcome.failure:
         return 2
-    return 1 if args.fail_under is not None and outcome.points < args.fail_under else 0
+    return 1 if limit is not None and outcome.points < limit else 0
+
+
+def _limit(text: str | None) -> float | None:
+    """Read here and not by argparse, which would end before the results of an earlier run are removed."""
+    try:
+        limit = None if text is None else float(text)
+    except ValueError:
+        limit = math.nan
+    if limit is not None and not math.isfinite(limit):
+        raise GradingError(f"--fail-under takes a number of points, not {text!r}")
+    return limit
 
 
 def _disclosure(args: argparse.Namespace, now: datetime) -> Disclosure:

@@ -13,6 +13,7 @@ from pygments.formatters import HtmlFormatter
 from autograder import cells
 from autograder.book import Student
 from autograder.feedback.body import TEMPLATES, notebook_body
+from autograder.feedback.paths import without_paths
 from autograder.feedback.strip import without_hidden_tests
 from autograder.feedback.titles import exercise_titles
 from autograder.feedback.whole import whole_assignment
@@ -77,7 +78,7 @@ def render_notebook(
         max_points=sum(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
         whole=whole_assignment(result),
-        body=notebook_body(without_hidden_tests(notebook)) if notebook is not None else "",
+        body=notebook_body(without_paths(without_hidden_tests(notebook))) if notebook is not None else "",
         style=_style(),
     )
 

@@ -120,6 +120,11 @@ def judge_loop(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
             "Store this call's weights under the layer's number, in place of the last call's.",
         )
     judgement = compare_case(exercise, case, answers)
+    if "pooled" not in given and inputs is not None and all(c.passed for c in judgement.checks if c.name != "pooled"):
+        message = (
+            "The loop is right, but nothing behind it is called output: the result has another name."
+        )
+        return named("M14-name", message, "The given line below takes output[:, 0]: the comment asks for that name.")
     failed = [check for check in judgement.checks if not check.passed]
     if failed and failed[0].name == "attention" and "attention" not in given:
         return named(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.half_written import left_behind
+from course.check.ready_steps import beginning_with
 
 
 class StandInEmbeddings(nn.Module):
@@ -144,6 +145,39 @@ def run_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: i
     return model(input_ids)
 
 
+def run_classifier_alone(model: nn.Module, input_ids: Tensor, final: Tensor) -> Any:
+    """The same, from the line on that uses ``output``; None where there is no such line, or what follows fails.
+
+    For a model whose loop is missing, broken, or gives its result another name.
+    """
+    kind = type(model)
+    try:
+        model.__class__ = beginning_with(kind, "output", {"output": final.clone()})
+        return model(input_ids)
+    except Exception:
+        return None
+    finally:
+        model.__class__ = kind
+
+
+def either_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: int, heads: int) -> dict[str, Any]:
+    """``logits`` of the whole forward pass and ``again`` of a second one, ``ready_…`` of the classifier alone.
+
+    Raises what the forward pass raised where the classifier cannot be run alone either.
+    """
+    answers: dict[str, Any] = {}
+    problem: Exception | None = None
+    for name in ("logits", "again"):
+        try:
+            answers[name] = run_classifier(model, input_ids, final, layers, heads)
+        except Exception as error:
+            problem = error
+        answers[f"ready_{name}"] = run_classifier_alone(model, input_ids, final)
+    if problem is not None and answers["ready_logits"] is None:
+        raise problem
+    return answers
+
+
 def _end_at_classifier(model: nn.Module) -> None:
     """From now on a forward pass ends where the classifier begins, however that is written."""
     layers = [getattr(model, name, None) for name in ("pre_classifier", "classifier")]
@@ -167,7 +201,8 @@ def _forward(model: nn.Module, input_ids: Tensor) -> Tensor | None:
         model(input_ids)
     except Exception as error:
         pooled = left_behind(error, model, ("pooled_output",))
-        if pooled is None and not isinstance(error, Reached):
+        misnamed = isinstance(error, NameError) and error.name == "output"
+        if pooled is None and not misnamed and not isinstance(error, Reached):
             raise
         output = left_behind(error, model, ("output",))
         # the pooling is a given line: its points are the classifier's

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.verdict import NotebookVerdict
 from course.check.encoder_lab import attempts, stand_ins
-from tests.grading import cell_of, grade_cells
+from tests.grading import cell_of, grade_cells, solution
 from tests.mistakes.encoder_lab_answer import models_file, solution_file, verdict
 from tests.mistakes.transformer_tutorial_answer import ATTENTION as TUTORIAL
 from tests.mistakes.transformer_tutorial_answer import Answer, verdict_on
@@ -128,3 +128,30 @@ def test_a_class_that_is_not_valid_python_costs_none_of_the_class_that_uses_it()
     parts = {"attention_output": 1, "attention_dropout": 1, "attention_heads": 2, "attention_mask": 1}
     graded = grade_cells("transformer_tutorial", TUTORIAL, {"dot_product_attention_answer": "class Dot(:"})
     assert lost(graded) == parts | {"attention_scores": 2}
+
+
+# --- distilbert -------------------------------------------------------------------------------------------------------
+
+
+def distilbert(notebook: str, cell: str, *changes: tuple[str, str]) -> NotebookVerdict:
+    text = solution("distilbert", notebook, cell)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return grade_cells("distilbert", notebook, {cell: text})
+
+
+LOOP = """for i, block in enumerate(self.attention_layers):
+            encoder_input, self.attention_probs[i] = block(encoder_input)"""
+RESULT = "output = encoder_input                                # (batch, tokens, dim)"
+
+
+def test_the_last_blocks_result_under_another_name_costs_the_loop_and_not_the_classifier() -> None:
+    graded = distilbert("3_model_assembly", "classifier_model_answer", (RESULT, "encoder_output = encoder_input"))
+    assert lost(graded) == {"encoder_loop": 5}
+    assert "nothing behind it is called output" in said(graded, "encoder_loop")
+
+
+def test_a_loop_that_is_missing_costs_no_classifier() -> None:
+    gap = (LOOP, "raise NotImplementedError()"), (RESULT, "")
+    assert lost(distilbert("3_model_assembly", "classifier_model_answer", *gap)) == {"encoder_loop": 5}

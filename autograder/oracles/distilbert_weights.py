@@ -14,7 +14,7 @@ from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import huge, ordinary
 from autograder.oracles.distilbert_scores import PRE_LN, SCORE_MISTAKES, made_twice, scores_of, summed_axes
-from autograder.oracles.judgements import dropout, named, right, wrong
+from autograder.oracles.judgements import dropout, either_way, named, right, wrong
 
 Array = np.ndarray
 SCORES = "distilbert/attention_scores"
@@ -132,4 +132,4 @@ def _make(generator: np.random.Generator) -> list[Case]:
     return [*ordinary(generator), huge(generator)]
 
 
-EXERCISE = Exercise("distilbert/attention_weights", _make, judge_weights)
+EXERCISE = Exercise("distilbert/attention_weights", _make, either_way(judge_weights))

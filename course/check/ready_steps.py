@@ -12,16 +12,24 @@ from typing import Any
 def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -> type:
     """A subclass whose ``forward`` computes each variable in ``steps`` by the given expression.
 
-    Every statement that sets the variable is replaced; a gap that was not filled in is left out.
+    The first statement that sets the variable is replaced; where none does, one is put before the first that uses it.
+    A gap that was not filled in is left out.
     names: what the expressions use besides the variables of ``forward``
-    Raises ValueError where ``forward`` cannot be read, or does not set one of the variables.
+    Raises ValueError where ``forward`` cannot be read, or has none of the variables.
     """
 
     def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        missing = set(steps) - {name for statement in body for name in _set_by(statement)}
-        if missing:
-            raise ValueError(f"forward sets no {', '.join(sorted(missing))}")
-        return [_ready(statement, steps) for statement in body if not isinstance(statement, ast.Raise)]
+        left, rewritten = dict(steps), []
+        set_anywhere = {name for statement in body for name in _set_by(statement)}
+        for statement in body:
+            found = _set_by(statement) & set(left)
+            wanted = {name for name in _used_by(statement) & set(left) if name not in set_anywhere}
+            for name in sorted(found | wanted):
+                rewritten += ast.parse(f"{name} = {left.pop(name)}").body
+            rewritten += [] if found else [statement]
+        if len(left) == len(steps):
+            raise ValueError(f"forward has no {', '.join(steps)}")
+        return [statement for statement in rewritten if not isinstance(statement, ast.Raise)]
 
     return _rewritten(kind, rewrite, names)
 
@@ -42,7 +50,7 @@ def beginning_with(kind: type, variable: str, names: Mapping[str, Any]) -> type:
 
 
 def _rewritten(kind: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], names: Mapping[str, Any]) -> type:
-    forward: Any = vars(kind).get("forward")
+    forward: Any = getattr(kind, "forward", None)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(forward)))
     except (OSError, TypeError, SyntaxError) as error:
@@ -72,11 +80,3 @@ def _set_by(statement: ast.stmt) -> set[str]:
 
 def _used_by(statement: ast.stmt) -> set[str]:
     return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def _ready(statement: ast.stmt, steps: Mapping[str, str]) -> ast.stmt:
-    found = _set_by(statement) & set(steps)
-    if not found:
-        return statement
-    lines = "; ".join(f"{name} = {steps[name]}" for name in sorted(found))
-    return ast.parse(f"if True: {lines}").body[0]

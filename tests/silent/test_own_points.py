@@ -155,3 +155,24 @@ def test_the_last_blocks_result_under_another_name_costs_the_loop_and_not_the_cl
 def test_a_loop_that_is_missing_costs_no_classifier() -> None:
     gap = (LOOP, "raise NotImplementedError()"), (RESULT, "")
     assert lost(distilbert("3_model_assembly", "classifier_model_answer", *gap)) == {"encoder_loop": 5}
+
+
+INIT = "".join(f"self.{name}_lin = nn.Linear(config.dim, config.dim)\n        " for name in "qkv").rstrip()
+SCORES = "scores = q @ k.transpose(-2, -1)"
+WEIGHTS = "weights = scores.softmax(dim=-1)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "costs"),
+    [
+        ([(INIT, "raise NotImplementedError()")], {"attention_init": 5}),
+        ([(SCORES, "scores = q @ k.T")], {"attention_scores": 5}),
+        ([(INIT, "pass"), (SCORES, "scores = q @ k.T")], {"attention_init": 5, "attention_scores": 5}),
+        ([(WEIGHTS, "")], {"attention_weights": 5}),
+    ],
+    ids=["part 1 empty", "k.T", "no part 1, and k.T", "part 3 empty"],
+)
+def test_a_part_of_the_block_that_is_missing_or_stops_costs_that_part_alone(
+    changes: list[tuple[str, str]], costs: dict[str, float]
+) -> None:
+    assert lost(distilbert("2_attention_block", "attention_block_answer", *changes)) == costs

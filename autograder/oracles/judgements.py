@@ -66,7 +66,7 @@ def either_way(rule: Rule) -> Rule:
             return own
         arrays = {**answers.arrays, **{name.removeprefix(READY): array for name, array in ready.items()}}
         other = rule(exercise, case, replace(answers, arrays=arrays))
-        return other if other.earned >= own.earned else own
+        return max(other, own, key=lambda judged: (judged.earned, any(check.mistake for check in judged.checks)))
 
     return better
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
-from course.check.limits import ATTEMPT_SECONDS, time_limit
+from course.check.limits import attempt_limit
 
 
 def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[s
     problem: Exception | None = None
     for name, names in (("own", {}), ("with_ready", ready)):
         try:
-            with meaning(getattr(function, "__globals__", {}), names), time_limit(ATTEMPT_SECONDS, cpu=True):
+            with meaning(getattr(function, "__globals__", {}), names), attempt_limit():
                 answers[name] = function(*deepcopy(given))
         except Exception as error:
             problem = problem or error

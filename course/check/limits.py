@@ -15,9 +15,12 @@ from typing import Any
 from course.check.base import CheckFailed
 
 #: Seconds for a whole check. The slowest right answer takes a tenth of that.
-CHECK_SECONDS = 20.0
+CHECK_SECONDS = 10.0
 #: Seconds of work for one of several ways to call a function, which take milliseconds.
-ATTEMPT_SECONDS = 5.0
+ATTEMPT_SECONDS = 2.0
+#: The same once something had to be stopped: what uses a loop that never ends does not end either.
+IMPATIENT_SECONDS = 0.3
+_stopped = False  # an attempt, in this process
 _AGAIN = 1.0  # seconds until a stop that the code caught and ignored is sent again
 
 
@@ -80,6 +83,18 @@ def time_limit(seconds: float, cpu: bool = False) -> Iterator[None]:
         signal.signal(number, before)
         if outer:
             signal.setitimer(timer, max(0.01, outer - (clock() - start)), _AGAIN)
+
+
+@contextmanager
+def attempt_limit() -> Iterator[None]:
+    """The time limit of one attempt among several."""
+    global _stopped
+    try:
+        with time_limit(IMPATIENT_SECONDS if _stopped else ATTEMPT_SECONDS, cpu=True):
+            yield
+    except TookTooLong:
+        _stopped = True
+        raise
 
 
 def own_line(error: BaseException) -> str:

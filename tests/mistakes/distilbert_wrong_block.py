@@ -86,7 +86,8 @@ SCORES_WRONG = [
     _scores("divided by the root of the tokens too", "M3-factor", f"{SCORES} / math.sqrt(tokens)"),
     _scores("query and key exchanged", "M4-swap", "scores = k @ q.transpose(-2, -1)"),
     _scores("query and key exchanged in einsum", "M4-swap", 'scores = torch.einsum("bhqd,bhkd->bhkq", q, k)'),
-    _wrong(("scores", "weights", "context"), "key not transposed", None, (SCORES, "scores = q @ k")),
+    _scores("key not transposed", None, "scores = q @ k"),
+    _scores("all axes of the key turned round", None, "scores = q @ k.T"),
     _scores("heads by view alone", "M5", "x.reshape(batch, heads, tokens, size)", old=SPLIT, fast=True),
     _scores("heads interleaved", "M5-inter", "x.view(batch, tokens, size, heads).permute(0, 3, 1, 2)", old=SPLIT),
     _scores(

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check.limits import ATTEMPT_SECONDS, time_limit
+from course.check.limits import attempt_limit
 
 
 class ReachedInto(AttributeError):
@@ -98,7 +98,7 @@ def first(output: Any) -> Any:
 def returns_pair(build: Callable[[], nn.Module], *inputs: Tensor) -> bool | None:
     """Does the student's own part return a pair? None where it cannot be built or called (yet)."""
     try:
-        with torch.no_grad(), time_limit(ATTEMPT_SECONDS, cpu=True):
+        with torch.no_grad(), attempt_limit():
             return isinstance(build().eval()(*inputs), tuple | list)
     except Exception:
         return None
@@ -112,7 +112,7 @@ def forms(pair: bool | None) -> list[bool]:
 def selects_first_token(head: nn.Module, d_model: int) -> bool:
     """Does a classification head take whole sentences (B, T, d_model) and pick the first token itself?"""
     try:
-        with torch.no_grad(), time_limit(ATTEMPT_SECONDS, cpu=True):
+        with torch.no_grad(), attempt_limit():
             return bool(first(head.eval()(torch.zeros(2, 3, d_model))).dim() == 2)
     except NotImplementedError:
         raise

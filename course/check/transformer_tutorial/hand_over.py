@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check.limits import ATTEMPT_SECONDS, time_limit
+from course.check.limits import attempt_limit
 
 #: queries, keys (b*h, t, k) -> (b*h, t, t)
 Score = Callable[[Tensor, Tensor], Tensor]
@@ -31,7 +31,7 @@ def scores(attention: Any, case: Any) -> dict[str, Any]:
     calls = {"output": lambda: attend(attention, case), "score": lambda: attention.calculate_score(*one_head)}
     for name, call in calls.items():
         try:
-            with time_limit(ATTEMPT_SECONDS, cpu=True), no_dropout():
+            with attempt_limit(), no_dropout():
                 answers[name] = call()
         except Exception as error:
             problem = error
@@ -52,7 +52,7 @@ def both(attention: Any, ready: Score, call: Callable[[], Any], name: str = "out
     problem: Exception | None = None
     for prefix in ("", "ready_"):
         try:
-            with time_limit(ATTEMPT_SECONDS, cpu=True):
+            with attempt_limit():
                 answers[f"{prefix}{name}"] = call()
         except Exception as error:
             problem = problem or error

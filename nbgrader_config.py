@@ -10,6 +10,7 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 
+from autograder.autograde_plugin import SubmissionExporter
 from autograder.exports.plugin import GradesExporter
 from autograder.feedback.exporter import FeedbackExporter, pages_only
 from autograder.formgrader import EscapeNames
@@ -27,6 +28,8 @@ if os.environ.get("NBGRADER_DB_URL"):
 # The one setting behind every Colab badge and every setup cell: your public repository.
 c.SetRepository.repository = "example/transformer-course"
 
+# The submission is read as `autograder grade` reads it: renamed, empty and cut notebooks too, and no links.
+c.Autograde.exporter_class = SubmissionExporter
 # The notebook is made anew from the trusted source, so nbgrader's own repairs have nothing left to do ...
 c.Autograde.sanitize_preprocessors = [RebuildSubmission, CheckCellMetadata]
 # ... it runs confined, and the verdict comes from outside the process that ran it.

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -20,6 +21,7 @@ from autograder.grading import Prepared, inputs_of, prepare
 from autograder.judge import judge, write_into
 from autograder.judgeable import require_judgeable
 from autograder.marking import with_marking_guides
+from autograder.rebuild import trusted
 from autograder.run import Kernels, Limits, run
 from autograder.store import References
 from autograder.verdict import SubmissionVerdict
@@ -46,18 +48,22 @@ class RebuildSubmission(NbGraderPreprocessor):
     """The station REBUILD in the place of nbgrader's own repairs."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
-        made = _prepared(resources).rebuilt[resources["nbgrader"]["notebook"]]
-        for note in made.notes:
+        prepared, name = _prepared(resources), resources["nbgrader"]["notebook"]
+        said = prepared.unreadable.get(name)
+        for note in said.notes if said else prepared.rebuilt[name].notes:
             self.log.warning("%s", note)
-        return made.notebook, resources
+        return _as_released(resources) if said else prepared.rebuilt[name].notebook, resources
 
 
 class RunConfined(NbGraderPreprocessor):
     """The station RUN in the place of nbgrader's Execute. What it leaves for the judge lies in the resources."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
-        prepared = _prepared(resources)
-        made = prepared.rebuilt[resources["nbgrader"]["notebook"]]
+        prepared, name = _prepared(resources), resources["nbgrader"]["notebook"]
+        if name in prepared.unreadable:  # nothing to run: the verdict on it is made already
+            resources["autograder"] = {"verdict": prepared.unreadable[name], "answers": {}}
+            return _as_released(resources), resources
+        made = prepared.rebuilt[name]
         references = References.of_course(_course().root)
         kernels = _kernels()
         with ExitStack() as until_judged:
@@ -72,7 +78,7 @@ class RunConfined(NbGraderPreprocessor):
             resources["autograder"] = {
                 "ran": ran,
                 "notes": made.notes,
-                "answers": prepared.answers[resources["nbgrader"]["notebook"]],
+                "answers": prepared.answers[name],
                 "until_judged": until_judged.pop_all(),
             }
         return ran.notebook, resources
@@ -82,22 +88,34 @@ class JudgeAnswers(NbGraderPreprocessor):
     """The station JUDGE: the verdict, in nbgrader's own terms in the cells, in full in ``verdicts.json``."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
-        names = resources["nbgrader"]
-        ran, notes = resources["autograder"]["ran"], resources["autograder"]["notes"]
-        with resources["autograder"]["until_judged"]:
-            said = verdict.presentable(
-                judge(
-                    ran,
-                    References.of_course(_course().root),
-                    student=names["student"],
-                    assignment=names["assignment"],
-                    notebook=names["notebook"],
-                    notes=notes,
-                )
-            )
+        names, left = resources["nbgrader"], resources["autograder"]
+        executed, said = nb, left.get("verdict")
+        if said is None:
+            executed, said = left["ran"].notebook, _judged(left, names)
         _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
         source = Assignment.open(_course(), names["assignment"]).source[names["notebook"]]
-        return with_marking_guides(write_into(ran.notebook, said), source), resources
+        return with_marking_guides(write_into(executed, said), source), resources
+
+
+def _as_released(resources: ResourcesDict) -> NotebookNode:
+    """What nbgrader has to write where there was no notebook that could be read."""
+    names = resources["nbgrader"]
+    opened = Assignment.open(_course(), names["assignment"])
+    return trusted(opened.source[names["notebook"]], opened.release[names["notebook"]])
+
+
+def _judged(left: dict[str, Any], names: dict[str, str]) -> verdict.NotebookVerdict:
+    """The verdict on what :class:`RunConfined` has left."""
+    with left["until_judged"]:
+        said = judge(
+            left["ran"],
+            References.of_course(_course().root),
+            student=names["student"],
+            assignment=names["assignment"],
+            notebook=names["notebook"],
+            notes=left["notes"],
+        )
+    return verdict.presentable(said)
 
 
 def sweep(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -133,6 +151,12 @@ def _submission(student: str, assignment: str) -> Prepared:
     opened = Assignment.open(_course(), assignment)
     require_judgeable(opened)
     return prepare(read_submission(_course().submitted(student, assignment), student, opened), opened)
+
+
+def forget() -> None:
+    """Read submissions and configuration anew: a formgrader lives for weeks, and students hand in again."""
+    _submission.cache_clear()
+    _course_in.cache_clear()
 
 
 def _prepared(resources: ResourcesDict) -> Prepared:

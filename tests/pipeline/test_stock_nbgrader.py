@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -11,6 +12,9 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from autograder.assignment import Course
 from autograder.classroom import Order, grade_class
 from autograder.sample import EXPECTED
+from benchmarks.courses import make_course
+from tests.attacks.files import ODD_FILES
+from tests.damage.test_damage import answer_renamed, as_format_3, deleted
 from tests.pipeline.conftest import nbgrader
 
 
@@ -77,3 +81,42 @@ def test_what_a_submission_brings_along_is_not_copied_into_autograded(sample):
         "verdicts.json",
     }
     assert scores(sample)["ada"]["embeddings"] == (5.0, False)
+
+
+DAMAGE = (deleted, answer_renamed, as_format_3)
+ODD = [odd for odd in ODD_FILES if odd.id in {
+    "escapes", "folder-as-notebook", "folder-and-notebook", "no-utf8-alone", "link-to-another", "folder-is-a-link",
+    "other-capitals", "empty", "truncated",
+}]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def odd_class(tmp_path_factory) -> Course:
+    """Two notebooks, and a class whose files are odd: nobody's is what nbgrader expects."""
+    course = make_course(tmp_path_factory.mktemp("stock") / "course", 1, only="[12]_*")
+    (course.root / "submitted" / "student0000").rename(course.root / "submitted" / "honest")
+    honest = course.submitted("honest", "distilbert")
+    for odd in ODD:
+        folder = course.submitted(odd.id, "distilbert")
+        folder.mkdir(parents=True)
+        odd.lay_out(folder, (honest / "1_embedding.ipynb").read_bytes())
+    for damage in DAMAGE:
+        notebook = json.loads((honest / "2_attention_block.ipynb").read_bytes())
+        damage(notebook)
+        folder = course.submitted(damage.__name__, "distilbert")
+        folder.mkdir(parents=True)
+        (folder / "2_attention_block.ipynb").write_text(json.dumps(notebook))
+    (honest / "1_embedding.ipynb").write_bytes(b"")
+    return course
+
+
+@pytest.mark.slow
+def test_odd_and_damaged_files_have_the_same_grades_under_stock_nbgrader(odd_class):
+    other = Course(shutil.copytree(odd_class.root, odd_class.root.with_name("other"), symlinks=True))
+    failed = {row.student for row in grade_class(odd_class, Order("distilbert", workers=2)) if row.failure}
+    assert failed == {odd.id for odd in ODD if odd.points is None}
+    done = nbgrader(other.root, "autograde", "distilbert")
+    assert scores(other) == scores(odd_class)
+    assert done.returncode == 1  # said aloud, and nobody has a zero for it
+    assert all(f"for student '{student}'" in done.stderr for student in failed)
+

@@ -47,7 +47,7 @@ def name(text: str) -> str:
 def paragraph(text: str, longest: int = MAX_TEXT) -> str:
     """The text with its lines, without colours; everything else as in :func:`one_line`."""
     cut = text[:longest]
-    plain = _COLOUR.sub("", cut).replace("\r\n", "\n")
+    plain = _COLOUR.sub("", cut).replace("\r\n", "\n").replace("\r", "\n")
     shown = "\n".join("".join(map(_visible, line)) for line in plain.split("\n"))[:longest]
     return shown if len(text) <= longest else f"{shown} …"
 

@@ -8,19 +8,19 @@ from collections.abc import Iterable
 from nbformat import NotebookNode
 
 from autograder import cells
+from autograder.plain import paragraph
 
 _LONGEST = 4000
 _HIDDEN_LINE = "[a line of the grader's own]"
 #: A hidden line shorter than this says nothing, and may stand in anybody's code.
 _TELLING = 20
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 #: What no XML 1.0 document can hold, whether escaped or not (https://www.w3.org/TR/xml/#charsets).
 _NO_XML = re.compile("[^\\t\\n\\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def printable(text: str) -> str:
-    """The text without colours and control characters."""
-    return _NO_XML.sub("", _COLOUR.sub("", text).replace("\r\n", "\n").replace("\r", "\n"))
+    """The text without colours; control characters and direction marks are shown as escapes. Cut far above its use."""
+    return _NO_XML.sub("", paragraph(text, 10 * _LONGEST))
 
 
 class Words:

@@ -126,7 +126,7 @@ def _show(console: Console, plan: Plan, times: dict[str, Record]) -> None:
     for name, reason in plan.ignored:
         console.print(f"ignored: {on_console(name)}: {on_console(reason)}", soft_wrap=True)
     if plan.missing:
-        console.print(f"nothing from: {on_console(', '.join(plan.missing))}", soft_wrap=True)
+        console.print(f"nothing from: {on_console(', '.join(plan.missing), 20_000)}", soft_wrap=True)
 
 
 def _agreed(course: Course) -> bool:

@@ -1,0 +1,37 @@
+"""Whatever a submission had a hand in is shown, cut and made visible by one module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder import plain
+from autograder.ci.text import printable
+from autograder.verdict import CellVerdict, Check, NotebookVerdict, presentable
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e5 of 5\x85\ud800[bold]\r\x08"
+
+
+def test_no_other_module_makes_text_fit_for_a_console():
+    users = [path.name for path in (ROOT / "autograder").rglob("*.py") if "rich.markup" in path.read_text()]
+    assert users == ["plain.py"]
+
+
+@pytest.mark.parametrize("show", [plain.one_line, plain.name, plain.on_console, plain.paragraph, printable])
+def test_control_characters_and_direction_marks_are_shown_and_not_followed(show):
+    shown = show(HOSTILE)
+    assert all(character.isprintable() or character == "\n" for character in shown)
+    assert "\\u202e" in shown
+    assert show("x" * 10**6)[:100] == "x" * 100
+    assert len(show("\x01" * 10**6)) < 50_000
+
+
+def test_a_verdict_is_presentable_however_much_was_said_in_it():
+    check = Check("name", False, HOSTILE * 10_000, HOSTILE * 10_000)
+    verdict = NotebookVerdict("s", "a", "n", (CellVerdict("c", "failed", 0.0, 1.0, (check,)),), (HOSTILE * 1000,) * 500)
+    shown = presentable(verdict)
+    assert len(str(shown)) < 50_000
+    assert shown.notes[-1] == "and 450 more notes of this sort"
+    assert presentable(shown).cells == shown.cells

@@ -20,7 +20,7 @@ from autograder import cells
 from autograder.drawings import drawing
 from autograder.kernel import InfrastructureError
 from autograder.kernel.execution import Finished
-from autograder.kernel.harvest import harvest
+from autograder.kernel.harvest import MOST_BYTES, MOST_OF_SUBMISSION, harvest
 from autograder.kernel.kernels import Kernel, Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.kernel.scratch import Scratch
@@ -169,7 +169,9 @@ class _Session:
     def _take(self, index: int, slug: str) -> list[str]:
         assert self._scratch is not None
         try:
-            return harvest(self._scratch.out, slug, answers_folder(self._answers, index))
+            taken = sum(file.stat().st_size for file in self._answers.rglob("*.safetensors"))
+            most = min(MOST_BYTES, max(0, MOST_OF_SUBMISSION - taken))
+            return harvest(self._scratch.out, slug, answers_folder(self._answers, index), most)
         except OSError as error:
             raise InfrastructureError(f"the answers cannot be stored: {error}") from error
 

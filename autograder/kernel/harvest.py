@@ -11,6 +11,7 @@ from pathlib import Path
 
 MOST_BYTES = 16 << 20  # one cell's answers together; the judge reads less of each file, as its case asks for
 MOST_FILES = 64
+MOST_OF_SUBMISSION = 64 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.safetensors")
 _SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 
@@ -19,10 +20,11 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW"
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-def harvest(out: Path, slug: str, answers: Path) -> list[str]:
+def harvest(out: Path, slug: str, answers: Path, most: int = MOST_BYTES) -> list[str]:
     """Copy ``<out>/answers/<slug>/*.safetensors`` to ``<answers>/<slug>/``.
 
     out: the kernel's folder for answers, itself trusted; nothing beneath it is.
+    most: bytes that are taken altogether.
     Returns notes on what was not taken. A submission that handed over nothing is no error.
     Raises ValueError for a slug that is no name, OSError where ``answers`` cannot be written.
     """
@@ -33,11 +35,11 @@ def harvest(out: Path, slug: str, answers: Path) -> list[str]:
         folder = _descend(out, ["answers", *slug.split("/")], opened)
         if folder is None:
             return [f"{slug}: no answers"]
-        left = MOST_BYTES
+        left = most
         for name in _names(folder, notes):
             content = _read(folder, name, left)
             if content is None:
-                notes.append(f"{slug}/{name}: not a plain file of at most {MOST_BYTES >> 20} MB with the others")
+                notes.append(f"{slug}/{name}: not a plain file, or too large together with the others")
                 continue
             left -= len(content)
             target = answers / slug / name

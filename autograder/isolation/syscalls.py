@@ -118,6 +118,7 @@ SHARED_BYTES = 64 << 20
 _RLIMIT_CPU = 0
 _SOL_SOCKET, _BUFFER_SIZES = 1, (7, 8, 32, 33)
 _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
+_MAP_HUGE = 0x40000  # the machine's reserve of huge pages is no process's memory
 _FILE_TYPE, _REGULAR, _FIFO = 0xF000, 0x8000, 0x1000
 _SOCKET_TYPE = 0xFF  # SOCK_CLOEXEC and SOCK_NONBLOCK stand above the type
 _UNIX, _STREAM, _SEQPACKET = 1, 1, 5
@@ -171,8 +172,8 @@ RULES: dict[str, tuple[tuple[Test, ...], ...]] = {
     "mknod": ((Test(1, (0, _REGULAR, _FIFO), _FILE_TYPE),),),
     "mknodat": ((Test(2, (0, _REGULAR, _FIFO), _FILE_TYPE),),),
     "mmap": (
-        (Test(3, (0,), _MAP_ANONYMOUS),),
-        (Test(3, (0,), _MAP_SHARED),),
-        (Test(1, (0,), 0xFFFFFFFF & ~(SHARED_BYTES - 1)), Test(1, (0,), high=True)),
+        (Test(3, (0,), _MAP_ANONYMOUS | _MAP_HUGE),),
+        (Test(3, (0,), _MAP_SHARED | _MAP_HUGE),),
+        (Test(3, (0,), _MAP_HUGE), Test(1, (0,), 0xFFFFFFFF & ~(SHARED_BYTES - 1)), Test(1, (0,), high=True)),
     ),
 }

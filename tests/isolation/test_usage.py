@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import socket
@@ -97,9 +98,21 @@ def test_a_large_shared_mapping_is_refused() -> None:
         try:
             mmap.mmap(-1, 65 * MB)
         except OSError:
-            os._exit(0)
+            os._exit(9)
 
-    assert confined(attempt).status == 0
+    assert confined(attempt).exit_code == 9
+
+
+def test_the_reserve_of_huge_pages_is_out_of_reach() -> None:
+    no_reserve, huge = 0x4000, 0x40000  # without the first, a machine that keeps no reserve refuses by itself
+
+    def attempt() -> None:
+        try:
+            mmap.mmap(-1, 2 * MB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | no_reserve | huge)
+        except OSError as error:
+            os._exit(error.errno or 0)
+
+    assert confined(attempt).exit_code == errno.ENOMEM
 
 
 def test_what_lies_in_the_buffers_of_sockets_is_memory() -> None:

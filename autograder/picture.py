@@ -154,8 +154,8 @@ def _totals(axes: Axes, ordered: Sequence[SubmissionVerdict]) -> None:
     if students <= NAMED:
         for line, verdict in enumerate(ordered):
             more = " so far" if _undecided(verdict) else ""
-            axes.text(verdict.points + 0.02 * top, line, f"{round(verdict.points, 1):g}{more}", va="center", fontsize=8,
-                      color=INK)  # fmt: skip
+            text = "not graded" if _failed(verdict) else f"{round(verdict.points, 1):g}{more}"
+            axes.text(verdict.points + 0.02 * top, line, text, va="center", fontsize=8, color=INK)
     axes.set_yticks([])
     axes.set_xticks([0, top])
     axes.set_xlabel(f"points of {top:g}", fontsize=9, color=SOFT)

@@ -158,7 +158,7 @@ def _remarks(row: Row) -> str:
     if row.missing:
         remarks.append(f"not handed in: {', '.join(name.partition('_')[0] for name in row.missing)}")
     if row.failed:
-        remarks.append(", ".join(row.failed) if row.total else "everything")
+        remarks.append(", ".join(row.failed) if row.total or row.waiting else "everything")
     if row.waiting:
         remarks.append(f"to be read: {', '.join(row.waiting)}")
     if row.late:

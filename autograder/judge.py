@@ -156,10 +156,10 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
     if part.ename == "NotImplementedError":
         return "Not filled in yet.", "Replace 'raise NotImplementedError()' by your own code."
     if part.ename == "NotRead":  # the course's own words on models.py
-        return part.evalue[:500], "The cause often stands one line further up: a bracket that is not closed, say."
+        return _bounded(part.evalue), "The cause often stands one line further up: a bracket that is not closed, say."
     if part.ename == "NameError":
         message = _bounded(f"A name is missing: {part.evalue}")
-        return message, "Was the cell that defines it deleted, renamed or never finished?"
+        return message, "Is it spelt as the comment asks for? Is the cell that defines it there, and valid Python?"
     if part.status == "error":
         message = _bounded(f"Your code stopped with {part.ename}: {part.evalue}")
         return message, "Run the visible check above: it shows the line."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -27,8 +28,20 @@ def imported_files(roots: Iterable[str]) -> list[Path]:
         if name in found or name.startswith(_RULES) or (path := _file(name)) is None:
             continue
         found[name] = path
-        waiting += [name.rpartition(".")[0], *_read(path).modules]
+        waiting += [name.rpartition(".")[0], *_modules(path)]
     return sorted(found.values())
+
+
+def _modules(path: Path) -> set[str]:
+    """What a module imports of this package, as names of modules; among them names that are none.
+
+    Read by a pattern: to parse fifty modules would take a fifth of a second in every run.
+    """
+    text = path.read_text(encoding="utf-8")
+    found = set(re.findall(r"(?m)^\s*import (autograder[\w.]*)", text))
+    for module, names in re.findall(r"(?m)^\s*from (autograder[\w.]*) import (\([^)]*\)|.*)$", text):
+        found |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))}
+    return found
 
 
 def described(value: object, within: tuple[int, ...] = ()) -> object:
@@ -84,14 +97,11 @@ class _Text:
     def __init__(self, path: Path) -> None:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         self.imported: dict[str, Definition] = {}
-        self.modules: set[str] = set()
         self.defined: dict[str, list[str]] = {}
         self.uses: dict[str, set[Definition]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 self._import_from(node.module, node.names)
-            elif isinstance(node, ast.Import):
-                self.modules |= {alias.name for alias in node.names}
         known = {name for node in tree.body for name in _bound(node)} | self.imported.keys()
         for node in tree.body:
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -103,10 +113,8 @@ class _Text:
                 self.uses.setdefault(name, set()).update(uses)
 
     def _import_from(self, module: str, names: Sequence[ast.alias]) -> None:
-        self.modules.add(module)
         for alias in names:
             inner = f"{module}.{alias.name}"
-            self.modules.add(inner)
             self.imported[alias.asname or alias.name] = (inner, "") if _file(inner) else (module, alias.name)
 
     def _used(self, node: ast.AST, known: set[str]) -> Iterator[Definition]:

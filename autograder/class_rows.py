@@ -53,7 +53,7 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
         tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
         tuple(cell.cell for cell in cells if cell.status == "manual"),
         tuple(note for one in verdict.notebooks if one.notebook not in missing for note in one.notes),
-        f"the grader failed on {', '.join(broken)}; start again with the same command" if broken else "",
+        f"the grader failed on {', '.join(broken)}; grade once more, without --force" if broken else "",
         skipped,
         kept_manual,
         tuple(missing),

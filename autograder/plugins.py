@@ -21,6 +21,7 @@ from autograder.grading import Prepared, inputs_of, prepare
 from autograder.judge import judge, write_into
 from autograder.judgeable import require_judgeable
 from autograder.marking import with_marking_guides
+from autograder.pace import limits_of
 from autograder.rebuild import trusted
 from autograder.run import Kernels, Limits, run
 from autograder.store import References
@@ -65,6 +66,7 @@ class RunConfined(NbGraderPreprocessor):
             return _as_released(resources), resources
         made = prepared.rebuilt[name]
         references = References.of_course(_course().root)
+        cell_limits = limits_of(_course().root, resources["nbgrader"]["assignment"])
         kernels = _kernels()
         with ExitStack() as until_judged:
             ran = run(
@@ -74,6 +76,7 @@ class RunConfined(NbGraderPreprocessor):
                 answers=until_judged.enter_context(kernels.answers()),
                 kernels=kernels,
                 limits=Limits(),
+                cell_limits=cell_limits.get(resources["nbgrader"]["notebook"]),
             )
             resources["autograder"] = {
                 "ran": ran,

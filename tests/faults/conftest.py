@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 import subprocess
@@ -19,8 +20,11 @@ from sqlalchemy import text
 from autograder.assignment import Course
 from benchmarks.courses import ASSIGNMENT, environment, make_course
 
+#: Says whether a process is of the kind that is to be killed.
+Victim = Callable[[psutil.Process], bool]
+
 SUBMISSIONS = 10
-MOMENTS = 10
+MOMENTS = 6
 
 
 @pytest.fixture(scope="session")
@@ -104,6 +108,35 @@ def below(process: subprocess.Popen[bytes], wanted: Callable[[psutil.Process], b
     except psutil.Error:
         pass
     return found
+
+
+def make_it_thirty(course: Course, undisturbed: dict[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """Two more students hand in what each of the ten did. Returns the grades that all of them must get."""
+    expected = dict(undisturbed)
+    for student, scores in undisturbed.items():
+        for number in (1, 2):
+            twin = f"{student}-{number}"
+            shutil.copytree(course.submitted(student, ASSIGNMENT), course.submitted(twin, ASSIGNMENT))
+            expected[twin] = scores
+    return expected
+
+
+def kill_beneath(course: Course, victims: list[Victim | None], chance: random.Random) -> None:
+    """Grade by force, again and again, until each of ``victims`` (None: the grader) was killed, in this order."""
+    process = grader(course, "--force")
+    for victim in victims:
+        while True:
+            found = below(process, victim or is_kernel)  # a grader that has not begun to grade is no news
+            if process.poll() is not None:
+                process = grader(course, "--force")
+            elif not found:
+                time.sleep(0.02)
+            else:
+                time.sleep(chance.uniform(0.05, 1.0))
+                with contextlib.suppress(psutil.Error):
+                    (chance.choice(found) if victim else psutil.Process(process.pid)).kill()
+                    break
+    process.wait(timeout=300)
 
 
 def is_worker(process: psutil.Process) -> bool:

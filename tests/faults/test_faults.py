@@ -27,21 +27,36 @@ from tests.faults.conftest import (
     is_kernel,
     is_template,
     is_worker,
+    kill_beneath,
+    make_it_thirty,
     random_moments,
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
 
-def test_a_killed_grader_goes_on_where_it_stopped(course, undisturbed):
+def test_thirty_random_kills_change_no_grade(course, undisturbed):
+    """Grader, worker, template and kernel six times each, then six Dask workers; the same command goes on."""
+    pytest.importorskip("distributed", reason="Dask is an optional extra")
+    expected = make_it_thirty(course, undisturbed)
     chance = random.Random(1)
-    for _ in range(MOMENTS):
-        process = grader(course)
-        time.sleep(chance.uniform(1.0, 8.0))
-        process.kill()
-        process.wait()
-    finish(course)
-    assert_as_if_nothing_had_happened(course, undisturbed)
+    victims = 6 * [None, is_worker, is_template, is_kernel]
+    chance.shuffle(victims)
+    kill_beneath(course, victims, chance)
+    with dask_cluster(course) as (address, start_worker, workers):
+        killed = 0
+        while killed < 6:
+            process = grader(course, "--scheduler", address, "--force")
+            while process.poll() is None and killed < 6:
+                time.sleep(chance.uniform(1.0, 3.0))
+                victim = workers.pop(0)
+                victim.kill()
+                victim.wait()
+                killed += 1
+                start_worker()
+            process.wait(timeout=300)
+    assert finish(course) == 0
+    assert_as_if_nothing_had_happened(course, expected)
 
 
 def test_nothing_outlives_a_killed_grader(course):
@@ -53,23 +68,6 @@ def test_nothing_outlives_a_killed_grader(course):
     process.wait()
     _, alive = psutil.wait_procs(everything, timeout=15)
     assert not alive
-
-
-@pytest.mark.parametrize("victim", [is_worker, is_template, is_kernel], ids=["worker", "template", "kernel"])
-def test_what_the_grader_starts_may_be_killed_at_any_moment(course, undisturbed, victim):
-    chance = random.Random(2)
-    killed = 0
-    while killed < MOMENTS:  # in as many runs as it takes: a run may end before
-        process = grader(course, "--force")
-        while not below(process, victim) and process.poll() is None:
-            time.sleep(0.05)
-        for _ in random_moments(process, MOMENTS - killed, 1.0, chance):
-            for target in below(process, victim)[:1]:
-                target.kill()
-                killed += 1
-        process.wait(timeout=300)
-    finish(course)
-    assert_as_if_nothing_had_happened(course, undisturbed)
 
 
 def test_a_locked_gradebook_is_waited_for(course, undisturbed):
@@ -125,25 +123,6 @@ def fill(filler: Path) -> None:
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
         while file.write(b"x" * 65536):
             pass
-
-
-def test_a_lost_dask_workers_submissions_are_done_by_another(course, undisturbed):
-    distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
-    del distributed
-    with dask_cluster(course) as (address, start_worker, workers):
-        chance = random.Random(3)
-        killed = 0
-        while killed < MOMENTS:
-            process = grader(course, "--scheduler", address, "--force")
-            while process.poll() is None and killed < MOMENTS:
-                time.sleep(chance.uniform(2.0, 5.0))
-                victim = workers.pop(0)
-                victim.kill()
-                victim.wait()
-                killed += 1
-                start_worker()
-            assert process.wait(timeout=300) == 0
-    assert_as_if_nothing_had_happened(course, undisturbed)
 
 
 def test_two_dask_workers_give_the_grades_of_the_local_run(course, undisturbed):

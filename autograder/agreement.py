@@ -63,6 +63,8 @@ def differences(root: Path, assignment: Assignment) -> Iterator[Difference]:
     config = read_config(root)
     found = [one for name in assignment.source for one in _of_notebook(name, assignment, config)]
     found += _of_files(root, assignment)
+    stale = {path.stem for path in Course(root).release(assignment.name).glob("*.ipynb")} - assignment.source.keys()
+    found += [Difference(f"{name}.ipynb", "only in the release", False) for name in sorted(stale)]
     yield from sorted(found, key=lambda one: not one.counts)
 
 

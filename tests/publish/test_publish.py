@@ -174,6 +174,12 @@ def test_a_release_that_is_not_what_the_source_makes_of_itself_is_not_published(
     assert not (tmp_path / "students").exists()
 
 
+def test_a_notebook_that_was_taken_out_of_the_source_is_not_published_from_an_old_release(course, tmp_path):
+    (course / "source" / SHEET / "3_write_tests.ipynb").unlink()
+    with pytest.raises(GradingError, match=r"3_write_tests\.ipynb: only in the release"):
+        publish(course, tmp_path / "students")
+
+
 def test_the_command_that_mends_a_stale_release_is_named_with_every_stale_assignment(course, tmp_path):
     edit(course, "source", "example/transformer-course", "university/course")
     config = course / "nbgrader_config.py"

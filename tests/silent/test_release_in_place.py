@@ -77,6 +77,7 @@ def test_a_check_that_fails_leaves_release_and_gradebook_as_they_were(
     change(course, "imports", "import numpy", "import math\nimport numpy")
     before = contents(course)
     proven(monkeypatch, "it leaks")
+    monkeypatch.setenv("NBGRADER_DB_URL", f"sqlite:///{course}/another.db")  # would be named by the configuration
     assert release(course) == 1
     assert "it leaks" in (said := capsys.readouterr().out) and "not released" in said
     assert contents(course) == before

@@ -157,6 +157,6 @@ def test_the_oracle_with_knobs_at_rest_is_torchs_own_attention() -> None:
 def test_the_stored_references_are_those_that_the_oracle_makes(tmp_path: object) -> None:
     from pathlib import Path
 
-    made = store.References(Path(str(tmp_path))).build(SHEET, seed=store.PUBLIC_SEED)
+    made = store.References(Path(str(tmp_path))).build(SHEET, seed=REFERENCES.seed(SHEET))
     for path in sorted(made.rglob("*.safetensors")):
         assert path.read_bytes() == (REFERENCES.folder / SHEET / path.relative_to(made)).read_bytes(), path.name

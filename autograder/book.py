@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.errors import GradingError
+from autograder.plain import is_writable
 
 #: (notebook, grade id) of a graded cell, or of an answer.
 Key = tuple[str, str]
@@ -134,7 +135,8 @@ def _submitted_notebooks(assignment: str, students: Collection[str] | None) -> S
         .order_by(api.Notebook.name)
     )
     if students is not None and len(students) <= _MANY:
-        of = of.where(api.SubmittedAssignment.student_id.in_(sorted(students)))
+        known = sorted(filter(is_writable, students))  # a database takes no other name
+        of = of.where(api.SubmittedAssignment.student_id.in_(known))
     return of
 
 

@@ -64,7 +64,7 @@ def write_report(course: Course, assignment: str, out: Path) -> Path:
             "exercises": charts.exercise_chart(exercises, fresh / "exercises.png"),
             "class": class_picture(results.verdicts, fresh / "class.png"),
         }
-        page = render(results, exercises, answers, pictures).encode()
+        page = render(results, exercises, answers, pictures).encode("utf-8", "replace")  # names of folders
         for path in pictures.values():
             write_file(out / path.name, path.read_bytes())
         write_file(out / "index.html", page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import shutil
+from collections.abc import Iterable
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -95,7 +96,8 @@ class JudgeAnswers(NbGraderPreprocessor):
         executed, said = nb, left.get("verdict")
         if said is None:
             executed, said = left["ran"].notebook, _judged(left, names)
-        _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said)
+        missing = _prepared(resources).unreadable.values()
+        _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said, missing)
         source = Assignment.open(_course(), names["assignment"]).source[names["notebook"]]
         return with_marking_guides(write_into(executed, said), source), resources
 
@@ -166,10 +168,16 @@ def _prepared(resources: ResourcesDict) -> Prepared:
     return _submission(resources["nbgrader"]["student"], resources["nbgrader"]["assignment"])
 
 
-def _add_to_verdicts(folder: Path, said: verdict.NotebookVerdict) -> None:
-    """Put one notebook's verdict among those of the same submission."""
+def _add_to_verdicts(
+    folder: Path, said: verdict.NotebookVerdict, missing: Iterable[verdict.NotebookVerdict] = ()
+) -> None:
+    """Put one notebook's verdict among those of the same submission.
+
+    missing: verdicts on what was not handed in, for which nbgrader calls no preprocessor.
+    """
     path = folder / "verdicts.json"
-    others = [old for old in (verdict.read(path).notebooks if path.exists() else ()) if old.notebook != said.notebook]
-    notebooks = tuple(sorted([*others, said], key=lambda one: one.notebook))
+    found = {old.notebook: old for old in (verdict.read(path).notebooks if path.exists() else ())}
+    found |= {one.notebook: one for one in (*missing, said)}
+    notebooks = tuple(found[name] for name in sorted(found))
     path.unlink(missing_ok=True)  # nbgrader leaves its files read-only
     path.write_text(verdict.to_json(SubmissionVerdict(said.student, said.assignment, notebooks)), encoding="utf-8")

@@ -53,7 +53,7 @@ def test_every_format_is_written_where_it_says(course, type_, to):
     path = course.root / out.strip().removeprefix(f"{course.root}/")
     assert path.parent == course.root / "exports"
     assert b"ada" in path.read_bytes()
-    assert not list(path.parent.glob(".*"))
+    assert [left.name for left in path.parent.glob(".*")] == [".gitignore"]
 
 
 def test_a_file_of_ones_own_choice(course, type_):

@@ -209,6 +209,7 @@ def test_the_page_fits_a_telephone_and_a_wide_screen(course: Course, browser: We
     cells = (CellVerdict("row_sums", "failed", 0.0, 3.0, (check,)), CellVerdict("why", "manual", None, 2.0))
     toy.hand_in(course, "wide", {"row_sums_answer": f"x = '{'y' * 400}'"}, outputs=outputs, cells=cells)
     (path,) = write_feedback(course, toy.ASSIGNMENT, "wide")
+    browser.get_log("browser")  # what pages of other tests left there
     browser.get(path.as_uri())
     for width in (400, 1400):
         assert overflow(browser, width) == 0, width

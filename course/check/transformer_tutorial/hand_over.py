@@ -83,7 +83,7 @@ def attend(attention: Any, case: Any, unfold: Unfold | None = None) -> Any:
         if out.shape == (b * h, t, k):
             return unfold(out, b, h)
         if out.shape in ((b, t, h, k), (b, t, h * k)):
-            return out.reshape(b, t, h * k)
+            return out.flatten(2)
     if problem is not None:
         raise problem
     return output

@@ -164,8 +164,9 @@ def _share(process: Process) -> int:
     try:
         with open(f"{process.place}/{file}", "rb") as lines:
             return sum(int(line.split()[1]) << 10 for line in lines if line.startswith((b"Pss:", b"SwapPss:")))
-    except OSError:  # it ended meanwhile, or lets nobody see it
-        return process.resident
+    except OSError:  # it ended meanwhile and holds nothing, or lets nobody see it and counts in full
+        now = _process(process.pid)
+        return 0 if now is None else now.resident
 
 
 def _has_swap() -> bool:

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import mmap
 import os
+import signal
 import socket
 import threading
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.isolation import supervisor
+from autograder.isolation import supervisor, usage
 from tests.isolation.conftest import confined
 
 MB = 1 << 20
@@ -30,6 +31,14 @@ def hold(megabytes: int) -> bytearray:
     return held
 
 
+def enough(each: int, bound: int) -> int:
+    """How many processes of so many bytes exceed the bound for certain.
+
+    It lies above what the first process was born with, which is as large as the process that runs the tests has become.
+    """
+    return 1 + (bound + usage.memory([os.getpid()])) // each
+
+
 @pytest.mark.parametrize("with_namespaces", [True, False])
 def test_a_process_whose_first_thread_has_ended_is_counted_and_ended(
     with_namespaces: bool, monkeypatch: pytest.MonkeyPatch
@@ -37,11 +46,18 @@ def test_a_process_whose_first_thread_has_ended_is_counted_and_ended(
     """Its state is shown as that of one that is gone; memory and all."""
     if not with_namespaces:
         monkeypatch.setattr(supervisor, "separate_pids", lambda: False)
+    processes = enough(120 * MB, 200 * MB)
+
+    def hold_alone() -> None:
+        time.sleep(0.3)  # until the first thread has ended: what is filled before is seen with it
+        held = hold(120)
+        time.sleep(20)
+        del held
 
     def attempt() -> None:
-        for _ in range(3):
+        for _ in range(processes):
             if os.fork() == 0:
-                threading.Thread(target=lambda: (hold(120), time.sleep(20))).start()
+                threading.Thread(target=hold_alone).start()
                 end_this_thread()
         time.sleep(20)
 
@@ -78,6 +94,26 @@ def test_children_that_share_what_they_inherited_are_counted_once() -> None:
 
     ending = confined(attempt, memory_bytes=400 * MB)
     assert (ending.status, ending.reason) == (0, ""), ending
+
+
+def test_a_process_that_has_ended_since_it_was_seen_holds_nothing() -> None:
+    """As the children do that end one after the other while they are measured."""
+    end, start = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(start, bytes(1))
+        signal.pause()
+        os._exit(0)
+    os.read(end, 1)
+    (seen,) = (process for process in usage.tree(os.getpid()) if process.pid == child)
+    os.kill(child, signal.SIGKILL)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    try:
+        assert seen.resident > 0
+        assert usage.FairMemory().look([seen], 0) == 0
+    finally:
+        os.waitpid(child, 0)
+        os.close(start)
+        os.close(end)
 
 
 def test_a_shared_mapping_that_no_process_looks_at_is_memory() -> None:

@@ -55,12 +55,6 @@ class Answers:
         found = [self.earlier[slug] for slug in slugs if slug in self.earlier]
         return any(verdict.points is not None and verdict.points < verdict.max_points for verdict in found)
 
-    def charged_mistakes(self, slug: str) -> frozenset[str]:
-        """The ids of the known mistakes for which the exercise lost points before; empty where it lost none."""
-        if not self.charged(slug):
-            return frozenset()
-        return frozenset(check.mistake for check in self.earlier[slug].checks if check.mistake and not check.passed)
-
 
 @dataclass(frozen=True)
 class Mistake:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
@@ -44,10 +42,6 @@ def _make_head(generator: np.random.Generator) -> list[Case]:
         }
         cases.append(Case({"d_model": d_model, "d_k": d_k, "d_q": d_k, "d_v": d_v}, inputs, weights, {}, expected))
     return cases
-
-
-def _stand_in(name: str) -> Callable[[Case], Array]:
-    return lambda case: case.expected[f"stand_in/{name}"]
 
 
 HEAD_MISTAKES = [

@@ -10,13 +10,13 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 
-from autograder.autograde_plugin import SubmissionExporter
-from autograder.exports.plugin import GradesExporter
-from autograder.feedback.exporter import FeedbackExporter, pages_only
-from autograder.formgrader import EscapeNames
-from autograder.late_plugin import AssignPolicyPenalties
-from autograder.plugins import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
-from autograder.save_plugin import SaveGrades
+from autograder.nbgrader.autograde import SubmissionExporter
+from autograder.nbgrader.feedback import FeedbackExporter, pages_only
+from autograder.nbgrader.formgrader import EscapeNames
+from autograder.nbgrader.grades import GradesExporter
+from autograder.nbgrader.late import AssignPolicyPenalties
+from autograder.nbgrader.preprocessors import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
+from autograder.nbgrader.save import SaveGrades
 
 c = get_config()  # noqa: F821
 

@@ -1,5 +1,5 @@
 """What grades. Hidden cells import :func:`reference` from here; everything else is the teacher's."""
 
-from autograder.probe import reference
+from autograder.testing import reference
 
 __all__ = ["reference"]

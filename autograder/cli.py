@@ -25,9 +25,9 @@ from autograder.commands import (
     status,
 )
 from autograder.errors import GradingError
+from autograder.files.private import keep_out_of_git
 from autograder.isolation import IsolationUnavailable
-from autograder.plain import MAX_TEXT, one_line
-from autograder.private import keep_out_of_git
+from autograder.model.plain_text import MAX_TEXT, one_line
 from course.errors import CourseError
 
 #: These do their work without a course.
@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
         if first := getattr(args, "first", None):
             first(args)
         if args.command not in ANYWHERE:
-            from autograder.settings import find_course, read_settings  # nbgrader takes its time
+            from autograder.model.settings import find_course, read_settings  # nbgrader takes its time
 
             args.course = find_course(args.course, getattr(args, "submission", None))
             if read_settings(args.course).groupshared:

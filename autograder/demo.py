@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from autograder import cli
-from autograder.assignment import Course
-from autograder.generate import generate
+from autograder.model.course import Course
+from autograder.release.generate import generate
 from autograder.sample import EXPECTED, build_sample_class
 from autograder.sample.build import ASSIGNMENT
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 
-from autograder.assignment import Assignment, Course
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, ROOT, check_grades, make_course
 from benchmarks.measure import Measured, watched
 from benchmarks.stations import where_the_time_goes

@@ -20,12 +20,12 @@ import matplotlib.pyplot as plt
 from IPython.core.pylabtools import print_figure
 from matplotlib.figure import Figure
 
-from autograder import cells
-from autograder.assignment import Assignment
-from autograder.drawings import drawing
-from autograder.grading import inputs_of, prepare
-from autograder.kernel.template import warm_up
-from autograder.release import solved
+from autograder.kernel.warm_process import warm_up
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.pipeline.drawings import drawing
+from autograder.pipeline.grade import inputs_of, prepare
+from autograder.release.verify import solved
 
 
 def main(course: Path, assignment_name: str, submissions: int, workers: int, silent: bool) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 import nbformat
 from nbgrader.api import Gradebook
 
-from autograder.assignment import Assignment, Course
-from autograder.release import solved
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.release.verify import solved
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSIGNMENT = "distilbert"

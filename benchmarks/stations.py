@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from autograder import autograded, grading
-from autograder.assignment import Assignment, Course, read_submission
-from autograder.gradebook import open_gradebook
-from autograder.gradebook import save as save_grades
+from autograder.classroom import autograded
+from autograder.gradebook.write import open_gradebook
+from autograder.gradebook.write import save as save_grades
 from autograder.kernel.kernels import Kernel, Kernels
-from autograder.run import Limits
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.pipeline import grade as grading
+from autograder.pipeline.execute import Limits
 
 
 @contextmanager

@@ -14,13 +14,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder import cells
-from autograder.assignment import Assignment, Submission
-from autograder.grading import Graded, grade
-from autograder.release import without_markers
-from autograder.run import Kernels, Limits
-from autograder.store import References
-from autograder.verdict import CellVerdict, NotebookVerdict
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.submission import Submission
+from autograder.model.verdict import CellVerdict, NotebookVerdict
+from autograder.pipeline.execute import Kernels, Limits
+from autograder.pipeline.grade import Graded, grade
+from autograder.references.store import References
+from autograder.release.verify import without_markers
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCES = References.of_course(ROOT)

@@ -7,13 +7,13 @@ from enum import Enum
 
 from nbformat import NotebookNode
 
-from autograder import cells
-from autograder.assignment import Assignment
 from autograder.ci.text import Words, printable
 from autograder.ci.visible import VisibleCheck, visible_check
-from autograder.grading import Graded
-from autograder.results import result_of
-from autograder.verdict import CellVerdict, Status
+from autograder.gradebook.results import result_of
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.verdict import CellVerdict, Status
+from autograder.pipeline.grade import Graded
 
 
 class Disclosure(Enum):
@@ -84,7 +84,10 @@ def outcome_of(graded: Graded, assignment: Assignment) -> Outcome:
     """A graded submission in words that may leave the grader."""
     words = Words(assignment.source.values())
     judged = {
-        cells.grade_id(cell) for source in assignment.source.values() for cell in source.cells if cells.is_judged(cell)
+        cells.grade_id(cell)
+        for source in assignment.source.values()
+        for cell in source.cells
+        if cells.is_autograded(cell)
     }
     notebooks = []
     for verdict in graded.verdict.notebooks:

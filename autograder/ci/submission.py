@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.assignment import Assignment, Course, read_submission
 from autograder.ci.outcome import Outcome, failed_outcome, outcome_of
+from autograder.classroom.workers import Isolation
 from autograder.errors import NothingToGrade
-from autograder.grading import grade
 from autograder.isolation import require
-from autograder.judgeable import require_judgeable
-from autograder.run import Kernels, Limits
-from autograder.workers import Isolation
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.pipeline.execute import Kernels, Limits
+from autograder.pipeline.grade import grade
+from autograder.release.judgeable import require_judgeable
 
 
 def grade_folder(course: Course, assignment_name: str, folder: Path, student: str, isolation: Isolation) -> Outcome:

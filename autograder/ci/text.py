@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from nbformat import NotebookNode
 
-from autograder import cells
-from autograder.plain import paragraph
+from autograder.model import cells
+from autograder.model.plain_text import paragraph
 
 _LONGEST = 4000
 _HIDDEN_LINE = "[a line of the grader's own]"

@@ -1,8 +1,8 @@
 """How the visible checks ended: what a student may know of a graded cell before the hidden tests are shown.
 
 The judge decides over hidden answers alone, so a verdict says nothing about the visible check. Its words stand in the
-graded notebook, where :func:`autograder.judge.write_into` has put the judge's own outputs behind them. Whoever forges
-a visible outcome deceives only themselves: no point depends on it.
+graded notebook, where :func:`autograder.pipeline.judge.write_into` has put the judge's own outputs behind them.
+Whoever forges a visible outcome deceives only themselves: no point depends on it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Literal
 
 from nbformat import NotebookNode
 
-from autograder import cells
-from autograder.verdict import CellVerdict
+from autograder.model import cells
+from autograder.model.verdict import CellVerdict
 
 #: An error of the visible part, as the judge rewrites it: "CheckFailed: attention_block: ...".
 _ERROR = re.compile(r"[^\W\d]\w*: ")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.atomic import write_file
 from autograder.ci.junit import junit_xml
 from autograder.ci.outcome import Disclosure, Outcome
 from autograder.ci.results import results_json
 from autograder.ci.summary import summary_md
+from autograder.files.atomic import write_file
 
 FILES = {"results.json": results_json, "junit.xml": junit_xml, "summary.md": summary_md}
 

@@ -38,7 +38,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Sent:
+class UploadedFile:
     """One file of one person. ``attempt`` counts up where it was handed in again; ``late``: so marked by the LMS."""
 
     person: Person
@@ -47,7 +47,7 @@ class Sent:
     late: bool = False
 
 
-def canvas(path: str, expected: frozenset[str]) -> Iterator[Sent]:
+def canvas(path: str, expected: frozenset[str]) -> Iterator[UploadedFile]:
     """Every way to read a name from Canvas's zip; more than one where a person's name imitates an id."""
     name = path.rsplit("/", 1)[-1]
     for match in _CANVAS.finditer(name):
@@ -58,16 +58,16 @@ def canvas(path: str, expected: frozenset[str]) -> Iterator[Sent]:
         if again and again[1] + again[3] in expected:
             filename, attempt = again[1] + again[3], int(again[2])
         late = name[match.start() :].startswith("_LATE_")
-        yield Sent(Person(match[1], name[: match.start()]), own_name(filename, expected), attempt, late)
+        yield UploadedFile(Person(match[1], name[: match.start()]), own_name(filename, expected), attempt, late)
 
 
-def moodle(path: str, expected: frozenset[str]) -> Iterator[Sent]:
+def moodle(path: str, expected: frozenset[str]) -> Iterator[UploadedFile]:
     """Every way to read a path from Moodle's zip, with folders or without."""
     first, _, rest = path.partition("/")
     for match in _MOODLE.finditer(first):
         filename = rest or match[2]
         if filename:
-            yield Sent(Person(match[1], first[: match.start()]), own_name(filename, expected))
+            yield UploadedFile(Person(match[1], first[: match.start()]), own_name(filename, expected))
 
 
 def own_name(path: str, expected: frozenset[str]) -> str:

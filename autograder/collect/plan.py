@@ -10,16 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
-from autograder import exchange
-from autograder.assignment import EXCHANGE_FILES, MAX_FILE_BYTES, MAX_NOTEBOOK_BYTES, Assignment, Course
 from autograder.collect import clones
 from autograder.collect.archive import Refused, opened, read_entry, sound_entries
-from autograder.collect.people import Kind, Person, Sent, canvas, moodle, own_name
+from autograder.collect.people import Kind, Person, UploadedFile, canvas, moodle, own_name
 from autograder.errors import GradingError
-from autograder.times import Record
+from autograder.gradebook.late.times import Record
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import EXCHANGE_FILES, MAX_FILE_BYTES
+from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
+from autograder.nbgrader import exchange
 
 MOST_PER_STUDENT = 512 << 20  # bytes
-_READERS: Mapping[str, Callable[[str, frozenset[str]], Iterator[Sent]]] = {"canvas": canvas, "moodle": moodle}
+_READERS: Mapping[str, Callable[[str, frozenset[str]], Iterator[UploadedFile]]] = {"canvas": canvas, "moodle": moodle}
 
 
 @dataclass
@@ -188,7 +191,7 @@ def _from_zip(gathering: _Gathering, source: Path, kind: Kind | None) -> Kind:
     return kind
 
 
-def _take(gathering: _Gathering, archive: zipfile.ZipFile, info: zipfile.ZipInfo, sent: Sent) -> None:
+def _take(gathering: _Gathering, archive: zipfile.ZipFile, info: zipfile.ZipInfo, sent: UploadedFile) -> None:
     one = gathering.of(sent.person)
     one.late = one.late or sent.late
     rank = (sent.attempt, 1)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autograder.assignment import Course
 from autograder.collect.plan import Collected, Plan
+from autograder.model.course import Course
 
 
 @dataclass(frozen=True)

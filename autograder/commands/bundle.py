@@ -28,8 +28,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.assignment import Course
-    from autograder.bundle import Settings, write_bundle
+    from autograder.model.course import Course
+    from autograder.release.bundle import Settings, write_bundle
 
     options = []
     if args.visible_only:

@@ -16,7 +16,7 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.ci import Disclosure, Outcome
-    from autograder.workers import Isolation
+    from autograder.classroom.workers import Isolation
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,8 +33,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def remove_old_results(args: argparse.Namespace) -> None:
     """Results of an earlier run must never pass for this one's, whatever is wrong with this one."""
-    from autograder.atomic import writing
     from autograder.ci import FILES
+    from autograder.files.atomic import writing
 
     for name in FILES:
         with writing(args.out / name):
@@ -49,8 +49,8 @@ def add_disclosure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.assignment import Course
     from autograder.ci import FILES, Disclosure, grade_folder, write_outcome
+    from autograder.model.course import Course
 
     disclosure, limit = _disclosure(args, datetime.now(UTC)), _limit(args.fail_under)
     if limit is not None and disclosure is not Disclosure.NOW:

@@ -12,15 +12,15 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.errors import GradingError
-from autograder.plain import on_console
+from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from autograder.assignment import Course
     from autograder.collect import Outcome, Plan
-    from autograder.times import Record
+    from autograder.gradebook.late.times import Record
+    from autograder.model.course import Course
 
 _SAID = {
     "new": "written",
@@ -58,9 +58,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _collect(args: argparse.Namespace) -> int:
-    from autograder.assignment import Assignment, Course
     from autograder.collect import make_plan, read_moments, read_names, write_plan
-    from autograder.late_file import read_zone
+    from autograder.gradebook.late.file import read_zone
+    from autograder.model.assignment import Assignment
+    from autograder.model.course import Course
 
     console = Console() if sys.stdout.isatty() else Console(width=140)
     course = Course(args.course)
@@ -85,7 +86,7 @@ def _collect(args: argparse.Namespace) -> int:
 
 def _times(plan: Plan, moments: dict[str, datetime]) -> Iterator[tuple[str, Record]]:
     """What is known about when each came in: the instructor's list before the exchange."""
-    from autograder.times import Record
+    from autograder.gradebook.late.times import Record
 
     for one in plan.students:
         submission = one.came_in.submission if one.came_in else ""
@@ -101,7 +102,7 @@ def _record(course: Course, assignment: str, outcomes: list[Outcome], times: dic
 
     Returns the students without a recorded time.
     """
-    from autograder.times import read_times, record_times
+    from autograder.gradebook.late.times import read_times, record_times
 
     there = {one.student: one.what for one in outcomes if one.what in ("new", "replaced", "unchanged")}
     replaced = {student for student, what in there.items() if what != "unchanged"} - set(times)

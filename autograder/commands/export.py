@@ -9,8 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.assignment import Course
-from autograder.plain import one_line
+from autograder.model.course import Course
+from autograder.model.plain_text import one_line
 
 TO = ("canvas", "moodle", "csv", "json", "gradescope")
 
@@ -28,11 +28,11 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0; 1 where students are missing in the table given with ``--columns``: they are listed."""
-    from autograder.atomic import write_file
     from autograder.exports import default_path, make
     from autograder.exports.remarks import named, remarks
-    from autograder.gather import gather
-    from autograder.penalties import store_penalties
+    from autograder.files.atomic import write_file
+    from autograder.gradebook.gather import gather
+    from autograder.gradebook.late.penalties import store_penalties
 
     course = Course(args.course)
     table = gather(course, args.assignment)

@@ -17,10 +17,10 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.assignment import Course
     from autograder.feedback import write_feedback
-    from autograder.gather import gather
-    from autograder.penalties import store_penalties
+    from autograder.gradebook.gather import gather
+    from autograder.gradebook.late.penalties import store_penalties
+    from autograder.model.course import Course
 
     course = Course(args.course)
     graded = filter(course.takes, course.everybody_autograded(args.assignment))

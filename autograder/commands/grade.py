@@ -17,11 +17,11 @@ from rich.table import Table
 
 from autograder.errors import GOES_ON, GradingError, said
 from autograder.isolation import system
-from autograder.kernel.forkserver import Template
-from autograder.plain import MAX_NAME, on_console
+from autograder.kernel.fork_server import Template
+from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
-    from autograder.classroom import Progress, Row
+    from autograder.classroom.run import Progress, Row
 
 WARNING = (
     "Without isolation a submission can read references and other submissions, write files, use the network and "
@@ -60,15 +60,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _grade(args: argparse.Namespace, console: Console, warm: Template | None) -> int:
-    from autograder.assignment import Course
-    from autograder.classroom import Order, grade_class
-    from autograder.run import Limits
-    from autograder.store import PUBLIC_WARNING, References
+    from autograder.classroom.run import GradingOptions, grade_class
+    from autograder.model.course import Course
+    from autograder.pipeline.execute import Limits
+    from autograder.references.store import PUBLIC_WARNING, References
 
     limits = (
         Limits(cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit) if args.time_limit else Limits()
     )
-    order = Order(
+    order = GradingOptions(
         args.assignment,
         tuple(args.student),
         args.workers,

@@ -20,8 +20,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.plugins import SetRepository
-    from autograder.publish import publish
+    from autograder.nbgrader.preprocessors import SetRepository
+    from autograder.release.publish import publish
 
     chosen = [name.rstrip("/") for name in args.chosen]
     done = publish(args.course, args.folder.resolve(), chosen, approve_pictures=args.approve_pictures)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.store import References
+    from autograder.references.store import References
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -25,40 +25,41 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder import store
-    from autograder.assignment import Course
+    from autograder.model.course import Course
+    from autograder.references import store
+    from autograder.references.draw import PUBLIC_SEED
 
     known = Course(args.course).assignments()
     names = args.assignment or known
     if not names:
         raise GradingError(f"{args.course} holds no assignment: expected source/<assignment>/<notebook>.ipynb")
+    references = store.References.of_course(args.course)
     for name in names:
         if name not in known:
             raise GradingError(f"unknown assignment {name!r}; known are {', '.join(known) or 'none'}")
-        store.exercises(name)  # all of them exist before the first is drawn anew
-    references = store.References.of_course(args.course)
+        references.exercises(name)  # all of them exist before the first is drawn anew
     chosen = None if args.seed is None else _seed(args.seed)
     for name in names:
         seed = references.seed(name) if chosen is None else chosen
-        _build(references, name, store.PUBLIC_SEED if seed is None else seed)
+        _build(references, name, PUBLIC_SEED if seed is None else seed)
     return 0
 
 
 def _seed(text: str) -> int:
-    from autograder import store
+    from autograder.references.draw import new_seed
 
     if text == "new":
-        return store.new_seed()
+        return new_seed()
     if not text.isdecimal():
         raise GradingError(f"--seed must be a whole number, 0 or more, or the word new; not {text!r}")
     return int(text)
 
 
 def _build(references: References, name: str, seed: int) -> None:
-    from autograder import store
+    from autograder.references import store
 
     folder = references.build(name, seed)
-    exercises = store.exercises(name)
+    exercises = references.exercises(name)
     count = sum(len(references.cases(slug)) for slug in exercises)
     print(f"{_short(folder)}: {len(exercises)} exercises, {count} cases, seed {seed}")
     if references.are_public(name):

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.assignment import Course
-    from autograder.run import Kernels
+    from autograder.model.course import Course
+    from autograder.pipeline.execute import Kernels
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,8 +26,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.assignment import Course, unknown_assignment
-    from autograder.run import Kernels
+    from autograder.model.course import Course, unknown_assignment
+    from autograder.pipeline.execute import Kernels
 
     course = Course(args.course)
     known = course.assignments()
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _release(course: Course, name: str, kernels: Callable[[], Kernels]) -> bool:
     """True where everything holds and the release is in its place."""
-    from autograder.release import drafted
+    from autograder.release.verify import drafted
 
     holds = True
     with drafted(course, name) as draft:

@@ -16,7 +16,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.assignment import Course
+    from autograder.model.course import Course
     from autograder.report import write_report
 
     course = Course(args.course)

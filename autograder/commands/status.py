@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.errors import GradingError
-from autograder.plain import on_console
+from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
-    from autograder.assignment import Course
-    from autograder.status import AssignmentStatus
+    from autograder.classroom.status import AssignmentStatus
+    from autograder.model.course import Course
 
 
 def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,8 +28,8 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0; 1 where something about an assignment could not be found out: it is said."""
-    from autograder.assignment import Course, unknown_assignment
-    from autograder.status import status_of
+    from autograder.classroom.status import status_of
+    from autograder.model.course import Course, unknown_assignment
 
     course = Course(args.course)
     known = course.assignments()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from autograder.errors import GradingError
 from autograder.exports import canvas, gradescope, moodle, plain
-from autograder.exports.made import Made
+from autograder.exports.export_file import ExportFile
 from autograder.exports.sheet import Sheet, read_sheet
-from autograder.results import ResultsTable
+from autograder.gradebook.results import ResultsTable
 
-Format = Callable[[ResultsTable, Sheet | None], Made]
+Format = Callable[[ResultsTable, Sheet | None], ExportFile]
 
 FORMATS: Mapping[str, Format] = {
     "canvas": canvas.make,
@@ -24,7 +24,7 @@ FORMATS: Mapping[str, Format] = {
 WITH_TEMPLATE = ("canvas", "moodle")
 
 
-def make(table: ResultsTable, to: str, columns: Path | None = None) -> Made:
+def make(table: ResultsTable, to: str, columns: Path | None = None) -> ExportFile:
     """The export of one class. Raises GradingError where ``columns`` is no table that this format can fill in."""
     if columns is not None and to not in WITH_TEMPLATE:
         raise GradingError(f"--columns goes with --to {' or '.join(WITH_TEMPLATE)}, not with --to {to}")

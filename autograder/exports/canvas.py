@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 
 from autograder.errors import GradingError
-from autograder.exports.made import Made, number_in, spoilt_keys
+from autograder.exports.export_file import ExportFile, number_in, spoilt_keys
 from autograder.exports.matching import emails, ids, left_out, lms_ids, local_part, match, names, says, squeezed
 from autograder.exports.sheet import Cell, Sheet, to_csv
-from autograder.results import ResultsTable, StudentResult
+from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS = "    Points Possible"
@@ -24,23 +24,23 @@ _ASSIGNMENT = re.compile(r"(.*)\s\((\d+)\)", re.DOTALL)
 _COMPUTED = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
 
 
-def make(table: ResultsTable, template: Sheet | None) -> Made:
+def make(table: ResultsTable, template: Sheet | None) -> ExportFile:
     """One column: the assignment's score. template: Canvas's own export of this course's gradebook."""
     rows = [row for row in table.rows if row.exercises]
     return _plain(table, rows) if template is None else _filled(table, rows, template)
 
 
-def _plain(table: ResultsTable, rows: list[StudentResult]) -> Made:
+def _plain(table: ResultsTable, rows: list[StudentResult]) -> ExportFile:
     lines: list[list[Cell]] = [[*COLUMNS, table.assignment], [POINTS, None, None, None, None, table.max_points]]
     for row in rows:
         student = row.student
         name = f"{student.last_name}, {student.first_name}".strip(", ") or student.id
         lines.append([name, student.lms_user_id, None, student.id, None, row.score])
     note = f"Canvas will make a new assignment {table.assignment!r}: give its own export with --columns to fill one"
-    return Made(to_csv(lines, digits=2), (note, *spoilt_keys(lines, COLUMNS[1:4])))
+    return ExportFile(to_csv(lines, digits=2), (note, *spoilt_keys(lines, COLUMNS[1:4])))
 
 
-def _filled(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> Made:
+def _filled(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> ExportFile:
     section = template.column("Section")
     name, number = template.column("Student"), template.column("ID")
     if section is None or name != 0 or number != 1:
@@ -69,7 +69,7 @@ def _filled(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> 
     for index, line in enumerate(template.lines):
         if index in found:
             lines.append([*line[own], found[index].score])
-    return Made(to_csv(lines, digits=2), spoilt_keys(lines, COLUMNS[1:4]), left_out(rows, found))
+    return ExportFile(to_csv(lines, digits=2), spoilt_keys(lines, COLUMNS[1:4]), left_out(rows, found))
 
 
 def _assignment_column(table: ResultsTable, template: Sheet) -> int:

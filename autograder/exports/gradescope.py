@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from autograder.exports.made import Made
+from autograder.exports.export_file import ExportFile
 from autograder.exports.sheet import Cell, Sheet, to_csv
-from autograder.results import ResultsTable, StudentResult
+from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = (
     "First Name", "Last Name", "SID", "Email", "Sections", "Total Score", "Max Points", "Status", "Submission ID",
@@ -25,7 +25,7 @@ STATUS = {"graded": "Graded", "nothing handed in": "Missing"}
 DEDUCTION = "Late deduction (0.0 pts)"
 
 
-def make(table: ResultsTable, template: Sheet | None = None) -> Made:
+def make(table: ResultsTable, template: Sheet | None = None) -> ExportFile:
     """One line per student, Missing where nothing was handed in."""
     questions = [
         f"{number}: {one.notebook}/{one.cell} ({float(one.max_points)} pts)"
@@ -37,7 +37,7 @@ def make(table: ResultsTable, template: Sheet | None = None) -> Made:
         marks = [row.exercises[one.key].points if one.key in row.exercises else None for one in table.exercises]
         off = [None if row.deduction is None else 0.0 - row.deduction] if deducts else []
         lines.append([*_about(table, row), *marks, *off])
-    return Made(to_csv(lines))
+    return ExportFile(to_csv(lines))
 
 
 def _about(table: ResultsTable, row: StudentResult) -> list[Cell]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from autograder.exports.sheet import Sheet
-from autograder.results import StudentResult
+from autograder.gradebook.results import StudentResult
 
 Line = tuple[str, ...]
 #: What a student may be called there, and what the line says.

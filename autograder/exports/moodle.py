@@ -13,7 +13,7 @@ import html
 from collections.abc import Callable
 
 from autograder.errors import GradingError
-from autograder.exports.made import Made, number_in, spoilt_keys
+from autograder.exports.export_file import ExportFile, number_in, spoilt_keys
 from autograder.exports.matching import (
     Line,
     Pass,
@@ -29,7 +29,7 @@ from autograder.exports.matching import (
     squeezed,
 )
 from autograder.exports.sheet import Cell, Sheet, number, to_csv
-from autograder.results import ResultsTable, StudentResult
+from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = ("First name", "Last name", "Username", "Email address")
 IDENTITY = ("First name", "Last name", "Surname", "Full name", "ID number", "Username", "Email address")
@@ -38,7 +38,7 @@ WORKSHEET = ("Identifier", "Grade", "Last modified (grade)")
 FEEDBACK = "Feedback comments"
 
 
-def make(table: ResultsTable, template: Sheet | None) -> Made:
+def make(table: ResultsTable, template: Sheet | None) -> ExportFile:
     """Grade and feedback per student. template: the assignment's grading worksheet, or the gradebook's own export."""
     rows = [row for row in table.rows if row.exercises]
     if template is None:
@@ -64,7 +64,7 @@ def feedback(table: ResultsTable, row: StudentResult) -> str:
     return "<br>".join("<br>".join(html.escape(line, quote=False).splitlines()) for line in lines)
 
 
-def _plain(table: ResultsTable, rows: list[StudentResult]) -> Made:
+def _plain(table: ResultsTable, rows: list[StudentResult]) -> ExportFile:
     lines: list[list[Cell]] = [[*COLUMNS, table.assignment, f"{table.assignment} (feedback)"]]
     for row in rows:
         student = row.student
@@ -72,7 +72,7 @@ def _plain(table: ResultsTable, rows: list[StudentResult]) -> Made:
             [student.first_name, student.last_name, student.id, student.email, row.score, feedback(table, row)]
         )
     note = "for Grades > Import > CSV file; to fill an assignment's grading worksheet instead, give it with --columns"
-    return Made(to_csv(lines, digits=2), (note, *spoilt_keys(lines, KEYS)))
+    return ExportFile(to_csv(lines, digits=2), (note, *spoilt_keys(lines, KEYS)))
 
 
 def _passes(template: Sheet) -> list[Pass]:
@@ -93,7 +93,7 @@ def _both_names(template: Sheet) -> Callable[[Line], str]:
     return lambda line: squeezed(first(line) + last(line))
 
 
-def _worksheet(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> Made:
+def _worksheet(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> ExportFile:
     grade = template.column("Grade")
     missing = [name for name in WORKSHEET if template.column(name) is None]
     if missing or grade is None:
@@ -117,7 +117,7 @@ def _worksheet(table: ResultsTable, rows: list[StudentResult], template: Sheet) 
         too_many += [row.student.id] if limit is not None and (row.score or 0.0) > limit + 0.005 else []
         lines.append([*line])
     notes = (f"Moodle passes over grades above its maximum: {', '.join(too_many)}",) if too_many else ()
-    return Made(to_csv(lines, digits=2), (*notes, *spoilt_keys(lines, KEYS)), left_out(rows, found))
+    return ExportFile(to_csv(lines, digits=2), (*notes, *spoilt_keys(lines, KEYS)), left_out(rows, found))
 
 
 def _same_points(table: ResultsTable, template: Sheet, limit: float | None) -> None:
@@ -128,7 +128,7 @@ def _same_points(table: ResultsTable, template: Sheet, limit: float | None) -> N
         )
 
 
-def _gradebook(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> Made:
+def _gradebook(table: ResultsTable, rows: list[StudentResult], template: Sheet) -> ExportFile:
     kept = [index for index, title in enumerate(template.header) if title.strip() in IDENTITY]
     if not {"ID number", "Username", "Email address"} & {template.header[index].strip() for index in kept}:
         raise GradingError(
@@ -143,4 +143,4 @@ def _gradebook(table: ResultsTable, rows: list[StudentResult], template: Sheet) 
         if number_ in found:
             row = found[number_]
             lines.append([*(line[index] for index in kept), row.score, feedback(table, row)])
-    return Made(to_csv(lines, digits=2), spoilt_keys(lines, KEYS), left_out(rows, found))
+    return ExportFile(to_csv(lines, digits=2), spoilt_keys(lines, KEYS), left_out(rows, found))

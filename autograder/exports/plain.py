@@ -6,9 +6,9 @@ import json
 from datetime import datetime
 from typing import Any
 
-from autograder.exports.made import Made
+from autograder.exports.export_file import ExportFile
 from autograder.exports.sheet import Cell, Sheet, number, to_csv
-from autograder.results import ResultsTable, StudentResult
+from autograder.gradebook.results import ResultsTable, StudentResult
 
 #: Bumped when a field of the JSON changes its meaning or goes away.
 SCHEMA_VERSION = 1
@@ -18,7 +18,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def make_csv(table: ResultsTable, template: Sheet | None = None) -> Made:
+def make_csv(table: ResultsTable, template: Sheet | None = None) -> ExportFile:
     """One line per student, one column per exercise; opens in a spreadsheet, so it begins with a byte order mark."""
     exercises = [f"{one.notebook}/{one.cell} ({number(one.max_points)})" for one in table.exercises]
     lines: list[list[Cell]] = [[*COLUMNS, *exercises, "comments"]]
@@ -26,7 +26,7 @@ def make_csv(table: ResultsTable, template: Sheet | None = None) -> Made:
         marks = [row.exercises[one.key].points if one.key in row.exercises else None for one in table.exercises]
         comments = "\n".join(f"{cell}: {text}" for (_, cell), text in row.comments.items())
         lines.append([*_about(table, row), *marks, comments])
-    return Made(to_csv(lines, bom=True))
+    return ExportFile(to_csv(lines, bom=True))
 
 
 def _about(table: ResultsTable, row: StudentResult) -> list[Cell]:
@@ -49,7 +49,7 @@ def _about(table: ResultsTable, row: StudentResult) -> list[Cell]:
     ]
 
 
-def make_json(table: ResultsTable, template: Sheet | None = None) -> Made:
+def make_json(table: ResultsTable, template: Sheet | None = None) -> ExportFile:
     """Everything, with texts as they are: whoever puts them into a spreadsheet must make them harmless there."""
     whole = {
         "schema": SCHEMA_VERSION,
@@ -57,7 +57,7 @@ def make_json(table: ResultsTable, template: Sheet | None = None) -> Made:
         "max_points": table.max_points,
         "students": [_student(table, row) for row in table.rows],
     }
-    return Made((json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+    return ExportFile((json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
 
 
 def _student(table: ResultsTable, row: StudentResult) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.results import ResultsTable
+from autograder.gradebook.results import ResultsTable
 
 #: At most so many students are named in one line.
 NAMED = 10

@@ -17,7 +17,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder.sanitize import clean_html, harmless
+from autograder.pipeline.sanitize import clean_html, harmless
 
 TEMPLATES = Path(__file__).parent / "templates"
 

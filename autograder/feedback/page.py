@@ -10,16 +10,16 @@ import jinja2
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
-from autograder import cells
-from autograder.book import Student
 from autograder.feedback.body import TEMPLATES, notebook_body
 from autograder.feedback.paths import without_paths
 from autograder.feedback.strip import without_hidden_tests
 from autograder.feedback.titles import exercise_titles
 from autograder.feedback.whole import whole_assignment
 from autograder.feedback.words import WORDS, points, readable
-from autograder.results import ExerciseResult, StudentResult, result_of
-from autograder.verdict import CellVerdict, Check, NotebookVerdict
+from autograder.gradebook.read import Student
+from autograder.gradebook.results import ExerciseResult, StudentResult, result_of
+from autograder.model import cells
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from copy import deepcopy
 import nbformat
 from nbformat import NotebookNode
 
-from autograder import cells
+from autograder.model import cells
 
 _MARK_SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*$[\s\S]*?(^.*END MARK SCHEME.*$|\Z)", re.MULTILINE)
 _SOLUTION = re.compile(r"^.*BEGIN SOLUTION.*$[\s\S]*?(^.*END SOLUTION.*$|\Z)", re.MULTILINE)
@@ -27,7 +27,7 @@ def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
     copy.cells = [cell for cell in copy.cells if not _is_mark_scheme(cell.source)]
     for cell in copy.cells:
         cell.source = _MARK_SCHEME.sub("", cell.source)
-        if not cells.is_protected(cell):
+        if not cells.is_locked(cell):
             continue
         parts = cells.split_hidden(cell.source)
         hidden |= {line.strip() for line in parts.hidden.split("\n") if len(line.strip()) >= _TELLING}

@@ -7,8 +7,8 @@ from collections import Counter
 
 from nbformat import NotebookNode
 
-from autograder import cells
 from autograder.feedback.words import readable
+from autograder.model import cells
 
 _HEADING = re.compile(r"^#{1,6} +(.+?) *#*$")
 _POINTS = re.compile(r" *\((\d+([.,]\d+)? )?points?\)$")

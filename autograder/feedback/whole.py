@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.feedback.words import points
-from autograder.results import StudentResult
+from autograder.gradebook.results import StudentResult
 
 
 def whole_assignment(result: StudentResult) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import zmq
 
+from autograder.kernel.channels import LARGEST_CONTENT, LARGEST_MESSAGE, KernelChannels, lost
 from autograder.kernel.outputs import Outputs, problem
-from autograder.kernel.wire import LARGEST_CONTENT, LARGEST_MESSAGE, Wire, lost
 
 Status = Literal["ok", "error", "crashed", "timeout"]
 
@@ -35,7 +35,7 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Lifeline:
+class ProcessHandle:
     """What an execution needs of a kernel's process: to interrupt it, to hear of its end and of a full disk."""
 
     interrupt: Callable[[], None]
@@ -48,7 +48,13 @@ class Execution:
     """Code that runs in a kernel. ``remembered`` cells count up and stay in ``In``."""
 
     def __init__(
-        self, wire: Wire, lifeline: Lifeline, code: str, seconds: float, outputs: Outputs, remembered: bool
+        self,
+        wire: KernelChannels,
+        lifeline: ProcessHandle,
+        code: str,
+        seconds: float,
+        outputs: Outputs,
+        remembered: bool,
     ) -> None:
         self._wire, self._lifeline, self._outputs, self._seconds = wire, lifeline, outputs, seconds
         self._reply: dict[str, Any] | None = None

@@ -20,14 +20,14 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
 from autograder.isolation import Policy, available, environment
+from autograder.kernel.channels import KernelChannels, context
 from autograder.kernel.errors import InfrastructureError
-from autograder.kernel.execution import Execution, Finished, Lifeline
-from autograder.kernel.forkserver import ForkServer, Template
+from autograder.kernel.execution import Execution, Finished, ProcessHandle
+from autograder.kernel.fork_server import ForkServer, Template
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.room import Room
 from autograder.kernel.scratch import Scratch, base_folder, remove_tree
-from autograder.kernel.wire import Wire, context
 
 Isolation = Literal["auto", "none"]
 
@@ -41,12 +41,12 @@ _ASK_AGAIN = 0.05  # seconds
 class Kernel:
     """A kernel that serves. To be closed; then every process it started is gone."""
 
-    def __init__(self, manager: KernelManager, wire: Wire, room: Room) -> None:
+    def __init__(self, manager: KernelManager, wire: KernelChannels, room: Room) -> None:
         self._manager, self._wire = manager, wire
         provisioner = manager.provisioner
         self._confined = provisioner.confined if isinstance(provisioner, ForkedProvisioner) else None
         descriptor = self._confined.fileno() if self._confined else None
-        self._lifeline = Lifeline(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
+        self._lifeline = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
 
     def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
         """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account.
@@ -108,7 +108,7 @@ class Kernels:
             kernels = cls(base, fork_server, readable)
             closing.callback(kernels._context.destroy, linger=0)
             if fork_server is None:
-                _stage_probe(base / "staged")
+                _stage_testing(base / "staged")
             yield kernels
 
     def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
@@ -169,7 +169,7 @@ class Kernels:
         manager = self._manager(scratch, policy)
         try:
             manager.start_kernel(cwd=str(scratch.work), env=variables)
-            wire = Wire(manager)
+            wire = KernelChannels(manager)
         except Exception as error:
             raise InfrastructureError(f"no kernel could be started: {error}") from error
         kernel = Kernel(manager, wire, room)
@@ -220,7 +220,7 @@ def _own_template(closing: contextlib.ExitStack) -> str:
     return template.address
 
 
-def _await_ready(kernel: Kernel, wire: Wire) -> None:
+def _await_ready(kernel: Kernel, wire: KernelChannels) -> None:
     """Return when the kernel answers on both channels: from then on no output can be missed."""
     deadline = time.monotonic() + _START_SECONDS
     heard: set[zmq.Socket[bytes]] = set()
@@ -238,11 +238,11 @@ def _await_ready(kernel: Kernel, wire: Wire) -> None:
                     heard.add(socket)
 
 
-def _stage_probe(folder: Path) -> None:
+def _stage_testing(folder: Path) -> None:
     """A copy of what hidden cells import, without the references that lie beside the original."""
     package = Path(__file__).resolve().parents[1]
     (folder / "autograder").mkdir(parents=True)
-    for name in ("__init__.py", "probe.py"):
+    for name in ("__init__.py", "testing.py"):
         if (package / name).is_file():
             shutil.copy(package / name, folder / "autograder" / name)
 

@@ -15,7 +15,7 @@ from jupyter_client.provisioning import KernelProvisionerBase
 from traitlets import Instance, Unicode, default
 
 from autograder.isolation import Confined, Ending, Policy
-from autograder.kernel.forkserver import ForkServer, shared
+from autograder.kernel.fork_server import ForkServer, shared
 from autograder.kernel.launch import Launch
 from autograder.kernel.scratch import Scratch
 

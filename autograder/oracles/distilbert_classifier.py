@@ -139,5 +139,9 @@ CLASSIFIER_MISTAKES = [
 ]
 
 EXERCISE = Exercise(
-    "distilbert/classifier", _make_classifier, either_way(steady("logits", "The logits")), CLASSIFIER_MISTAKES
+    _make_classifier,
+    either_way(steady("logits", "The logits")),
+    CLASSIFIER_MISTAKES,
+    framework="torch",
+    slug="distilbert/classifier",
 )

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.compare import compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Exercise, Judgement, compare_value
 from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import low_variance, ordinary
@@ -192,4 +191,4 @@ def _make(generator: np.random.Generator) -> list[Case]:
     return [*ordinary(generator), low_variance(generator)]
 
 
-EXERCISE = Exercise("distilbert/attention_context", _make, either_way(judge_context))
+EXERCISE = Exercise(_make, either_way(judge_context), framework="torch", slug="distilbert/attention_context")

@@ -167,5 +167,9 @@ EMBEDDING_MISTAKES = [
 ]
 
 EXERCISE = Exercise(
-    "distilbert/embeddings", _make_embeddings, steady("embeddings", "The embeddings"), EMBEDDING_MISTAKES
+    _make_embeddings,
+    steady("embeddings", "The embeddings"),
+    EMBEDDING_MISTAKES,
+    framework="torch",
+    slug="distilbert/embeddings",
 )

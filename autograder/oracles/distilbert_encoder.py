@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case
 from autograder.oracles.distilbert_sizes import config
 from autograder.oracles.judgements import named
 
@@ -121,9 +120,7 @@ def judge_loop(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         )
     judgement = compare_case(exercise, case, answers)
     if "pooled" not in given and inputs is not None and all(c.passed for c in judgement.checks if c.name != "pooled"):
-        message = (
-            "The loop is right, but nothing behind it is called output: the result has another name."
-        )
+        message = "The loop is right, but nothing behind it is called output: the result has another name."
         return named("M14-name", message, "The given line below takes output[:, 0]: the comment asks for that name.")
     failed = [check for check in judgement.checks if not check.passed]
     if failed and failed[0].name == "attention" and "attention" not in given:
@@ -185,6 +182,6 @@ LOOP_MISTAKES = [
 ]
 
 EXERCISES = [
-    Exercise("distilbert/encoder_list", _make_list, mistakes=LIST_MISTAKES),
-    Exercise("distilbert/encoder_loop", _make_loop, judge_loop, LOOP_MISTAKES),
+    Exercise(_make_list, mistakes=LIST_MISTAKES, framework="torch", slug="distilbert/encoder_list"),
+    Exercise(_make_loop, judge_loop, LOOP_MISTAKES, framework="torch", slug="distilbert/encoder_loop"),
 ]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement
 from autograder.oracles.distilbert_pretrained import SENTENCES
 from autograder.oracles.distilbert_tokens import words_of
 from autograder.oracles.judgements import named, wrong
-from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -101,4 +100,4 @@ def _words_of_figure(answers: Answers, tokens: list[str], layers: int) -> list[C
     ]
 
 
-EXERCISE = Exercise("distilbert/figure", _make_figure, judge_figure)
+EXERCISE = Exercise(_make_figure, judge_figure, framework="torch", slug="distilbert/figure")

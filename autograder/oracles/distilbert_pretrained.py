@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_case
 from autograder.oracles.distilbert_sizes import hf_config
 from autograder.oracles.judgements import right
-from autograder.verdict import Check
 from course.names import to_transformers_names
 
 SENTENCES = [
@@ -70,4 +68,4 @@ def judge_pretrained(exercise: Exercise, case: Case, answers: Answers) -> Judgem
     )
 
 
-EXERCISE = Exercise("distilbert/pretrained_logits", _make_pretrained, judge_pretrained)
+EXERCISE = Exercise(_make_pretrained, judge_pretrained, framework="torch", slug="distilbert/pretrained_logits")

@@ -57,4 +57,4 @@ INIT_MISTAKES = [
     ),
 ]
 
-EXERCISE = Exercise("distilbert/attention_init", _make_init, mistakes=INIT_MISTAKES)
+EXERCISE = Exercise(_make_init, mistakes=INIT_MISTAKES, framework="torch", slug="distilbert/attention_init")

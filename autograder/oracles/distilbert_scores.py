@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.compare import compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Exercise, Judgement, compare_value
 from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import ordinary
@@ -165,4 +164,4 @@ def _fitted(given: Array, scores: Array) -> Judgement:
     )
 
 
-EXERCISE = Exercise("distilbert/attention_scores", ordinary, judge_scores)
+EXERCISE = Exercise(ordinary, judge_scores, framework="torch", slug="distilbert/attention_scores")

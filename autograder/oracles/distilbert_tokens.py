@@ -8,8 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Mistake, text_array
+from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Mistake, compare_case, text_array
 from autograder.oracles.distilbert_pretrained import SENTENCES
 from autograder.oracles.judgements import named
 
@@ -135,6 +134,6 @@ AVERAGE_MISTAKES = [
 ]
 
 EXERCISES = [
-    Exercise("distilbert/tokens", _make_tokens, judge_tokens, TOKEN_MISTAKES),
-    Exercise("distilbert/head_average", _make_average, mistakes=AVERAGE_MISTAKES),
+    Exercise(_make_tokens, judge_tokens, TOKEN_MISTAKES, framework="torch", slug="distilbert/tokens"),
+    Exercise(_make_average, mistakes=AVERAGE_MISTAKES, framework="torch", slug="distilbert/head_average"),
 ]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.compare import compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Exercise, Judgement, compare_value
 from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import huge, ordinary
@@ -132,4 +131,4 @@ def _make(generator: np.random.Generator) -> list[Case]:
     return [*ordinary(generator), huge(generator)]
 
 
-EXERCISE = Exercise("distilbert/attention_weights", _make, either_way(judge_weights))
+EXERCISE = Exercise(_make, either_way(judge_weights), framework="torch", slug="distilbert/attention_weights")

@@ -12,9 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.compare import compare_case, find_mistake
-from autograder.exercise import Answers, Case, Exercise, Judgement
-from autograder.verdict import Check
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_case, find_mistake
 
 Array = np.ndarray
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case, compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case, compare_value
 from autograder.oracles.attention import softmax
 from autograder.oracles.encoder_lab_drawing import (
     Wrong,
@@ -17,7 +16,6 @@ from autograder.oracles.encoder_lab_drawing import (
     torch_attention,
 )
 from autograder.oracles.judgements import is_mixture
-from autograder.verdict import Check
 
 #: The exercises in which wrong weights are charged.
 STEPS_BEFORE = ("encoder_lab/attention_scores", "encoder_lab/attention_weights")
@@ -159,6 +157,12 @@ METHOD_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/scaled_dot_product_attention", _make_attention, judge_attention, MIX_MISTAKES),
-    Exercise("encoder_lab/head_attention", _make_method, mistakes=METHOD_MISTAKES),
+    Exercise(
+        _make_attention,
+        judge_attention,
+        MIX_MISTAKES,
+        framework="torch",
+        slug="encoder_lab/scaled_dot_product_attention",
+    ),
+    Exercise(_make_method, mistakes=METHOD_MISTAKES, framework="torch", slug="encoder_lab/head_attention"),
 ]

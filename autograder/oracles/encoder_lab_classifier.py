@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case, compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case, compare_value
 from autograder.oracles.attention import softmax
 from autograder.oracles.encoder_lab_attempts import judge_attempts
 from autograder.oracles.encoder_lab_drawing import (
@@ -17,7 +16,6 @@ from autograder.oracles.encoder_lab_drawing import (
     project,
 )
 from autograder.oracles.encoder_lab_encoder import ENCODER, encoder_sizes, encoder_weights, torch_encoder
-from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -206,6 +204,6 @@ MODEL_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/classification_head", _make_head, judge_head, HEAD_MISTAKES),
-    Exercise("encoder_lab/classifier", _make_model, judge_attempts, MODEL_MISTAKES),
+    Exercise(_make_head, judge_head, HEAD_MISTAKES, framework="torch", slug="encoder_lab/classification_head"),
+    Exercise(_make_model, judge_attempts, MODEL_MISTAKES, framework="torch", slug="encoder_lab/classifier"),
 ]

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case
 from autograder.oracles.attention import layer_norm
 from autograder.oracles.encoder_lab_drawing import (
     Wrong,
     normal,
 )
-from autograder.verdict import Check
 
 Array = np.ndarray
 EPS = 1e-12
@@ -213,5 +211,5 @@ EMBEDDING_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/embeddings", _make_embeddings, judge_embeddings, EMBEDDING_MISTAKES),
+    Exercise(_make_embeddings, judge_embeddings, EMBEDDING_MISTAKES, framework="torch", slug="encoder_lab/embeddings"),
 ]

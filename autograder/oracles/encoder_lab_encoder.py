@@ -167,5 +167,5 @@ ENCODER_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/encoder", _make_encoder, judge_attempts, ENCODER_MISTAKES),
+    Exercise(_make_encoder, judge_attempts, ENCODER_MISTAKES, framework="torch", slug="encoder_lab/encoder"),
 ]

@@ -117,5 +117,5 @@ FEED_FORWARD_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/feed_forward", _make_feed_forward, mistakes=FEED_FORWARD_MISTAKES),
+    Exercise(_make_feed_forward, mistakes=FEED_FORWARD_MISTAKES, framework="torch", slug="encoder_lab/feed_forward"),
 ]

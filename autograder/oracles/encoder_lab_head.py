@@ -97,5 +97,5 @@ HEAD_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/attention_head", _make_head, judge_attempts, HEAD_MISTAKES),
+    Exercise(_make_head, judge_attempts, HEAD_MISTAKES, framework="torch", slug="encoder_lab/attention_head"),
 ]

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case
 from autograder.oracles.encoder_lab_attempts import judge_attempts
 from autograder.oracles.encoder_lab_drawing import (
     Wrong,
@@ -15,7 +14,6 @@ from autograder.oracles.encoder_lab_drawing import (
     normal,
     project,
 )
-from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -235,6 +233,8 @@ FORWARD_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/multi_head_init", _make_init, judge_init, INIT_MISTAKES),
-    Exercise("encoder_lab/multi_head_attention", _make_forward, judge_attempts, FORWARD_MISTAKES),
+    Exercise(_make_init, judge_init, INIT_MISTAKES, framework="torch", slug="encoder_lab/multi_head_init"),
+    Exercise(
+        _make_forward, judge_attempts, FORWARD_MISTAKES, framework="torch", slug="encoder_lab/multi_head_attention"
+    ),
 ]

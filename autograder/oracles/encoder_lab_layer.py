@@ -239,4 +239,4 @@ LAYER_MISTAKES = [
     ),
 ]
 
-EXERCISES = [Exercise("encoder_lab/encoder_layer", _make_layer, judge_attempts, LAYER_MISTAKES)]
+EXERCISES = [Exercise(_make_layer, judge_attempts, LAYER_MISTAKES, framework="torch", slug="encoder_lab/encoder_layer")]

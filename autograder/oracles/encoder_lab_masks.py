@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case, compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case, compare_value
 from autograder.oracles.attention import softmax
 from autograder.oracles.encoder_lab_drawing import Wrong, normal, raw_scores, root, torch_attention
-from autograder.verdict import Check
 
 #: The exercises in which a wrong unmasked attention is charged.
 STEPS_BEFORE = (
@@ -188,6 +186,8 @@ ATTENTION_MISTAKES = [
 ]
 
 EXERCISES = [
-    Exercise("encoder_lab/causal_mask", _make_mask, mistakes=MASK_MISTAKES),
-    Exercise("encoder_lab/masked_attention", _make_attention, judge_attention, ATTENTION_MISTAKES),
+    Exercise(_make_mask, mistakes=MASK_MISTAKES, framework="torch", slug="encoder_lab/causal_mask"),
+    Exercise(
+        _make_attention, judge_attention, ATTENTION_MISTAKES, framework="torch", slug="encoder_lab/masked_attention"
+    ),
 ]

@@ -257,7 +257,7 @@ MOVED_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/previous_token", _make_previous, mistakes=PREVIOUS_MISTAKES),
-    Exercise("encoder_lab/products", _make_products, mistakes=PRODUCT_MISTAKES),
-    Exercise("encoder_lab/moved", _make_moved, mistakes=MOVED_MISTAKES),
+    Exercise(_make_previous, mistakes=PREVIOUS_MISTAKES, framework="torch", slug="encoder_lab/previous_token"),
+    Exercise(_make_products, mistakes=PRODUCT_MISTAKES, framework="torch", slug="encoder_lab/products"),
+    Exercise(_make_moved, mistakes=MOVED_MISTAKES, framework="torch", slug="encoder_lab/moved"),
 ]

@@ -9,8 +9,7 @@ from importlib.resources import files
 import numpy as np
 from safetensors.numpy import load
 
-from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Rule, text_array
-from autograder.verdict import Check
+from autograder.exercise import TEXT, Answers, Case, Check, Exercise, Judgement, Rule, text_array
 from course.tokenizer import load_tokenizer
 
 Array = np.ndarray
@@ -51,7 +50,7 @@ def _exercise(slug: str, questions: Sequence[Question]) -> Exercise:
     def make(generator: np.random.Generator) -> list[Case]:
         return [Case(expected={TEXT + "choices": text_array([question.right for question in questions])})]
 
-    return Exercise(slug, make, choices(questions))
+    return Exercise(make, choices(questions), framework="torch", slug=slug)
 
 
 # --- positions --------------------------------------------------------------------------------------------------------
@@ -197,5 +196,5 @@ def _make_readings(generator: np.random.Generator) -> list[Case]:
 EXERCISES = [
     _exercise("encoder_lab/position_kinds", POSITIONS),
     _exercise("encoder_lab/decoder_parts", DECODER),
-    Exercise("encoder_lab/readings", _make_readings, _judge_readings),
+    Exercise(_make_readings, _judge_readings, framework="torch", slug="encoder_lab/readings"),
 ]

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case
 from autograder.oracles.attention import softmax
 from autograder.oracles.encoder_lab_drawing import (
     Wrong,
@@ -15,7 +14,6 @@ from autograder.oracles.encoder_lab_drawing import (
     raw_scores,
     root,
 )
-from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -180,6 +178,6 @@ def judge_weights(exercise: Exercise, case: Case, answers: Answers) -> Judgement
 
 
 EXERCISES = [
-    Exercise("encoder_lab/attention_scores", _make_scores, mistakes=SCORE_MISTAKES),
-    Exercise("encoder_lab/attention_weights", _make_weights, judge_weights, WEIGHT_MISTAKES),
+    Exercise(_make_scores, mistakes=SCORE_MISTAKES, framework="torch", slug="encoder_lab/attention_scores"),
+    Exercise(_make_weights, judge_weights, WEIGHT_MISTAKES, framework="torch", slug="encoder_lab/attention_weights"),
 ]

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case
 from autograder.oracles.encoder_lab_drawing import Wrong, draw_attention
 from autograder.oracles.encoder_lab_questions import stored, stored_tokens
-from autograder.verdict import Check
 
 Array = np.ndarray
 WORDS = ["the", "old", "bank", "river", "sees", "a", "man", "dog", "walk"]
@@ -221,7 +219,7 @@ HEADS_MISTAKES = [
 
 
 EXERCISES = [
-    Exercise("encoder_lab/sentence_b_start", _make_start, mistakes=START_MISTAKES),
-    Exercise("encoder_lab/separator_share", _make_share, mistakes=SHARE_MISTAKES),
-    Exercise("encoder_lab/separator_heads", _make_heads, judge_heads, HEADS_MISTAKES),
+    Exercise(_make_start, mistakes=START_MISTAKES, framework="torch", slug="encoder_lab/sentence_b_start"),
+    Exercise(_make_share, mistakes=SHARE_MISTAKES, framework="torch", slug="encoder_lab/separator_share"),
+    Exercise(_make_heads, judge_heads, HEADS_MISTAKES, framework="torch", slug="encoder_lab/separator_heads"),
 ]

@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement, Rule
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Rule, compare_case
 from autograder.oracles.attention import Knobs
-from autograder.verdict import Check
 
 #: Begins the name of an answer that was given with ready-made parts in place of the submission's own earlier ones.
 READY = "ready_"

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Rule, text_array
-from autograder.verdict import Check
+from autograder.exercise import TEXT, Answers, Case, Check, Exercise, Judgement, Rule, text_array
 
 # --- what stands on top of BERT ---------------------------------------------------------------------------------------
 
@@ -175,7 +174,7 @@ def _exercise(slug: str, rule: Rule, **expected: object) -> Exercise:
     def make(generator: np.random.Generator) -> list[Case]:
         return [_case(**expected)]
 
-    return Exercise(f"numpy_attention/{slug}", make, rule, framework="numpy")
+    return Exercise(make, rule, framework="numpy", slug=f"numpy_attention/{slug}")
 
 
 EXERCISES = [

@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from autograder.compare import compare_value, matches
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_value, matches
 from autograder.oracles.numpy_attention_layers import Knobs, multi_head, single_head
 from autograder.oracles.numpy_attention_slips import HEAD_SLIPS, SLIPS, Slip
-from autograder.verdict import Check
 
 Array = np.ndarray
 Layer = Callable[[Mapping[str, Array], Knobs], Array]
@@ -107,6 +105,6 @@ def judge_multi(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 
 EXERCISES = [
-    Exercise("numpy_attention/self_attention", _make(None), judge_single, framework="numpy"),
-    Exercise("numpy_attention/multihead_attention", _make(N_HEADS), judge_multi, framework="numpy"),
+    Exercise(_make(None), judge_single, framework="numpy", slug="numpy_attention/self_attention"),
+    Exercise(_make(N_HEADS), judge_multi, framework="numpy", slug="numpy_attention/multihead_attention"),
 ]

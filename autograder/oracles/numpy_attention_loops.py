@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_case
 from autograder.oracles import numpy_attention_heads as heads
-from autograder.verdict import Check
 from course.check.numpy_attention.loops import find_loops
 
 FUNCTION = "apply_multihead_attention"
@@ -48,4 +46,4 @@ def _earned(judgement: Judgement) -> float:
     return judgement.earned
 
 
-EXERCISES = [Exercise("numpy_attention/no_loops", _make, judge, framework="numpy")]
+EXERCISES = [Exercise(_make, judge, framework="numpy", slug="numpy_attention/no_loops")]

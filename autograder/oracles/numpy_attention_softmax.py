@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_value, matches
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_value, matches
 from autograder.oracles.numpy_attention_layers import softmax
-from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -112,7 +110,8 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     weights = compare_value("weights", answers.arrays.get("weights"), case.expected["weights"], exercise)
     if not weights.passed:
         named = next(
-            (mistake for mistake in exercise.mistakes if matches(answers.arrays, mistake.answers(case), exercise)), None
+            (one for one in exercise.mistakes if one.answers and matches(answers.arrays, one.answers(case), exercise)),
+            None,
         )
         if named:
             return Judgement([Check(named.id, False, named.message, named.hint, named.id)], share)
@@ -134,4 +133,4 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     return Judgement([Check("weights", True)])
 
 
-EXERCISES = [Exercise("numpy_attention/softmax", _make, judge, MISTAKES, framework="numpy")]
+EXERCISES = [Exercise(_make, judge, MISTAKES, framework="numpy", slug="numpy_attention/softmax")]

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement
 from autograder.oracles.numpy_attention_layers import softmax
-from autograder.verdict import Check
 
 Array = np.ndarray
 Attention = Callable[[Array, Array, Array], Array]
@@ -261,4 +260,4 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     return Judgement([accepts, *survivors], sum(said[one.id] for one in wrong) / len(wrong))
 
 
-EXERCISES = [Exercise("numpy_attention/written_tests", _make, judge, framework="numpy")]
+EXERCISES = [Exercise(_make, judge, framework="numpy", slug="numpy_attention/written_tests")]

@@ -11,11 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement
 from autograder.oracles.attention import softmax
 from autograder.oracles.judgements import either_way
 from autograder.oracles.transformer_tutorial_dot_products import SCALES, Knobs, attention, scores
-from autograder.verdict import Check
 
 SCORES, OUTPUT = "transformer_tutorial/attention_scores", "transformer_tutorial/attention_output"
 Array = np.ndarray
@@ -241,6 +240,6 @@ def judge_output(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 
 EXERCISES = [
-    Exercise(SCORES, _make_scores, judge_scores),
-    Exercise(OUTPUT, _make_output, either_way(judge_output)),
+    Exercise(_make_scores, judge_scores, framework="torch", slug=SCORES),
+    Exercise(_make_output, either_way(judge_output), framework="torch", slug=OUTPUT),
 ]

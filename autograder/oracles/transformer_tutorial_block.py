@@ -10,10 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autograder.compare import compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_value
 from autograder.oracles.attention import layer_norm
-from autograder.verdict import Check
 
 Array = np.ndarray
 ATTENTION = "transformer_tutorial/block_attention"
@@ -167,6 +165,6 @@ def judge_feed_forward(exercise: Exercise, case: Case, answers: Answers) -> Judg
 
 
 EXERCISES = [
-    Exercise(ATTENTION, _make, judge_attention),
-    Exercise("transformer_tutorial/block_feed_forward", _make, judge_feed_forward),
+    Exercise(_make, judge_attention, framework="torch", slug=ATTENTION),
+    Exercise(_make, judge_feed_forward, framework="torch", slug="transformer_tutorial/block_feed_forward"),
 ]

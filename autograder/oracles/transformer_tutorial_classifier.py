@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autograder.compare import compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
-from autograder.verdict import Check
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_value
 
 Array = np.ndarray
 FORWARD = "transformer_tutorial/classifier_forward"
@@ -253,7 +251,7 @@ def judge_padding(exercise: Exercise, case: Case, answers: Answers) -> Judgement
 
 
 EXERCISES = [
-    Exercise("transformer_tutorial/classifier_parts", _make_parts, mistakes=PART_MISTAKES),
-    Exercise(FORWARD, _make_forward, judge_forward),
-    Exercise("transformer_tutorial/classifier_padding", _make_padding, judge_padding),
+    Exercise(_make_parts, mistakes=PART_MISTAKES, framework="torch", slug="transformer_tutorial/classifier_parts"),
+    Exercise(_make_forward, judge_forward, framework="torch", slug=FORWARD),
+    Exercise(_make_padding, judge_padding, framework="torch", slug="transformer_tutorial/classifier_padding"),
 ]

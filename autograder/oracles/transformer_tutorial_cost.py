@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement
-from autograder.verdict import Check
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement
 
 Array = np.ndarray
 
@@ -86,4 +85,4 @@ def _hint(name: str, numbers: Array, sizes: Array) -> str:
     return "How many queries are there, how many keys does each of them meet, and what does one meeting cost?"
 
 
-EXERCISES = [Exercise("transformer_tutorial/attention_cost", _make, judge)]
+EXERCISES = [Exercise(_make, judge, framework="torch", slug="transformer_tutorial/attention_cost")]

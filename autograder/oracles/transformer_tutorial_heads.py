@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement
 from autograder.oracles.judgements import either_way
 from autograder.oracles.transformer_tutorial_attention import (
     Slip,
@@ -23,7 +23,6 @@ from autograder.oracles.transformer_tutorial_attention import (
     wrong_shape,
 )
 from autograder.oracles.transformer_tutorial_dot_products import Knobs
-from autograder.verdict import Check
 
 HEADS = "transformer_tutorial/attention_heads"
 
@@ -133,6 +132,6 @@ def judge_mask(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 
 EXERCISES = [
-    Exercise(HEADS, _make_heads, either_way(judge_heads)),
-    Exercise("transformer_tutorial/attention_mask", _make_mask, either_way(judge_mask)),
+    Exercise(_make_heads, either_way(judge_heads), framework="torch", slug=HEADS),
+    Exercise(_make_mask, either_way(judge_mask), framework="torch", slug="transformer_tutorial/attention_mask"),
 ]

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case, compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
-from autograder.verdict import Check
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case, compare_value
 
 Array = np.ndarray
 
@@ -227,7 +225,14 @@ def _grows(got: Array, case: Case) -> bool:
 
 
 EXERCISES = [
-    Exercise("transformer_tutorial/positional_values", _make_values, judge_values, VALUE_MISTAKES, atol=5e-5),
-    Exercise("transformer_tutorial/positional_forward", _make_forward, judge_forward),
-    Exercise("transformer_tutorial/mean_pooling", _make_pooling, mistakes=POOLING_MISTAKES),
+    Exercise(
+        _make_values,
+        judge_values,
+        VALUE_MISTAKES,
+        atol=5e-5,
+        framework="torch",
+        slug="transformer_tutorial/positional_values",
+    ),
+    Exercise(_make_forward, judge_forward, framework="torch", slug="transformer_tutorial/positional_forward"),
+    Exercise(_make_pooling, mistakes=POOLING_MISTAKES, framework="torch", slug="transformer_tutorial/mean_pooling"),
 ]

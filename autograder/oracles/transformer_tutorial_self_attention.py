@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.compare import compare_value
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_value
 from autograder.oracles.judgements import either_way
 from autograder.oracles.transformer_tutorial_attention import OUTPUT, SCORES, oracle
-from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -244,7 +242,9 @@ def judge_forward(exercise: Exercise, case: Case, answers: Answers) -> Judgement
 
 
 EXERCISES = [
-    Exercise("transformer_tutorial/attention_dropout", _make_dropout, either_way(judge_dropout)),
-    Exercise("transformer_tutorial/self_attention_maps", _make_maps, mistakes=MAP_MISTAKES),
-    Exercise("transformer_tutorial/self_attention_forward", _make_forward, judge_forward),
+    Exercise(
+        _make_dropout, either_way(judge_dropout), framework="torch", slug="transformer_tutorial/attention_dropout"
+    ),
+    Exercise(_make_maps, mistakes=MAP_MISTAKES, framework="torch", slug="transformer_tutorial/self_attention_maps"),
+    Exercise(_make_forward, judge_forward, framework="torch", slug="transformer_tutorial/self_attention_forward"),
 ]

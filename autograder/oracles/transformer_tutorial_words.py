@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, text_array
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case, text_array
 from autograder.oracles.attention import softmax
-from autograder.verdict import Check
 
 Array = np.ndarray
 
@@ -139,8 +137,12 @@ def judge_probability(exercise: Exercise, case: Case, answers: Answers) -> Judge
 
 
 EXERCISES = [
-    Exercise("transformer_tutorial/bank_reading", _make_bank, judge_bank, framework="numpy"),
+    Exercise(_make_bank, judge_bank, framework="numpy", slug="transformer_tutorial/bank_reading"),
     Exercise(
-        "transformer_tutorial/masked_word_probability", _make_probability, judge_probability, PROBABILITY_MISTAKES
+        _make_probability,
+        judge_probability,
+        PROBABILITY_MISTAKES,
+        framework="torch",
+        slug="transformer_tutorial/masked_word_probability",
     ),
 ]

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from autograder.picture import ACCENT, INK, SOFT, plot_distribution
+from autograder.model.verdict import SubmissionVerdict
+from autograder.report.picture import ACCENT, INK, SOFT, plot_distribution
 from autograder.report.statistics import ExerciseStatistics
-from autograder.verdict import SubmissionVerdict
 
 #: An exercise that separates less than this separates hardly at all.
 WEAK = 0.2

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import nbformat
 
-from autograder import cells
-from autograder.assignment import Assignment, Course, read_submission
 from autograder.errors import GradingError
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
 
 #: Of an answer (or of all cells of a student's own together) so much is compared; longer lines are data.
 MAX_CHARACTERS, MAX_LINE = 50_000, 2000
@@ -47,7 +49,7 @@ def _of_notebook(student: str, notebook: nbformat.NotebookNode, release: nbforma
     stubs = {cells.grade_id(cell): cell.source for cell in release.cells if cells.is_solution(cell)}
     handed_out = {cell.source.strip() for cell in release.cells}
     for cell in notebook.cells:
-        if cell.cell_type != "code" or cells.is_protected(cell) or cell.source.strip() in handed_out:
+        if cell.cell_type != "code" or cells.is_locked(cell) or cell.source.strip() in handed_out:
             continue
         name = cells.grade_id(cell)
         if name is not None and name in stubs:

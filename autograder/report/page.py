@@ -12,16 +12,17 @@ import jinja2
 import numpy as np
 
 from autograder import feedback
-from autograder.assignment import Assignment, Course
-from autograder.atomic import write_file
 from autograder.feedback.words import points, readable
-from autograder.picture import class_picture
+from autograder.files.atomic import write_file
+from autograder.gradebook.results import StudentResult
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
 from autograder.report import charts, statistics
 from autograder.report.code import Answer, read_answers
+from autograder.report.picture import class_picture
 from autograder.report.readymade import ready_made
 from autograder.report.results import Results, read_results
 from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, by_students, same_answers, similar_pairs
-from autograder.results import StudentResult
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: So many similar pairs are shown with their code; the others are counted.

@@ -7,12 +7,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.assignment import Course
-from autograder.book import open_book
 from autograder.errors import NothingToGrade
-from autograder.gather import gather_from
-from autograder.results import ResultsTable, StudentResult, check_one_version, with_results
-from autograder.verdict import SubmissionVerdict
+from autograder.gradebook.gather import gather_from
+from autograder.gradebook.read import open_book
+from autograder.gradebook.results import ResultsTable, StudentResult, check_one_version, with_results
+from autograder.model.course import Course
+from autograder.model.verdict import SubmissionVerdict
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.picture import exercises, shares_of
-from autograder.results import NOT_GRADED, StudentResult
-from autograder.verdict import SubmissionVerdict
+from autograder.gradebook.results import NOT_GRADED, StudentResult
+from autograder.model.verdict import SubmissionVerdict
+from autograder.report.picture import exercises, shares_of
 
 #: Below so many students a correlation says nothing.
 FEW = 10

@@ -9,9 +9,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder import cells
-from autograder.assignment import Assignment, Course
-from autograder.release import without_markers
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.release.verify import without_markers
 from autograder.sample.answers import ALAN, GRACE, MALLORY
 
 ASSIGNMENT = "distilbert"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.assignment import Course
+from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, environment, make_course
 from tests.attacks.attempt import NOTEBOOK, submission
 from tests.attacks.corpus import ATTACKS, Attack

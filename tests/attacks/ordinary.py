@@ -85,7 +85,7 @@ def become_an_ordinary_user() -> None:
     os.setgroups([])
     os.setresgid(UID, UID, UID)
     os.setresuid(UID, UID, UID)
-    for path in (ROOT / "autograder" / "grading.py", Path(os.__file__), Path(sys.executable)):
+    for path in (ROOT / "autograder" / "pipeline" / "grade.py", Path(os.__file__), Path(sys.executable)):
         if not os.access(path, os.R_OK):
             raise Unavailable(f"an ordinary user cannot read {path}")
 

@@ -12,10 +12,11 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from autograder.assignment import Assignment, Submission
-from autograder.grading import Graded, grade
-from autograder.run import Limits
-from autograder.verdict import to_json
+from autograder.model.assignment import Assignment
+from autograder.model.submission import Submission
+from autograder.model.verdict import to_json
+from autograder.pipeline.execute import Limits
+from autograder.pipeline.grade import Graded, grade
 from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
 from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
 from tests.attacks.machine import MACHINE

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from autograder.assignment import Course
-from autograder.classroom import Order, Row, grade_class
+from autograder.classroom.run import GradingOptions, Row, grade_class
 from autograder.commands.grade import print_table
 from autograder.feedback import write_feedback
+from autograder.model.course import Course
+from autograder.pipeline.execute import Limits
 from autograder.report import write_report
-from autograder.run import Limits
 from benchmarks.courses import ASSIGNMENT, make_course
 from tests.attacks.files import NAME, ODD_FILES, OddFiles
 
@@ -36,7 +36,7 @@ def graded(tmp_path_factory) -> tuple[Course, dict[str, Row], list[Row]]:
     unreadable = Path(os.fsdecode(os.fsencode(course.root / "submitted") + b"/ren\xe9")) / ASSIGNMENT
     unreadable.mkdir(parents=True)
     (unreadable / NAME).write_bytes(honest)
-    rows = grade_class(course, Order(ASSIGNMENT, workers=2, limits=Limits(cell_seconds=20)))
+    rows = grade_class(course, GradingOptions(ASSIGNMENT, workers=2, limits=Limits(cell_seconds=20)))
     return course, {row.student: row for row in rows}, rows
 
 

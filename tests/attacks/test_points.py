@@ -5,11 +5,11 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder import cells
-from autograder.assignment import Submission
-from autograder.grading import grade
-from autograder.run import Limits
-from autograder.verdict import NotebookVerdict
+from autograder.model import cells
+from autograder.model.submission import Submission
+from autograder.model.verdict import NotebookVerdict
+from autograder.pipeline.execute import Limits
+from autograder.pipeline.grade import grade
 from tests.attacks.points import ATTACKS, PointsAttack
 from tests.grading import alone_with, assignment, exercises_alone, kernels
 

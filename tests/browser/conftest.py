@@ -12,7 +12,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.chrome.webdriver import WebDriver
 
-from autograder.assignment import Course
+from autograder.model.course import Course
 from tests.feedback.browser import CHROMIUM, DRIVER
 from tests.pipeline.conftest import new_course
 

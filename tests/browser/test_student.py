@@ -10,7 +10,7 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from autograder.assignment import Course
+from autograder.model.course import Course
 from autograder.sample.answers import ALAN
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server

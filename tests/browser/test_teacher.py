@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 
-from autograder.assignment import Course
+from autograder.model.course import Course
 from tests.browser.conftest import Photograph
 from tests.browser.formgrader import Formgrader
 from tests.browser.jupyter import Server, jupyter_server

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignment import Course
 from autograder.ci import submission
+from autograder.model.course import Course
 from autograder.sample import build_sample_class
 from tests.grading import ROOT, kernels
 

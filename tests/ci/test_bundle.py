@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder import bundle, cli
-from autograder.assignment import Assignment
-from autograder.leaks import leaks
+from autograder import cli
+from autograder.model.assignment import Assignment
+from autograder.release import bundle
+from autograder.release.leaks.search import leaks
 from autograder.sample import EXPECTED
 from tests.ci.conftest import everything_in
 from tests.grading import REFERENCES, ROOT
@@ -149,7 +150,7 @@ def run_autograder(root: Path, python: str = sys.executable) -> tuple[int, dict]
 
 @pytest.mark.slow
 def test_unpacked_it_grades_with_its_own_code_and_references(unpacked, sample):
-    code = "import autograder.store, course; print(autograder.store.__file__); print(course.__file__)"
+    code = "import autograder.references.store as store, course; print(store.__file__); print(course.__file__)"
     used = subprocess.run([sys.executable, "-c", code], cwd=unpacked / "source", capture_output=True, text=True).stdout
     assert all(line.startswith(str(unpacked)) for line in used.splitlines())
     shutil.copytree(sample.submitted("grace", "distilbert"), unpacked / "submission")

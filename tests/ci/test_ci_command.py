@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from autograder import cli
-from autograder.assignment import Assignment
 from autograder.ci import FILES, submission
-from autograder.leaks import leaks
-from autograder.run import InfrastructureError
+from autograder.model.assignment import Assignment
+from autograder.pipeline.execute import InfrastructureError
+from autograder.release.leaks.search import leaks
 from autograder.sample import EXPECTED
 from tests.ci.conftest import everything_in
 from tests.ci.outcomes import every_status

@@ -7,8 +7,8 @@ import pytest
 
 from autograder.ci.text import Words
 from autograder.ci.visible import visible_check
-from autograder.judge import write_into
-from autograder.verdict import CellVerdict, Check, NotebookVerdict
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
+from autograder.pipeline.judge import write_into
 
 TICK = "✓ weights: every row sums to 1\n"
 WRONG = nbformat.v4.new_output(

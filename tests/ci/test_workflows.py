@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.bundle import PACKAGE
+from autograder.release.bundle import PACKAGE
 from tests.grading import ROOT
 
 COURSE = ROOT / ".github" / "workflows" / "ci.yml"
-GITHUB = PACKAGE / "bundle_files" / "github.yml"
+GITHUB = PACKAGE / "release" / "bundle_files" / "github.yml"
 BOTH = pytest.mark.parametrize("path", [COURSE, GITHUB], ids=lambda path: path.stem)
 
 

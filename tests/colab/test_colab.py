@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.assignment import Assignment
-from autograder.leaks import leaks
+from autograder.model.assignment import Assignment
+from autograder.release.leaks.search import leaks
 from tests.colab.conftest import Colab
 from tests.pipeline.conftest import ROOT
 

@@ -15,13 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from autograder import assignment as limits
-from autograder.assignment import Assignment, Course, read_submission
 from autograder.cli import main
 from autograder.collect import archive, make_plan
 from autograder.errors import GradingError
+from autograder.gradebook.late.times import read_times
+from autograder.model import submitted_cells as limits
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
 from autograder.sample import build_sample_class
-from autograder.times import read_times
 from tests.pipeline.conftest import ROOT
 
 SHEET = "distilbert"
@@ -107,8 +109,12 @@ def test_the_teachers_list_names_students_and_tells_who_sent_nothing(course, tmp
 @pytest.mark.parametrize(
     "lines",
     [
-        "id,student\n1,../up\n", "id,student\n1,.hidden\n", "id,student\n1,a/b\n",
-        "id,student\n1,a\n2,a\n", "a,b\n1,2\n", "\xff",
+        "id,student\n1,../up\n",
+        "id,student\n1,.hidden\n",
+        "id,student\n1,a/b\n",
+        "id,student\n1,a\n2,a\n",
+        "a,b\n1,2\n",
+        "\xff",
     ],
 )
 def test_a_list_of_names_with_a_mistake_stops_before_anything_is_written(course, tmp_path, capsys, lines):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from autograder.verdict import SubmissionVerdict
+from autograder.model.verdict import SubmissionVerdict
 from tests.grading import assignment, filled, grade_submission
 
 NAME = "2_attention_block"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.pictures import APPROVED
+from autograder.release.pictures import APPROVED
 from autograder.sample import build_sample_class
 from tests.docs.test_links import PAGES
 from tests.grading import ROOT
@@ -64,7 +64,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, root)
     shutil.copy(ROOT / APPROVED, root)
     of_the_sheet = [f"{tree}/{SHEET}" for tree in ("source", "release", "exercises")]
-    for name in (*of_the_sheet, "course", "docs", "autograder/bundle_files"):
+    for name in (*of_the_sheet, "course", "docs", "autograder/release/bundle_files"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     type_in(root, f"nbgrader generate_assignment {SHEET} --force")
     build_sample_class(root)

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbgrader.apps.nbgraderapp import NbGraderApp
 
-from autograder import cells
 from autograder.cli import COMMANDS
+from autograder.model import cells
 from tests.grading import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

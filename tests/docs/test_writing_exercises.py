@@ -14,8 +14,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import verdict
-from autograder.verdict import NotebookVerdict
+from autograder.model import verdict
+from autograder.model.verdict import NotebookVerdict
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "writing-exercises.md"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.assignment import Course
-from autograder.verdict import CellVerdict
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict
 from tests.feedback.toy import build_course, hand_in
 
 #: student -> (first name, last name)

@@ -14,9 +14,9 @@ from autograder import cli
 from autograder.commands import export
 from autograder.exports import FORMATS
 from autograder.feedback import write_feedback
-from autograder.gather import gather
+from autograder.gradebook.gather import gather
+from autograder.gradebook.late.times import record_times
 from autograder.sample import build_sample_class
-from autograder.times import record_times
 from tests.exports.conftest import cells, mark, rename
 from tests.feedback.toy import hand_in
 from tests.pipeline.conftest import nbgrader, new_course

@@ -12,7 +12,7 @@ import pytest
 from autograder.errors import GradingError
 from autograder.exports import FORMATS, WITH_TEMPLATE, make
 from autograder.exports.sheet import original
-from autograder.gather import gather
+from autograder.gradebook.gather import gather
 from tests.exports import importers
 from tests.exports.conftest import NAMES, cells, comment, rename
 from tests.feedback.toy import hand_in

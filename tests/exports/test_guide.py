@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from autograder import cli
-from autograder.late_file import read_policy
+from autograder.gradebook.late.file import read_policy
 from tests.exports.conftest import cells
 from tests.feedback.toy import hand_in
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from autograder.late import Lateness, LatePolicy, Rules, decide, decide_term
+from autograder.gradebook.late.policy import Lateness, LatePolicy, Rules, decide, decide_term
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DEADLINE = datetime(2026, 11, 30, 23, 59, tzinfo=BERLIN)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autograder.errors import GradingError
-from autograder.late_file import read_policy
+from autograder.gradebook.late.file import read_policy
 
 WHOLE = """
 timezone = "Europe/Berlin"

@@ -11,9 +11,9 @@ from nbgrader.api import Gradebook
 
 from autograder.errors import GradingError, NothingToGrade
 from autograder.exports.remarks import remarks
-from autograder.gather import gather
-from autograder.results import StudentResult
-from autograder.times import record_times
+from autograder.gradebook.gather import gather
+from autograder.gradebook.late.times import record_times
+from autograder.gradebook.results import StudentResult
 from tests.exports.conftest import cells, mark, rename
 from tests.feedback.toy import hand_in
 

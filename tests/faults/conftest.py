@@ -17,7 +17,7 @@ import pytest
 from nbgrader.api import Gradebook
 from sqlalchemy import text
 
-from autograder.assignment import Course
+from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, environment, make_course
 
 #: Says whether a process is of the kind that is to be killed.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 
-from autograder.assignment import Course
+from autograder.model.course import Course
 from tests.feedback.browser import chromium
 from tests.feedback.toy import build_course
 

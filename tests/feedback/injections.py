@@ -7,7 +7,7 @@ import base64
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.rebuild import Sent
+from autograder.pipeline.rebuild import SubmittedCell
 
 HACK = "document.title='hacked'"
 
@@ -76,5 +76,5 @@ TEXTS: dict[str, str] = {
 }
 
 
-def extra(text: str) -> Sent:
-    return Sent(text, "markdown", None)
+def extra(text: str) -> SubmittedCell:
+    return SubmittedCell(text, "markdown", None)

@@ -15,14 +15,14 @@ from nbgrader.apps import NbGrader, NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from selenium.webdriver.chrome.webdriver import WebDriver
 
-from autograder.assignment import Course
-from autograder.book import Student
 from autograder.errors import NothingToGrade
 from autograder.feedback import render_notebook, without_hidden_tests, write_feedback
 from autograder.feedback.body import mathml
-from autograder.late import Lateness
-from autograder.results import StudentResult, result_of
-from autograder.verdict import CellVerdict, Check, NotebookVerdict
+from autograder.gradebook.late.policy import Lateness
+from autograder.gradebook.read import Student
+from autograder.gradebook.results import StudentResult, result_of
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 from tests.feedback import toy
 from tests.feedback.browser import needs_browser, overflow
 

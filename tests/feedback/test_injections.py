@@ -13,9 +13,9 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from traitlets.config import Config
 
-from autograder.assignment import Course
 from autograder.feedback import write_feedback
-from autograder.sanitize import SHOWN_AS_TEXT, clean_html, harmless, harmless_markdown, is_harmless_markdown
+from autograder.model.course import Course
+from autograder.pipeline.sanitize import SHOWN_AS_TEXT, clean_html, harmless, harmless_markdown, is_harmless_markdown
 from tests.feedback import toy
 from tests.feedback.browser import needs_browser
 from tests.feedback.injections import HACK, OUTPUTS, TEXTS, extra

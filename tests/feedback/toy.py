@@ -10,15 +10,16 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.answer_digests import answer_digests
-from autograder.assignment import Assignment, Course
-from autograder.autograded import write_autograded
-from autograder.generate import generate
-from autograder.gradebook import open_gradebook, save
-from autograder.grading import Graded
-from autograder.judge import write_into
-from autograder.rebuild import Sent, rebuild
-from autograder.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
+from autograder.classroom.autograded import write_autograded
+from autograder.gradebook.answer_digests import answer_digests
+from autograder.gradebook.write import open_gradebook, save
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
+from autograder.pipeline.grade import Graded
+from autograder.pipeline.judge import write_into
+from autograder.pipeline.rebuild import SubmittedCell, rebuild
+from autograder.release.generate import generate
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT, NOTEBOOK = "toy", "1_sums"
@@ -79,7 +80,7 @@ def hand_in(
     course: Course,
     student: str,
     answers: dict[str, str] | None = None,
-    extra: tuple[Sent, ...] = (),
+    extra: tuple[SubmittedCell, ...] = (),
     outputs: tuple[NotebookNode, ...] = (),
     cells: tuple[CellVerdict, ...] | None = None,
     clean: bool = True,
@@ -90,7 +91,7 @@ def hand_in(
     """
     opened = Assignment.open(course.root, ASSIGNMENT)
     texts = {"row_sums_answer": "def row_sums(x):\n    return x.sum(0)", "why": "It is a softmax."} | (answers or {})
-    sent = [Sent(text, "markdown" if name == "why" else "code", name) for name, text in texts.items()]
+    sent = [SubmittedCell(text, "markdown" if name == "why" else "code", name) for name, text in texts.items()]
     made = rebuild(opened.source[NOTEBOOK], opened.release[NOTEBOOK], [*sent, *extra])
     for cell in made.notebook.cells:
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade_id") == "row_sums_answer":

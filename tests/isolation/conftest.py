@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.isolation import Confined, Ending, Policy, channel_pair, environment, supervise
-from autograder.kernel.forkserver import Template
-from autograder.run import Kernels, Limits, Ran, run
+from autograder.kernel.fork_server import Template
+from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, run
 
 #: What a hidden cell does, without what the course's own hidden cells need beside.
 HAND_OVER = """
@@ -62,7 +62,7 @@ def kernels(template: Template) -> Iterator[Kernels]:
         yield opened
 
 
-Go = Callable[..., Ran]
+Go = Callable[..., ExecutedNotebook]
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def go(kernels: Kernels, tmp_path: Path) -> Go:
         limits: Limits = Limits(),
         files: Mapping[str, bytes] = {},
         inputs: Mapping[str, Path] = {},
-    ) -> Ran:
+    ) -> ExecutedNotebook:
         answers = tmp_path / "answers"
         answers.mkdir(exist_ok=True)
         notebook = new_notebook(cells=list(cells))
@@ -98,7 +98,7 @@ def confined(attempt: Callable[[], None], write: tuple[Path, ...] = (), **bounds
     return ending
 
 
-def answer(ran: Ran, slug: str = "exercise/one") -> str | None:
+def answer(ran: ExecutedNotebook, slug: str = "exercise/one") -> str | None:
     """What was harvested as the answer to ``slug``."""
     file = next(ran.answers.glob(f"*/{slug}/0.safetensors"), None)
     return file.read_text() if file else None

@@ -15,11 +15,11 @@ from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
 from autograder.isolation import usage
 from autograder.kernel import InfrastructureError
-from autograder.kernel.forkserver import Template
+from autograder.kernel.fork_server import Template
 from autograder.kernel.kernels import PROVISIONER, Kernel, Kernels
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.scratch import Scratch, base_folder
-from autograder.run import Limits
+from autograder.pipeline.execute import Limits
 from tests.isolation.conftest import Go, cell, text
 
 LIMITS = Limits()
@@ -67,7 +67,7 @@ def test_the_child_holds_no_reference_and_cannot_read_the_grader(go: Go) -> None
         cell("from autograder import reference"),
         cell(f"open({str(package / 'run.py')!r})"),
         cell(f"import os; os.listdir({str(package.parent)!r})"),
-        cell("import autograder.judge"),
+        cell("import autograder.pipeline.judge"),
         cell("import sys\n[name for name in sys.modules if 'judge' in name or 'oracle' in name]"),
     )
     assert [outcome.visible.ename for outcome in ran.outcomes[1:3]] == ["PermissionError"] * 2

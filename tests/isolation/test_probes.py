@@ -17,7 +17,7 @@ import pytest
 from autograder import isolation
 from autograder.isolation import policy, probes, selftest, syscalls, system
 from autograder.kernel import InfrastructureError
-from autograder.kernel.forkserver import ForkServer
+from autograder.kernel.fork_server import ForkServer
 from autograder.kernel.kernels import Kernels
 from tests.isolation.conftest import confined
 

@@ -15,10 +15,10 @@ from nbformat import validate
 from nbformat.v4 import new_notebook
 
 from autograder.kernel import InfrastructureError
-from autograder.kernel.forkserver import Template
-from autograder.kernel.harvest import harvest
+from autograder.kernel.collect_answers import harvest
+from autograder.kernel.fork_server import Template
 from autograder.kernel.scratch import Scratch
-from autograder.run import Kernels, Limits, run
+from autograder.pipeline.execute import Kernels, Limits, run
 from tests.attacks.machine import ENDLESS
 from tests.isolation.conftest import Go, answer, cell, graded, text
 

@@ -23,11 +23,11 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearSolutions
 
-from autograder import cells
-from autograder.assignment import SOLUTIONS
-from autograder.judge import judge
-from autograder.run import CellOutcome, PartOutcome, Ran, answers_folder
-from autograder.verdict import CellVerdict
+from autograder.model import cells
+from autograder.model.assignment import SOLUTIONS
+from autograder.model.verdict import CellVerdict
+from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
+from autograder.pipeline.judge import judge
 from tests.grading import REFERENCES, ROOT, without_markers
 
 #: class and method -> the statements that take the place of the solution's
@@ -114,7 +114,7 @@ def verdict(exercise: str, answers: Mapping[str, str], models: str) -> CellVerdi
             if grade_id == exercise:
                 os.environ["AUTOGRADER_ANSWERS"] = str(answers_folder(Path(folder), index))
                 hidden = _execute(cells.split_hidden(cell.source).hidden, space)
-                ran = Ran(notebook, [CellOutcome(index, PartOutcome("ok"), hidden)], Path(folder))
+                ran = ExecutedNotebook(notebook, [CellOutcome(index, PartOutcome("ok"), hidden)], Path(folder))
                 judged = judge(ran, REFERENCES, student="student", assignment="encoder_lab", notebook=name)
                 return next(found for found in judged.cells if found.cell == exercise)
             if cell.cell_type == "code" and (grade_id == "imports" or cell.id in NEEDED or cells.is_solution(cell)):

@@ -10,9 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autograder import store
-from autograder.compare import compare_case
-from autograder.exercise import Answers, Case
+from autograder.exercise.compare import compare_case
+from autograder.exercise.model import Answers, Case
 from autograder.oracles import attention
 from autograder.oracles.attention import Knobs
 from autograder.oracles.distilbert_block import oracle
@@ -28,7 +27,7 @@ STEPS = {"distilbert/attention_scores": SCORE_MISTAKES, CONTEXT: CONTEXT_MISTAKE
 def wrong_answers(slug: str) -> Iterator[tuple[str, Case, Arrays]]:
     """(mistake, case, what somebody who makes it hands over) for every stored case"""
     for case in REFERENCES.cases(slug):
-        for mistake in store.exercise(slug).mistakes:
+        for mistake in REFERENCES.exercise(slug).mistakes:
             yield mistake.id, case, {**case.expected, **mistake.answers(case)}
         for turned in STEPS.get(slug, ()):
             knobs = turned.knobs
@@ -52,7 +51,7 @@ def block_answers(case: Case, knobs: Knobs) -> Arrays:
 
 def distance(got: Arrays, want: Arrays, exercise_slug: str) -> float:
     """How many tolerances apart the two are; infinite where their shapes or texts differ."""
-    exercise, worst = store.exercise(exercise_slug), 0.0
+    exercise, worst = REFERENCES.exercise(exercise_slug), 0.0
     for name in want.keys() & got.keys():
         if got[name].shape != want[name].shape or got[name].dtype.kind == "u":
             worst = max(worst, 0.0 if np.array_equal(got[name], want[name]) else np.inf)
@@ -63,7 +62,7 @@ def distance(got: Arrays, want: Arrays, exercise_slug: str) -> float:
     return worst
 
 
-SLUGS = [slug for slug in store.exercises("distilbert") if store.exercise(slug).mistakes or slug in STEPS]
+SLUGS = [slug for slug in REFERENCES.exercises("distilbert") if REFERENCES.exercise(slug).mistakes or slug in STEPS]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -76,7 +75,7 @@ def test_every_known_mistake_is_ten_tolerances_from_the_right_answer(slug: str) 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_known_mistake_is_called_by_its_own_name_and_by_no_other(slug: str) -> None:
-    exercise, seen = store.exercise(slug), set()
+    exercise, seen = REFERENCES.exercise(slug), set()
     for mistake, case, wrong in wrong_answers(slug):
         judgement = (exercise.rule or compare_case)(exercise, case, Answers(wrong))
         called = {check.mistake or check.name for check in judgement.checks if not check.passed}
@@ -86,9 +85,9 @@ def test_every_known_mistake_is_called_by_its_own_name_and_by_no_other(slug: str
     assert seen == {mistake for mistake, _, _ in wrong_answers(slug)}
 
 
-@pytest.mark.parametrize("slug", list(store.exercises("distilbert")))
+@pytest.mark.parametrize("slug", list(REFERENCES.exercises("distilbert")))
 def test_the_stored_answer_itself_is_right(slug: str) -> None:
-    exercise = store.exercise(slug)
+    exercise = REFERENCES.exercise(slug)
     for case in REFERENCES.cases(slug):
         answers = dict(case.expected)
         if slug.startswith("distilbert/attention_") and slug != "distilbert/attention_init":
@@ -130,9 +129,9 @@ def test_the_pre_ln_knob_is_the_pre_ln_layer_of_torch() -> None:
 def test_judging_imports_neither_torch_nor_transformers() -> None:
     assignments = sorted(path.name for path in (ROOT / "source").iterdir() if any(path.glob("*.ipynb")))
     code = (
-        "from autograder import judge, store; import sys\n"
+        "from autograder.pipeline import judge\nfrom tests.grading import REFERENCES\nimport sys\n"
         f"for assignment in {assignments}:\n"
-        "    store.exercises(assignment)\n"
+        "    REFERENCES.exercises(assignment)\n"
         "    found = [name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules]\n"
         "    assert not found, f'the oracles of {assignment} import {found}'\n"
     )
@@ -141,7 +140,7 @@ def test_judging_imports_neither_torch_nor_transformers() -> None:
 
 
 def test_a_mistake_in_the_scores_is_seen_through_a_softmax_over_any_axis() -> None:
-    exercise = store.exercise("distilbert/attention_scores")
+    exercise = REFERENCES.exercise("distilbert/attention_scores")
     for case in REFERENCES.cases(exercise.slug):
         for axis in (-1, -2, 1, 0):
             for turned in SCORE_MISTAKES:

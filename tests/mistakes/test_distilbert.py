@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import pytest
 
-from autograder import cells
-from autograder.verdict import NotebookVerdict
+from autograder.model import cells
+from autograder.model.verdict import NotebookVerdict
 from tests.grading import ROOT, assignment, grade_cells, mistakes_of
 from tests.mistakes.distilbert_answer import PICTURE, StudentAnswer
 from tests.mistakes.distilbert_right import RIGHT
@@ -57,7 +57,7 @@ def test_a_right_answer_in_another_style_has_full_points(group: Sequence[Student
 def visible_lines(notebook: str) -> dict[str, str]:
     """graded cell -> the visible part of its source: one call of a check"""
     source = assignment("distilbert").source[notebook]
-    graded_cells = [cell for cell in source.cells if cells.is_judged(cell) and cells.max_points(cell)]
+    graded_cells = [cell for cell in source.cells if cells.is_autograded(cell) and cells.max_points(cell)]
     return {cells.nbgrader(cell)["grade_id"]: cells.split_hidden(cell.source).visible for cell in graded_cells}
 
 

@@ -9,9 +9,9 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.preprocessors import ClearSolutions
 
-from autograder import cells, store
-from autograder.assignment import SOLUTIONS
-from tests.grading import ROOT
+from autograder.model import cells
+from autograder.model.assignment import SOLUTIONS
+from tests.grading import REFERENCES, ROOT
 from tests.mistakes import (
     encoder_lab_cells,
     encoder_lab_classes,
@@ -28,7 +28,7 @@ GRADED = [
     cells.grade_id(cell)
     for path in sorted((ROOT / "source" / "encoder_lab").glob("*.ipynb"))
     for cell in nbformat.read(path, as_version=4).cells
-    if cells.is_judged(cell)
+    if cells.is_autograded(cell)
 ]
 
 
@@ -88,4 +88,4 @@ def test_the_points_are_fifty() -> None:
 
 
 def test_each_stored_exercise_belongs_to_a_graded_cell() -> None:
-    assert {f"encoder_lab/{name}" for name in GRADED} == set(store.exercises("encoder_lab"))
+    assert {f"encoder_lab/{name}" for name in GRADED} == set(REFERENCES.exercises("encoder_lab"))

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import pytest
 
-from autograder.verdict import CellVerdict, NotebookVerdict
+from autograder.model.verdict import CellVerdict, NotebookVerdict
 from tests.grading import cell_of, grade_cells
 from tests.mistakes.encoder_lab_answer import Methods, models_file, solution_file
 

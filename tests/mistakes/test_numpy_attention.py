@@ -7,14 +7,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from autograder import store
-from autograder.compare import matches
-from autograder.exercise import Case
+from autograder.exercise.compare import matches
+from autograder.exercise.model import Case
+from autograder.model.verdict import CellVerdict
 from autograder.oracles.numpy_attention_finetuning import ON_TOP
 from autograder.oracles.numpy_attention_heads import D_QKV
 from autograder.oracles.numpy_attention_layers import Knobs, multi_head, single_head
 from autograder.oracles.numpy_attention_slips import HEAD_SLIPS, SLIPS
-from autograder.verdict import CellVerdict
 from tests.grading import REFERENCES, cell_of, grade_cells, mistakes_of
 from tests.mistakes import numpy_attention_snippets as snippets
 
@@ -353,7 +352,7 @@ def test_with_every_knob_at_rest_the_catalogue_gives_torchs_own_attention(slug: 
 
 @pytest.mark.parametrize("slug", ["self_attention", "multihead_attention"])
 def test_every_slip_is_far_from_the_right_answer_and_from_every_other_slip(slug: str) -> None:
-    exercise = store.exercise(f"{SHEET}/{slug}")
+    exercise = REFERENCES.exercise(f"{SHEET}/{slug}")
     square, *others, _ = REFERENCES.cases(f"{SHEET}/{slug}")  # the last one is saturated: scales cannot show there
     for case in (square, *others):
         answers = {"right": case.expected["y"], **slips(slug, case)}

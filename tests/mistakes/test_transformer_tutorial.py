@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder import cells, store
+from autograder.model import cells
+from autograder.model.verdict import NotebookVerdict
 from autograder.oracles.transformer_tutorial_attention import oracle
 from autograder.oracles.transformer_tutorial_dot_products import Knobs, attention
-from autograder.verdict import NotebookVerdict
 from tests.grading import REFERENCES, grade_cells, mistakes_of
 from tests.mistakes import (
     transformer_tutorial_right_attention,
@@ -59,7 +59,7 @@ def points(verdict: NotebookVerdict) -> dict[str, float | None]:
 
 
 def full(notebook: str) -> dict[str, float]:
-    judged = [cell for cell in source_notebook(notebook).cells if cells.is_judged(cell)]
+    judged = [cell for cell in source_notebook(notebook).cells if cells.is_autograded(cell)]
     return {cell.metadata.nbgrader["grade_id"]: float(cell.metadata.nbgrader["points"]) for cell in judged}
 
 
@@ -157,6 +157,6 @@ def test_the_oracle_with_knobs_at_rest_is_torchs_own_attention() -> None:
 def test_the_stored_references_are_those_that_the_oracle_makes(tmp_path: object) -> None:
     from pathlib import Path
 
-    made = store.References(Path(str(tmp_path))).build(SHEET, seed=REFERENCES.seed(SHEET))
+    made = REFERENCES.build(SHEET, REFERENCES.seed(SHEET), Path(str(tmp_path)))
     for path in sorted(made.rglob("*.safetensors")):
         assert path.read_bytes() == (REFERENCES.folder / SHEET / path.relative_to(made)).read_bytes(), path.name

@@ -20,10 +20,10 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder import cells
-from autograder.judge import judge
-from autograder.run import CellOutcome, PartOutcome, Ran, answers_folder
-from autograder.verdict import NotebookVerdict
+from autograder.model import cells
+from autograder.model.verdict import NotebookVerdict
+from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
+from autograder.pipeline.judge import judge
 from tests.grading import REFERENCES, ROOT, without_markers
 
 SHEET = "transformer_tutorial"
@@ -79,11 +79,11 @@ def verdict_on(answer: Answer) -> NotebookVerdict:
     with tempfile.TemporaryDirectory() as folder, as_if_grading(folder), beside_the_notebooks():
         outcomes = []
         for index, cell, space in _worked_through(answer):
-            if cells.is_judged(cell):
+            if cells.is_autograded(cell):
                 os.environ["AUTOGRADER_ANSWERS"] = str(answers_folder(Path(folder), index))
                 hidden = execute(cells.split_hidden(cell.source).hidden, space)
                 outcomes.append(CellOutcome(index, PartOutcome("ok"), hidden))
-        ran = Ran(notebook, outcomes, Path(folder))
+        ran = ExecutedNotebook(notebook, outcomes, Path(folder))
         return judge(ran, REFERENCES, student="student", assignment=SHEET, notebook=answer.notebook)
 
 
@@ -92,7 +92,7 @@ def visible_failures(answer: Answer) -> dict[str, str]:
     failed = {}
     with beside_the_notebooks():
         for _, cell, space in _worked_through(answer):
-            if cells.is_judged(cell):
+            if cells.is_autograded(cell):
                 ended = execute(cells.split_hidden(cell.source).visible, space)
                 if ended.status != "ok":
                     failed[cell.metadata.nbgrader["grade_id"]] = f"{ended.ename}: {ended.evalue}"
@@ -104,7 +104,7 @@ def _worked_through(answer: Answer) -> Iterator[tuple[int, NotebookNode, dict[st
     space: dict[str, Any] = {"__name__": "__main__"}
     for index, cell in enumerate(source_notebook(answer.notebook).cells):
         grade_id = cells.grade_id(cell)
-        if cells.is_judged(cell):
+        if cells.is_autograded(cell):
             yield index, cell, space
         elif cell.cell_type == "code" and cells.is_solution(cell):
             text = answer.source() if grade_id == answer.cell else without_markers(cell.source)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignment import Course
+from autograder.model.course import Course
 from autograder.sample import build_sample_class
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,10 +9,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
-from autograder.assignment import Course
-from autograder.classroom import Order, grade_class, row_of
+from autograder.classroom.run import GradingOptions, grade_class, row_of
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 from autograder.sample import EXPECTED
-from autograder.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def graded(released, tmp_path_factory):
     course = Course(shutil.copytree(released.root, tmp_path_factory.mktemp("graded") / "course"))
     build_sample_class(course.root)
     seen = []
-    rows = grade_class(course, Order("distilbert", workers=2), lambda progress: seen.append(progress.done))
+    rows = grade_class(course, GradingOptions("distilbert", workers=2), lambda progress: seen.append(progress.done))
     return course, rows, seen
 
 
@@ -59,7 +59,7 @@ def test_progress_counts_every_submission_once(graded):
 @pytest.mark.slow
 def test_a_second_run_grades_nothing_again_and_shows_the_same_points(graded):
     course, rows, _ = graded
-    again = grade_class(course, Order("distilbert", workers=2))
+    again = grade_class(course, GradingOptions("distilbert", workers=2))
     assert all(row.skipped for row in again)
     assert [row.points for row in again] == [row.points for row in rows]
 
@@ -70,7 +70,7 @@ def test_a_mark_given_by_hand_survives_grading_again_and_is_reported(graded):
     with Gradebook(course.db_url) as gradebook:
         gradebook.find_grade("embeddings", "1_embedding", "distilbert", "grace").manual_score = 4.0
         gradebook.db.commit()
-    (row,) = grade_class(course, Order("distilbert", students=("grace",), force=True))
+    (row,) = grade_class(course, GradingOptions("distilbert", students=("grace",), force=True))
     assert row.kept_manual == 1
     with Gradebook(course.db_url) as gradebook:
         grade = gradebook.find_grade("embeddings", "1_embedding", "distilbert", "grace")

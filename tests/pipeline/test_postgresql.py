@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import Order, grade_class
+from autograder.classroom.run import GradingOptions, grade_class
 from autograder.sample import EXPECTED, build_sample_class
 from tests.pipeline.conftest import nbgrader, new_course
 
@@ -80,7 +80,7 @@ def test_a_class_graded_into_postgresql_has_the_grades_of_sqlite(server, tmp_pat
     course = new_course(tmp_path / "course")
     build_sample_class(course.root)
     some = ("ada", "grace", "noether")
-    rows = grade_class(course, Order("distilbert", students=some, workers=2))
+    rows = grade_class(course, GradingOptions("distilbert", students=some, workers=2))
     assert {row.student: row.total for row in rows} == {student: EXPECTED[student] for student in some}
     assert course.db_url == server
     assert not (course.root / "gradebook.db").exists()
@@ -88,7 +88,7 @@ def test_a_class_graded_into_postgresql_has_the_grades_of_sqlite(server, tmp_pat
     with Gradebook(server) as gradebook:
         gradebook.find_grade("embeddings", "1_embedding", "distilbert", "noether").manual_score = 2.0
         gradebook.db.commit()
-    (row,) = grade_class(course, Order("distilbert", students=("noether",), force=True))
+    (row,) = grade_class(course, GradingOptions("distilbert", students=("noether",), force=True))
     assert row.kept_manual == 1
     with Gradebook(server) as gradebook:
         saved = {student: gradebook.find_submission("distilbert", student).score for student in some}

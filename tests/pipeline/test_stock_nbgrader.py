@@ -9,8 +9,8 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 
-from autograder.assignment import Course
-from autograder.classroom import Order, grade_class
+from autograder.classroom.run import GradingOptions, grade_class
+from autograder.model.course import Course
 from autograder.sample import EXPECTED
 from benchmarks.courses import make_course
 from tests.attacks.files import ODD_FILES
@@ -52,7 +52,7 @@ def scores(course: Course, url: str | None = None) -> dict[str, dict[str, tuple[
 
 @pytest.mark.slow
 def test_nbgrader_autograde_gives_the_grades_of_autograder_grade(sample):
-    rows = grade_class(sample, Order("distilbert", workers=2))
+    rows = grade_class(sample, GradingOptions("distilbert", workers=2))
     ours = scores(sample)
     assert {row.student: row.total for row in rows} == EXPECTED
 
@@ -113,10 +113,9 @@ def odd_class(tmp_path_factory) -> Course:
 @pytest.mark.slow
 def test_odd_and_damaged_files_have_the_same_grades_under_stock_nbgrader(odd_class):
     other = Course(shutil.copytree(odd_class.root, odd_class.root.with_name("other"), symlinks=True))
-    failed = {row.student for row in grade_class(odd_class, Order("distilbert", workers=2)) if row.failure}
+    failed = {row.student for row in grade_class(odd_class, GradingOptions("distilbert", workers=2)) if row.failure}
     assert failed == {odd.id for odd in ODD if odd.points is None}
     done = nbgrader(other.root, "autograde", "distilbert")
     assert scores(other) == scores(odd_class)
     assert done.returncode == 1  # said aloud, and nobody has a zero for it
     assert all(f"for student '{student}'" in done.stderr for student in failed)
-

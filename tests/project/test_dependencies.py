@@ -79,7 +79,7 @@ def test_the_setup_cell_installs_the_package_that_pyproject_builds():
     setup = (ROOT / "source" / "setup_cell.py").read_text()
     assert re.search(r'find_spec\("course"\)', setup)
     project = _project("pyproject.toml")
-    assert f'{project["name"]}[views] @ git+https://github.com/{{REPOSITORY}}' in setup
+    assert f"{project['name']}[views] @ git+https://github.com/{{REPOSITORY}}" in setup
     assert "views" in project["optional-dependencies"]
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"][
         "include"

@@ -13,9 +13,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from safetensors.numpy import save_file
 
-from autograder.assignment import Assignment
-from autograder.leaks import leaks, release_leaks
-from autograder.store import References
+from autograder.model.assignment import Assignment
+from autograder.references.store import References
+from autograder.release.leaks.search import leaks, release_leaks
 
 SOLUTION = """\
 class Attention:
@@ -58,9 +58,10 @@ def sheet(tmp_path, monkeypatch):
     save_file({"0/output": EXPECTED}, references / "sheet" / "attention" / "expected.safetensors")
     solutions = tmp_path / "solutions"
     (solutions / "sheet").mkdir(parents=True)
-    (solutions / "sheet" / "models.py").write_text("class Head:\n    '''One head.'''\n    def width(self, config):\n"
-                                                   "        return config.dim // config.heads\n")
-    monkeypatch.setattr("autograder.assignment.SOLUTIONS", solutions)
+    (solutions / "sheet" / "models.py").write_text(
+        "class Head:\n    '''One head.'''\n    def width(self, config):\n        return config.dim // config.heads\n"
+    )
+    monkeypatch.setattr("autograder.model.assignment.SOLUTIONS", solutions)
     notebook = new_notebook(cells=[
         new_markdown_cell("# Attention\n\nEvery query looks at every key: `demonstration = torch.zeros(2, 3, 4)`."),
         _cell(SOLUTION, "attention_answer", solution=True),
@@ -180,7 +181,7 @@ def test_words_that_only_resemble_a_marker_are_none(sheet, folder, line):
 @pytest.mark.parametrize(
     "line",
     [
-        "from autograder import reference", "import autograder", "from autograder.probe import reference as r",
+        "from autograder import reference", "import autograder", "from autograder.testing import reference as r",
         "for case in reference('sheet/other'):", 'next(reference( "sheet/other" ))',
     ],
 )  # fmt: skip

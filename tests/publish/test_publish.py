@@ -11,12 +11,12 @@ import shutil
 import nbformat
 import pytest
 
-from autograder.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
-from autograder.pictures import APPROVED, pictures
-from autograder.publish import publish
-from autograder.release import solved
+from autograder.model.assignment import Assignment
+from autograder.release.pictures import APPROVED, pictures
+from autograder.release.publish import publish
+from autograder.release.verify import solved
 from tests.pipeline.conftest import ROOT
 
 CHECKS = sorted((ROOT / "course" / "check").rglob("*.py"))

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignment import Assignment, Course
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
 from autograder.report import write_report
 from autograder.report.code import Answer, read_answers
 from autograder.report.results import Results, read_results

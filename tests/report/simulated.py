@@ -8,9 +8,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import verdict as verdicts
-from autograder.assignment import Course
-from autograder.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
+from autograder.model import verdict as verdicts
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 
 ASSIGNMENT = "simulated"
 STUDENTS = [f"student{number:03d}" for number in range(200)]

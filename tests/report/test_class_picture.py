@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from autograder.picture import class_picture, exercises, shares_of
-from autograder.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.report.picture import class_picture, exercises, shares_of
 
 
 def class_of(size: int) -> list[SubmissionVerdict]:

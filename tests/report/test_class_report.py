@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 
-from autograder import verdict as verdicts
-from autograder.assignment import Course
-from autograder.book import Grade
 from autograder.errors import GradingError, NothingToGrade
+from autograder.gradebook.read import Grade
+from autograder.gradebook.results import result_of, with_results
+from autograder.model import verdict as verdicts
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from autograder.report import write_report
 from autograder.report.results import Results, read_results
 from autograder.report.statistics import (
@@ -24,8 +26,6 @@ from autograder.report.statistics import (
     times,
     waiting_for_people,
 )
-from autograder.results import result_of, with_results
-from autograder.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from tests.feedback.browser import chromium, needs_browser, overflow
 from tests.report import simulated
 

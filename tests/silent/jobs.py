@@ -7,11 +7,11 @@ import signal
 import time
 from pathlib import Path
 
-from autograder.assignment import Course
-from autograder.grading import Graded
-from autograder.run import Limits
-from autograder.verdict import SubmissionVerdict
-from autograder.workers import Done, Job, do
+from autograder.classroom.workers import Job, JobResult, do
+from autograder.model.course import Course
+from autograder.model.verdict import SubmissionVerdict
+from autograder.pipeline.execute import Limits
+from autograder.pipeline.grade import Graded
 
 
 def jobs(students: list[str], root: Path = Path("nowhere")) -> list[Job]:
@@ -19,15 +19,15 @@ def jobs(students: list[str], root: Path = Path("nowhere")) -> list[Job]:
     return [Job(course, "toy", student, Limits(), "none") for student in students]
 
 
-def quick_or_deadly(job: Job) -> Done:
+def quick_or_deadly(job: Job) -> JobResult:
     """A submission called killer... kills its worker, always; one called victim... only while others run beside it."""
     if job.student.startswith("killer"):
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.001)
-    return Done(job, Graded(SubmissionVerdict(job.student, job.assignment), {}, ()))
+    return JobResult(job, Graded(SubmissionVerdict(job.student, job.assignment), {}, ()))
 
 
-def hungry(job: Job) -> Done:
+def hungry(job: Job) -> JobResult:
     """As when memory is short: whoever finds another one at work is killed. ``job.course.root`` is where they meet."""
     mine = job.course.root / f"{job.student}.at-work"
     mine.touch()
@@ -36,15 +36,15 @@ def hungry(job: Job) -> Done:
     mine.unlink()
     if crowded and job.student.startswith("victim"):
         os.kill(os.getpid(), signal.SIGKILL)
-    return Done(job, Graded(SubmissionVerdict(job.student, job.assignment), {}, ()))
+    return JobResult(job, Graded(SubmissionVerdict(job.student, job.assignment), {}, ()))
 
 
-def real_or_deadly(job: Job) -> Done:
+def real_or_deadly(job: Job) -> JobResult:
     if job.student.startswith("killer"):
         os.kill(os.getpid(), signal.SIGKILL)
     return do(job)
 
 
-def other_version(job: Job) -> Done:
+def other_version(job: Job) -> JobResult:
     """What a worker sends back that has imported another grader."""
-    return Done(job, None, version="another")
+    return JobResult(job, None, version="another")

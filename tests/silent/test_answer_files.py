@@ -14,11 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
-from autograder import store
-from autograder.answers import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file
-from autograder.exercise import Answers, Case
-from autograder.judge import _compared
-from autograder.text_answers import MAX_TEXT_BYTES, read_text
+from autograder.exercise.model import Answers, Case
+from autograder.exercise.text import MAX_TEXT_BYTES, read_text
+from autograder.pipeline.answers import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file
+from autograder.pipeline.judge import _compared
 from tests.grading import REFERENCES
 
 #: What reading and judging one answer file may take beyond what the process had before.
@@ -106,7 +105,7 @@ def judged(slug: str, case: Case, data: bytes) -> float:
         found = parse(data)
     except UnreadableAnswers:
         return 0.0
-    return _compared(store.exercise(slug), case, Answers(found), []).earned
+    return _compared(REFERENCES.exercise(slug), case, Answers(found), []).earned
 
 
 def peak(work: Callable[[], object]) -> int:
@@ -153,7 +152,7 @@ def test_a_hostile_file_earns_nothing_in_little_memory(name: str, tmp_path: Path
             return
         assert found is not None
         for slug in ("encoder_lab/encoder", "encoder_lab/position_kinds"):
-            assert _compared(store.exercise(slug), REFERENCES.cases(slug)[0], Answers(found), []).earned == 0
+            assert _compared(REFERENCES.exercise(slug), REFERENCES.cases(slug)[0], Answers(found), []).earned == 0
 
     for slug in ("encoder_lab/encoder", "encoder_lab/position_kinds"):
         REFERENCES.cases(slug)
@@ -179,7 +178,9 @@ def test_a_file_that_is_too_large_is_not_opened_further(tmp_path: Path) -> None:
 
 
 def test_every_exercise_has_room_for_its_right_answers_ten_times() -> None:
-    for slug in (slug for name in ("distilbert", "encoder_lab", "numpy_attention") for slug in store.exercises(name)):
+    for slug in (
+        slug for name in ("distilbert", "encoder_lab", "numpy_attention") for slug in REFERENCES.exercises(name)
+    ):
         for case in REFERENCES.cases(slug):
             right = sum(array.size * 8 for array in case.expected.values())
             assert most_bytes(case) >= max(MIN_FILE_BYTES, 4 * right)

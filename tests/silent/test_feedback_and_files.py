@@ -12,11 +12,11 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
-from autograder import verdict as verdicts
-from autograder.assignment import Course
 from autograder.feedback.paths import shortened
 from autograder.feedback.titles import exercise_titles
-from autograder.verdict import CellVerdict
+from autograder.model import verdict as verdicts
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict
 from tests.exports.conftest import cells
 from tests.feedback.toy import NOTEBOOK, build_course, hand_in, marks
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.fingerprint_code import described
+from autograder.classroom.code_digest import described
 from tests.grading import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]
@@ -19,10 +19,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]
 PARTS = """
 import json, sys
 from pathlib import Path
-from autograder.assignment import Assignment
-from autograder.fingerprint import content_parts, imported_version, machine_parts, rule_parts
+from autograder.model.assignment import Assignment
+from autograder.classroom.fingerprint import content_parts, imported_version, machine_parts, rule_parts
 opened = Assignment.open(Path(sys.argv[1]), "numpy_attention")
-print(json.dumps({**machine_parts(), **content_parts(opened), **rule_parts(opened), "version": imported_version()}))
+version = imported_version(opened.references.folder)
+print(json.dumps({**machine_parts(), **content_parts(opened), **rule_parts(opened), "version": version}))
 """
 
 
@@ -80,7 +81,7 @@ def changed(package: Path, original: dict[str, str], changes: list[Change]) -> s
     [
         pytest.param([(SOFTMAX, "share = 0.5 if", "share = 0.75 if")], {"rule softmax"}, id="rule"),
         pytest.param(
-            [(SOFTMAX, "Leave the last logarithm out.", "?"), ("autograder/compare.py", "import", "import ")],
+            [(SOFTMAX, "Leave the last logarithm out.", "?"), ("autograder/exercise/compare.py", "import", "import ")],
             {"rule softmax", "grader"},
             id="hint and grader",
         ),

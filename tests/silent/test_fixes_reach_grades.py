@@ -17,18 +17,23 @@ from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 from sqlalchemy.exc import OperationalError
 
-from autograder import classroom, cli, store, workers
-from autograder import gradebook as gradebook_module
-from autograder.assignment import Assignment, Course, read_submission
-from autograder.classroom import Order, Row, grade_class
+from autograder import cli
+from autograder.classroom import run as classroom
+from autograder.classroom import workers
+from autograder.classroom.fingerprint import content_parts, digest, submission_parts
+from autograder.classroom.pace import record_pace
+from autograder.classroom.run import GradingOptions, Row, grade_class
+from autograder.classroom.workers import Job, JobResult
 from autograder.errors import GradingError
-from autograder.fingerprint import content_parts, digest, submission_parts
-from autograder.gather import gather
-from autograder.grading import Graded, nothing
-from autograder.pace import record_pace
-from autograder.run import Limits
-from autograder.verdict import SubmissionVerdict
-from autograder.workers import Done, Job
+from autograder.gradebook import write as gradebook_module
+from autograder.gradebook.gather import gather
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.model.verdict import SubmissionVerdict
+from autograder.pipeline.execute import Limits
+from autograder.pipeline.grade import Graded, nothing
+from autograder.references.store import References
 from benchmarks.courses import ASSIGNMENT, make_course
 
 NOTEBOOK = "1_embedding"
@@ -36,7 +41,7 @@ STUDENTS = ["student0000", "student0001", "student0002"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fixes")]
 
 
-def full_marks(job: Job) -> Done:
+def full_marks(job: Job) -> JobResult:
     """Grading without a kernel: every cell has all its points."""
     assignment = Assignment.open(job.course, job.assignment)
     submission = read_submission(job.course.submitted(job.student, job.assignment), job.student, assignment)
@@ -46,7 +51,7 @@ def full_marks(job: Job) -> Done:
         for one in said
     )
     graded = Graded(SubmissionVerdict(job.student, job.assignment, verdicts), {}, (), slowest=2.0)
-    return Done(job, graded, submission=submission_parts(submission))
+    return JobResult(job, graded, submission=submission_parts(submission))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +62,7 @@ def graded_course(tmp_path_factory) -> Course:
     (course.release(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
-        grade_class(course, Order(ASSIGNMENT))
+        grade_class(course, GradingOptions(ASSIGNMENT))
     return course
 
 
@@ -81,7 +86,7 @@ def cell(notebook: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNod
 
 
 def grade(course: Course, **options: object) -> list[Row]:
-    return grade_class(course, Order(ASSIGNMENT, **options))
+    return grade_class(course, GradingOptions(ASSIGNMENT, **options))
 
 
 def why(course: Course, **options: object) -> set[str]:
@@ -104,7 +109,7 @@ def test_text_that_no_grade_depends_on_is_no_reason(course):
 
 def test_a_changed_rule_is_named(course, monkeypatch):
     slug = f"{ASSIGNMENT}/embeddings"
-    exercises = store.exercises(ASSIGNMENT)
+    exercises = References.of_course(course.root).exercises(ASSIGNMENT)
     monkeypatch.setitem(exercises, slug, replace(exercises[slug], atol=1e-2))
     assert why(course) == {"rule of embeddings changed"}
     assert why(course) == {"graded before"}
@@ -115,7 +120,7 @@ def test_a_changed_rule_is_named(course, monkeypatch):
 
 def test_a_rule_that_was_changed_back_takes_the_points_back(course, monkeypatch):
     slug = f"{ASSIGNMENT}/embeddings"
-    exercises = store.exercises(ASSIGNMENT)
+    exercises = References.of_course(course.root).exercises(ASSIGNMENT)
     before = exercises[slug]
     monkeypatch.setitem(exercises, slug, replace(before, atol=1e-2))
     grade(course, force=True)
@@ -201,7 +206,7 @@ def test_another_time_limit_matters_to_what_it_would_have_cut_off_alone(course):
 
 
 def test_the_table_says_why_and_how_many(course, monkeypatch, capsys):
-    exercises = store.exercises(ASSIGNMENT)
+    exercises = References.of_course(course.root).exercises(ASSIGNMENT)
     slug = f"{ASSIGNMENT}/embeddings"
     monkeypatch.setitem(exercises, slug, replace(exercises[slug], atol=1e-2))
     assert cli.main(["--course", str(course.root), "grade", ASSIGNMENT, "--no-isolation"]) == 0
@@ -222,8 +227,8 @@ def test_a_new_gradebook_gets_the_grades_that_stand(course):
 
 @pytest.fixture
 def failing(monkeypatch) -> str:
-    def fail(job: Job) -> Done:
-        return Done(job, None, "the worker died", "details") if job.student == STUDENTS[1] else full_marks(job)
+    def fail(job: Job) -> JobResult:
+        return JobResult(job, None, "the worker died", "details") if job.student == STUDENTS[1] else full_marks(job)
 
     monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(fail, todo))
     return STUDENTS[1]
@@ -254,7 +259,7 @@ def test_an_old_grade_does_not_pass_for_that_of_a_submission_without_notebooks(c
     assert states == {STUDENTS[0]: "graded", STUDENTS[1]: "graded", STUDENTS[2]: "infrastructure"}
 
 
-def interrupted(jobs: list[Job], after: int) -> Iterator[Done]:
+def interrupted(jobs: list[Job], after: int) -> Iterator[JobResult]:
     yield from map(full_marks, jobs[:after])
     raise KeyboardInterrupt
 

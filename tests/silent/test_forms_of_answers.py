@@ -9,10 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from autograder import store
-from autograder.exercise import Answers
-from autograder.judge import _compared
-from autograder.probe import _as_array
+from autograder.exercise.model import Answers
+from autograder.pipeline.judge import _compared
+from autograder.testing import _as_array
 from tests.grading import REFERENCES
 
 SLUG = "encoder_lab/attention_scores"
@@ -21,7 +20,7 @@ SLUG = "encoder_lab/attention_scores"
 def earned(answer: Any) -> float:
     """What the exercise's first case gives for this object, handed over as a hidden cell does."""
     name, array = _as_array("scores", answer)
-    return _compared(store.exercise(SLUG), REFERENCES.cases(SLUG)[0], Answers({name: array}), []).earned
+    return _compared(REFERENCES.exercise(SLUG), REFERENCES.cases(SLUG)[0], Answers({name: array}), []).earned
 
 
 def right() -> np.ndarray:

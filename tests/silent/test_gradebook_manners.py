@@ -12,11 +12,11 @@ from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader import handlers
 
-from autograder import book
-from autograder.assignment import Course
 from autograder.cli import main
-from autograder.gradebook import open_gradebook
-from autograder.settings import read_config
+from autograder.gradebook import read as book
+from autograder.gradebook.write import open_gradebook
+from autograder.model.course import Course
+from autograder.model.settings import read_config
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 

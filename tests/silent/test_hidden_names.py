@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import cells
+from autograder.model import cells
 
 SOURCE = Path(__file__).parents[2] / "source"
 NOTEBOOKS = sorted(SOURCE.glob("*/*.ipynb"))

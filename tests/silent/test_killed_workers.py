@@ -9,14 +9,14 @@ from functools import partial
 
 import pytest
 
-from autograder import classroom
-from autograder.assignment import Course
-from autograder.classroom import Order
-from autograder.dask_workers import dask_results, do_elsewhere
+from autograder.classroom import run as classroom
+from autograder.classroom.dask import dask_results, do_elsewhere
+from autograder.classroom.fingerprint import imported_version
+from autograder.classroom.run import GradingOptions
+from autograder.classroom.workers import KILLED, local_results
 from autograder.errors import GradingError
-from autograder.fingerprint import imported_version
-from autograder.gather import gather
-from autograder.workers import KILLED, local_results
+from autograder.gradebook.gather import gather
+from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, make_course
 from tests.silent.dask_crew import crew
 from tests.silent.jobs import hungry, jobs, other_version, quick_or_deadly, real_or_deadly
@@ -70,7 +70,7 @@ def test_a_dask_worker_of_another_version_is_refused_in_one_line(dask_address):
 def test_a_worker_grades_nothing_for_another_version():
     (job,) = jobs(["student"])
     done = do_elsewhere(replace(job, version="of another grader"))
-    assert done.graded is None and done.version == imported_version()
+    assert done.graded is None and done.version == imported_version(job.course.root / "exercises")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def real_class(tmp_path_factory) -> Course:
 @pytest.mark.slow
 def test_a_real_class_has_its_grades_beside_one_that_kills_its_worker(real_class, monkeypatch):
     monkeypatch.setattr(classroom, "local_results", partial(local_results, work=real_or_deadly))
-    rows = {row.student: row for row in classroom.grade_class(real_class, Order(ASSIGNMENT, workers=2))}
+    rows = {row.student: row for row in classroom.grade_class(real_class, GradingOptions(ASSIGNMENT, workers=2))}
     assert rows.pop("killer").failure.startswith(KILLED)
     assert {row.total for row in rows.values()} == {5.0}
     states = {row.student.id: row.state for row in gather(real_class, ASSIGNMENT).rows}

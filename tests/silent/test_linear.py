@@ -12,19 +12,20 @@ from collections.abc import Callable
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from autograder import cells, drawings
 from autograder.ci.text import Words
 from autograder.feedback.body import notebook_body
 from autograder.feedback.strip import without_hidden_tests
-from autograder.marking import with_marking_guides
-from autograder.plain import one_line, paragraph
-from autograder.rebuild import rebuild
+from autograder.model import cells
+from autograder.model.plain_text import one_line, paragraph
+from autograder.model.submitted_cells import SubmittedCell
+from autograder.pipeline import drawings
+from autograder.pipeline.mark_scheme import with_marking_guides
+from autograder.pipeline.rebuild import rebuild
+from autograder.pipeline.sanitize import harmless
 from autograder.report.code import Answer
 from autograder.report.readymade import ready_made
 from autograder.report.similarity import similar_pairs
 from autograder.report.statistics import _kind
-from autograder.sanitize import harmless
-from autograder.submitted import Sent
 from tests.grading import assignment
 
 pytestmark = pytest.mark.slow
@@ -102,7 +103,9 @@ def test_a_notebook_of_many_cells_is_rebuilt_in_a_time_that_grows_with_their_num
     name = next(iter(whole.source))
 
     def made(number: int) -> float:
-        sent = [Sent(f"def softmax(x): return {one}\n" + "x = 1\n" * 200, "code", None) for one in range(number)]
+        sent = [
+            SubmittedCell(f"def softmax(x): return {one}\n" + "x = 1\n" * 200, "code", None) for one in range(number)
+        ]
         return _seconds(lambda _: rebuild(whole.source[name], whole.release[name], sent), "")
 
     made(10)

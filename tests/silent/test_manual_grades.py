@@ -10,14 +10,14 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.assignment import Course
 from autograder.exports import make
 from autograder.feedback import write_feedback
-from autograder.gather import gather
+from autograder.gradebook.gather import gather
+from autograder.gradebook.results import StudentResult
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict
 from autograder.report.results import read_results
 from autograder.report.statistics import waiting_for_people
-from autograder.results import StudentResult
-from autograder.verdict import CellVerdict
 from tests.exports.conftest import cells, comment, mark
 from tests.feedback.toy import NOTEBOOK, build_course, hand_in
 

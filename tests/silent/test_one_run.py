@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from autograder.classroom.lock import only_run
 from autograder.errors import GradingError
-from autograder.lock import only_run
 
 
 def test_a_second_run_is_told_who_is_grading(tmp_path):
@@ -25,7 +25,7 @@ def test_another_assignment_may_be_graded_beside(tmp_path):
 
 def test_a_run_that_was_killed_holds_nobody_up(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from autograder.lock import only_run\n"
+        "import sys, time; from pathlib import Path; from autograder.classroom.lock import only_run\n"
         "with only_run(Path(sys.argv[1]), 'toy'): print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)

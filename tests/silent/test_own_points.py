@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from autograder.verdict import NotebookVerdict
+from autograder.model.verdict import NotebookVerdict
 from course.check import limits
 from tests.grading import cell_of, grade_cells, solution
 from tests.mistakes.encoder_lab_answer import models_file, solution_file, verdict

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pytest
 
-from autograder import store
 from autograder.exercise import TEXT, Answers, Case, text_array
-from autograder.judge import _compared
-from autograder.verdict import CellVerdict, Check
+from autograder.model.verdict import CellVerdict, Check
+from autograder.pipeline.judge import _compared
 from tests.grading import REFERENCES, ROOT
 
 Arrays = dict[str, np.ndarray]
 ASSIGNMENTS = sorted(folder.name for folder in (ROOT / "source").iterdir() if any(folder.glob("*.ipynb")))
-SLUGS = [slug for assignment in ASSIGNMENTS for slug in store.exercises(assignment)]
+SLUGS = [slug for assignment in ASSIGNMENTS for slug in REFERENCES.exercises(assignment)]
 
 #: Names under which hidden cells hand something over beside what is expected.
 BESIDE = ("weights", "again", "larger_1", "larger_2", "larger_3", "pe", "with_table", "between", "masks", "own", "y",
@@ -117,7 +116,7 @@ class Everything(Mapping[str, CellVerdict]):
     """A submission that lost its points in every exercise before, for every mistake: the most that can be forgiven."""
 
     def __getitem__(self, slug: str) -> CellVerdict:
-        exercise = store.exercise(slug)
+        exercise = REFERENCES.exercise(slug)
         checks = tuple(Check(mistake.id, False, mistake=mistake.id) for mistake in exercise.mistakes)
         return CellVerdict(slug, "failed", 0.0, 5.0, checks)
 
@@ -133,7 +132,7 @@ class Everything(Mapping[str, CellVerdict]):
 
 def earned(slug: str, given: Callable[[Case], Arrays], stopped: list[str]) -> float:
     """The share of the points, as the judge counts it: what the worst case earns. ``stopped``: rules that failed."""
-    exercise = store.exercise(slug)
+    exercise = REFERENCES.exercise(slug)
     answers = ((case, Answers(given(case), "", Everything())) for case in REFERENCES.cases(slug))
     return min([_compared(exercise, case, answer, stopped).earned for case, answer in answers])
 
@@ -148,7 +147,7 @@ def test_no_garbage_earns_a_point_or_stops_a_rule(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_no_copy_of_an_input_earns_a_point(slug: str) -> None:
-    exercise = store.exercise(slug)
+    exercise = REFERENCES.exercise(slug)
     by_case = [
         [_compared(exercise, case, Answers(arrays, "", Everything()), []).earned for arrays in copies(case)]
         for case in REFERENCES.cases(slug)

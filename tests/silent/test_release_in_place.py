@@ -11,12 +11,12 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import cells
-from autograder.assignment import Course
 from autograder.cli import main
-from autograder.generate import generate
-from autograder.release import Draft, Proof
-from autograder.run import Kernels
+from autograder.model import cells
+from autograder.model.course import Course
+from autograder.pipeline.execute import Kernels
+from autograder.release.generate import generate
+from autograder.release.verify import Draft, Verification
 from tests.grading import ROOT
 
 pytestmark = pytest.mark.slow
@@ -61,8 +61,8 @@ def change(course: Path, grade_id: str, old: str, new: str) -> None:
 def proven(monkeypatch: pytest.MonkeyPatch, *problems: str) -> None:
     """Every proof holds but for these problems; no kernel is started for it."""
 
-    def prove(draft: Draft, kernels: Kernels) -> Iterator[Proof]:
-        yield Proof("toy", problems)
+    def prove(draft: Draft, kernels: Kernels) -> Iterator[Verification]:
+        yield Verification("toy", problems)
 
     monkeypatch.setattr(Draft, "prove", prove)
     monkeypatch.setattr(Kernels, "open", lambda isolation: nullcontext())
@@ -162,7 +162,7 @@ def test_a_release_that_cannot_be_replaced_stays(
             raise OSError(28, "No space left on device")
         real(source, target)
 
-    monkeypatch.setattr("autograder.generate.os.replace", full)
+    monkeypatch.setattr("autograder.release.generate.os.replace", full)
     assert release(course) == 2
     assert "No space left" in capsys.readouterr().err
     after = contents(course)

@@ -21,27 +21,28 @@ from hypothesis import strategies as st
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
-from autograder import verdict as verdicts
-from autograder.assignment import Assignment, Course
-from autograder.book import Grade
 from autograder.ci import Disclosure, outcome_of
 from autograder.ci.results import results_json
-from autograder.class_rows import row_of, with_result
+from autograder.classroom.rows import row_of, with_result
 from autograder.exports import FORMATS, make
-from autograder.exports.plugin import _line
 from autograder.feedback import render_notebook
-from autograder.gather import gather_from
-from autograder.gradebook import save
-from autograder.graded_answers import NotebookRecord, settle
-from autograder.grading import Graded
-from autograder.penalties import write_penalties
+from autograder.gradebook.gather import gather_from
+from autograder.gradebook.graded_answers import NotebookRecord, settle
+from autograder.gradebook.late.penalties import write_penalties
+from autograder.gradebook.late.times import record_times
+from autograder.gradebook.read import Grade
+from autograder.gradebook.results import ResultsTable, StudentResult, result_of
+from autograder.gradebook.write import save
+from autograder.model import verdict as verdicts
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.nbgrader.grades import _line
+from autograder.pipeline.grade import Graded
+from autograder.references.store import References
 from autograder.report.page import render
 from autograder.report.results import Results
 from autograder.report.statistics import exercise_statistics
-from autograder.results import ResultsTable, StudentResult, result_of
-from autograder.store import References
-from autograder.times import record_times
-from autograder.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 from tests.feedback.toy import marks
 
 #: (notebook, cell) -> points, and whether the grader gives them. ``task`` is one of nbgrader's tasks.

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import plain
 from autograder.ci.text import printable
-from autograder.verdict import CellVerdict, Check, NotebookVerdict, presentable
+from autograder.model import plain_text as plain
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, presentable
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e5 of 5\x85\ud800[bold]\r\x08"

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.assignment import Assignment, Course, read_submission
+from autograder.classroom.journal import Journal
+from autograder.classroom.lock import only_run
 from autograder.cli import main
 from autograder.errors import GradingError
-from autograder.journal import Journal
-from autograder.lock import only_run
-from autograder.settings import find_course, read_settings
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.settings import find_course, read_settings
+from autograder.model.submission import read_submission
 from tests.pipeline.conftest import ROOT, nbgrader
 
 SHEET, NOTEBOOK = "numpy_attention", "1_attention.ipynb"
@@ -108,7 +110,7 @@ def test_stock_nbgrader_reads_and_writes_the_same_folders(renamed, tmp_path):
 
 @pytest.mark.slow
 def test_the_release_is_proven_in_its_renamed_folder(renamed):
-    from autograder.release import drafted
+    from autograder.release.verify import drafted
 
     with drafted(renamed, SHEET) as draft:
         assert list(draft._differences()) == []

@@ -10,11 +10,11 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder import cells
-from autograder.agreement import check_before_grading, differences
-from autograder.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.release.agreement import check_before_grading, differences
 from tests.grading import ROOT
 
 SHEET = "numpy_attention"

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from autograder.assignment import Assignment, Course, read_submission
+from autograder.classroom.fingerprint import content_parts, submission_parts
+from autograder.classroom.journal import Entry, Journal
 from autograder.cli import main
-from autograder.fingerprint import content_parts, submission_parts
-from autograder.journal import Entry, Journal
-from autograder.times import record_times
+from autograder.gradebook.late.times import record_times
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder import submitted
-from autograder.submitted import Sent, UnreadableNotebook, read_submitted, without_large_parts
+from autograder.model import submitted_cells as submitted
+from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, read_submitted, without_large_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,7 +58,7 @@ def test_strings_and_escapes_are_told_apart_wherever_the_text_is_cut(chunk, monk
 @pytest.mark.parametrize("text", ["x" * (20 << 20), ["step 12, loss = 0.345\n"] * 500_000], ids=["one text", "lines"])
 def test_outputs_of_many_megabytes_cost_a_few_times_their_size_in_memory(text):
     data = notebook([{"output_type": "stream", "name": "stdout", "text": text}])
-    assert read_submitted(data) == [Sent("x = 1", "code", "answer")]
+    assert read_submitted(data) == [SubmittedCell("x = 1", "code", "answer")]
     assert peak(data) < 30 << 20
 
 
@@ -88,4 +88,4 @@ def test_a_notebook_of_format_3_keeps_its_marks():
     cell = {"cell_type": "code", "input": ["x = 1"], "metadata": {"nbgrader": {"grade_id": "answer"}},
             "outputs": [{"output_type": "stream", "text": ["a line\n"] * 100_000}]}  # fmt: skip
     data = json.dumps({"worksheets": [{"cells": [cell]}], "nbformat": 3}).encode()
-    assert read_submitted(data) == [Sent("x = 1", "code", "answer")]
+    assert read_submitted(data) == [SubmittedCell("x = 1", "code", "answer")]

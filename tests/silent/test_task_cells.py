@@ -9,20 +9,22 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from autograder import classroom
-from autograder.assignment import Assignment, Course, read_submission
 from autograder.ci import outcome_of
-from autograder.class_rows import Row
-from autograder.classroom import Order, grade_class
-from autograder.exports.plugin import _line
+from autograder.classroom import run as classroom
+from autograder.classroom.fingerprint import submission_parts
+from autograder.classroom.rows import Row
+from autograder.classroom.run import GradingOptions, grade_class
+from autograder.classroom.workers import Job, JobResult
 from autograder.feedback import write_feedback
-from autograder.fingerprint import submission_parts
-from autograder.gather import gather
-from autograder.grading import Graded, grade, prepare
+from autograder.gradebook.gather import gather
+from autograder.gradebook.results import StudentResult
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.nbgrader.grades import _line
+from autograder.pipeline.execute import Limits
+from autograder.pipeline.grade import Graded, grade, prepare
 from autograder.report.results import read_results
-from autograder.results import StudentResult
-from autograder.run import Limits
-from autograder.workers import Done, Job
 from tests.feedback.toy import marks
 from tests.grading import ROOT, kernels
 from tests.pipeline.conftest import nbgrader
@@ -49,12 +51,12 @@ def instructor_notebook() -> NotebookNode:
     )
 
 
-def with_kernels(job: Job) -> Done:
+def with_kernels(job: Job) -> JobResult:
     """The stations as a worker runs them, with kernels that are warm already."""
     assignment = Assignment.open(job.course, job.assignment)
     submission = read_submission(job.course.submitted(job.student, job.assignment), job.student, assignment)
     graded = grade(submission, assignment, kernels(), Limits())
-    return Done(job, graded, submission=submission_parts(submission))
+    return JobResult(job, graded, submission=submission_parts(submission))
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +92,7 @@ def hand_in(course: Course, answers: dict[str, str], added: list[str]) -> None:
 
 def run(course: Course, patched: pytest.MonkeyPatch, force: bool = False) -> Row:
     patched.setattr(classroom, "_results", lambda todo, order, warm: map(with_kernels, todo))
-    (row,) = grade_class(course, Order("work", force=force))
+    (row,) = grade_class(course, GradingOptions("work", force=force))
     return row
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder import release
-from autograder.limits import Clock, Limits
-from autograder.pace import limits_of, pace_path, record_pace
-from autograder.run import CellOutcome, PartOutcome, Ran, run
+from autograder.classroom.pace import limits_of, pace_path, record_pace
+from autograder.model.limits import Clock, Limits
+from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, run
+from autograder.release import verify as release
 from tests.grading import kernels
 
 LIMITS = Limits(cell_seconds=40.0)
@@ -56,7 +56,9 @@ def test_a_note_that_cannot_be_read_leaves_the_usual_limits(tmp_path, text):
 
 def test_release_notes_what_the_solution_took(tmp_path, monkeypatch):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", id="softmax")])
-    ran = Ran(notebook, [CellOutcome(0, PartOutcome("ok", seconds=0.5), PartOutcome("ok", seconds=1.5))], tmp_path)
+    ran = ExecutedNotebook(
+        notebook, [CellOutcome(0, PartOutcome("ok", seconds=0.5), PartOutcome("ok", seconds=1.5))], tmp_path
+    )
     monkeypatch.setattr(release, "run_all", lambda *given: iter([("1_one", ran, None)]))
     monkeypatch.setattr(release, "_unexpected", lambda *given: iter(()))
     monkeypatch.setattr(release, "solved", lambda assignment: None)

@@ -13,13 +13,13 @@ from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeSubmit
 
-from autograder import exchange
-from autograder.assignment import Course
 from autograder.cli import main
 from autograder.collect import read_moments, read_names
 from autograder.errors import GradingError
-from autograder.settings import read_config
-from autograder.times import read_times
+from autograder.gradebook.late.times import read_times
+from autograder.model.course import Course
+from autograder.model.settings import read_config
+from autograder.nbgrader import exchange
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import cells
-from autograder.assignment import Assignment
 from autograder.cli import main
-from autograder.judge import judge
-from autograder.judgeable import unjudgeable
-from autograder.run import Ran
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.pipeline.execute import ExecutedNotebook
+from autograder.pipeline.judge import judge
+from autograder.release.judgeable import unjudgeable
 from tests.grading import REFERENCES, ROOT
 
 SHEET = "numpy_attention"
@@ -81,7 +81,7 @@ def test_what_nobody_can_judge_is_said_with_notebook_and_cell(opened: Assignment
     ("imported", "call"),
     [
         ("from autograder import reference as stored", "stored('numpy_attention/softmax')"),
-        ("from autograder.probe import reference as stored", "stored('numpy_attention/softmax')"),
+        ("from autograder.testing import reference as stored", "stored('numpy_attention/softmax')"),
         ("import autograder", "autograder.reference('numpy_attention/softmax')"),
         ("from autograder import reference", "reference(slug='numpy_attention/softmax')"),
         ("%matplotlib inline\nfrom autograder import reference", "reference('numpy_attention/softmax')"),
@@ -106,9 +106,9 @@ def test_two_cells_that_ask_for_one_reference_are_refused(opened: Assignment) ->
 def test_a_reference_without_cases_or_without_files_is_refused(
     opened: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.judgeable.stored_cases", lambda assignment, slug: ())
+    monkeypatch.setattr("autograder.release.judgeable.stored_cases", lambda assignment, slug: ())
     assert any("has no case" in line for line in unjudgeable(opened))
-    monkeypatch.setattr("autograder.judgeable.stored_cases", lambda assignment, slug: {}["0/x"])
+    monkeypatch.setattr("autograder.release.judgeable.stored_cases", lambda assignment, slug: {}["0/x"])
     assert any("cannot be read" in line and "autograder references" in line for line in unjudgeable(opened))
 
 
@@ -131,9 +131,9 @@ def test_written_answers_and_tasks_are_read_by_a_human(opened: Assignment) -> No
 def test_should_such_a_cell_ever_reach_the_judge_it_has_no_grade(opened: Assignment, tmp_path: Path) -> None:
     notebook = nbformat.from_dict(opened.source[NOTEBOOK])
     for cell in notebook.cells:
-        if cells.is_judged(cell):
+        if cells.is_autograded(cell):
             cell.source = ASSERTS
-    ran = Ran(notebook, (), tmp_path, 0.0, ())
+    ran = ExecutedNotebook(notebook, (), tmp_path, 0.0, ())
     verdict = judge(ran, REFERENCES, student="ada", assignment=SHEET, notebook=NOTEBOOK)
     assert verdict.status == "infrastructure"
     assert {(cell.cell, cell.points) for cell in verdict.cells if cell.max_points} == {

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.assignment import Course
 from autograder.cli import main
-from autograder.times import record_times
+from autograder.gradebook.late.times import record_times
+from autograder.model.course import Course
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 

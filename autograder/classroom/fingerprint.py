@@ -1,0 +1,144 @@
+"""What a grade depends on, as named parts, so that a change has a name: ``rule softmax``, ``grader``.
+
+A part is a name and a digest. The trusted side's parts are the code that runs in the notebooks, points, rules and
+stored references of the exercises, files beside the notebooks, the grader, the course library and the versions of what
+both are built on. Text that no grade depends on is no part of it, and neither is an instructor's solution.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePath
+
+from nbformat import NotebookNode
+
+from autograder.classroom.code_digest import described, imported_files
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.submission import Submission
+from autograder.release.agreement import TO_LOOK_AT
+
+#: name -> digest
+Parts = dict[str, str]
+
+#: What grades: the modules from which everything that runs between a submission and its verdict is imported.
+_GRADER = ("autograder.pipeline.grade", "autograder.kernel.warm_process", "autograder.testing")
+#: Their arithmetic, or how they run a cell, can change a result.
+_BUILT_ON = ("numpy", "torch", "transformers", "tokenizers", "safetensors", "ipykernel", "ipython", "matplotlib")
+_MARKS = ("grade", "solution", "locked", "task")
+
+
+def digest(*values: object) -> str:
+    """Of texts, bytes and what JSON can hold. 64 bits: enough to notice a change, short enough for a journal."""
+    total = hashlib.sha256()
+    for value in values:
+        data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, default=str).encode()
+        total.update(len(data).to_bytes(8, "big") + data)
+    return total.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def machine_parts() -> Parts:
+    """The grader, the course library and their environment."""
+    return {
+        "grader": _of_files(Path(__file__).resolve().parents[1], imported_files(_GRADER)),
+        "course library": _of_files(*_course_library()),
+        "environment": digest(platform.python_version_tuple()[:2], [(name, _version(name)) for name in _BUILT_ON]),
+    }
+
+
+@lru_cache(maxsize=8)
+def imported_version(exercises: Path) -> str:
+    """Digest of all that a process imports to grade, rules included: two processes grade alike where it is the same.
+
+    exercises: the folder of that name in the course. Kept for the process's life: a worker that has imported one
+    version must not pass for another.
+    """
+    rules = Path(__file__).resolve().parents[1] / "oracles"
+    return digest(machine_parts(), *(_of_files(one, sorted(one.rglob("*.py"))) for one in (rules, exercises)))
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _course_library() -> tuple[Path, list[Path]]:
+    import course
+
+    folder = Path(course.__file__).parent
+    return folder, [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+
+
+def _of_files(folder: Path, paths: list[Path]) -> str:
+    named = {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    return digest(named)
+
+
+def content_parts(assignment: Assignment) -> Parts:
+    """What a grade depends on in the course's folder: notebooks, stored references, files."""
+    parts: Parts = {}
+    for name, source in assignment.source.items():
+        parts |= _notebook_parts(name, source, assignment.release[name])
+    for slug in _slugs(assignment):
+        folder = assignment.references.inputs(slug).parent
+        parts[f"reference {_short(slug)}"] = _of_files(folder, assignment.references.stored_files(slug))
+    parts |= {
+        f"file {name}": digest(data)
+        for name, data in assignment.files.items()
+        if PurePath(name).suffix.lower() not in TO_LOOK_AT
+    }
+    parts["deliverables"] = digest(sorted(assignment.deliverables))
+    return parts
+
+
+def rule_parts(assignment: Assignment) -> Parts:
+    """Per exercise its rule, mistakes and tolerance. How its cases are drawn is told by the stored references."""
+    parts: Parts = {}
+    for slug in _slugs(assignment):
+        exercise = assignment.references.exercise(slug)
+        judged_by = described((exercise.rule, exercise.mistakes))
+        parts[f"rule {_short(slug)}"] = digest(judged_by, exercise.framework, exercise.atol, exercise.rtol)
+    return parts
+
+
+def _slugs(assignment: Assignment) -> list[str]:
+    graded = [cell for notebook in assignment.source.values() for cell in notebook.cells if cells.is_autograded(cell)]
+    return sorted({slug for cell in graded for slug in cells.references_of(cell.source)})
+
+
+def _short(slug: str) -> str:
+    return slug.partition("/")[2] or slug
+
+
+def _notebook_parts(name: str, source: NotebookNode, release: NotebookNode) -> Parts:
+    """Per graded cell its points and its text; per notebook all code around them, in order."""
+    stubs = {cells.grade_id(cell): cell.source for cell in release.cells if cells.grade_id(cell)}
+    parts: Parts = {}
+    around: list[object] = []
+    for cell in source.cells:
+        grade_id, marks = cells.grade_id(cell), [cells.nbgrader(cell).get(mark) for mark in _MARKS]
+        if not grade_id or not (cells.is_graded(cell) or cells.is_solution(cell)):
+            if cell.cell_type == "code":
+                around.append(cell.source)
+            continue
+        around.append([grade_id, cell.cell_type])
+        # an instructor's solution never runs beside a student's, but the model answer is what a person grades by
+        own = cell.source if cell.cell_type != "code" or not cells.is_solution(cell) else ""
+        parts[f"cell {grade_id}"] = digest(own, stubs.get(grade_id, ""), marks)
+        if cells.is_graded(cell):
+            parts[f"points {grade_id}"] = digest(cells.max_points(cell))
+    released = [cell.source for cell in release.cells if cell.cell_type == "code" and not cells.grade_id(cell)]
+    parts[f"notebook {name}"] = digest(around, released)
+    return parts
+
+
+def submission_parts(submission: Submission) -> Parts:
+    """Of everything that a student handed in and the grader reads."""
+    return {name: digest(data) for name, data in {**submission.notebooks, **submission.files}.items()}

@@ -1,0 +1,63 @@
+"""Why a submission is graded again, in words for the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograder.classroom.fingerprint import Parts, digest
+from autograder.classroom.journal import Entry
+from autograder.model.limits import Limits
+
+#: kind of part -> (one, several)
+_WORDS = {
+    "rule": ("rule of {}", "rules of {}"),
+    "points": ("points of {}", "points of {}"),
+    "cell": ("cell {}", "cells {}"),
+    "reference": ("reference of {}", "references of {}"),
+    "notebook": ("notebook {}", "notebooks {}"),
+    "file": ("file {}", "files {}"),
+}
+_WHOLE = {
+    "grader": "the grader",
+    "course library": "the course library",
+    "environment": "Python or a library",
+    "deliverables": "the files to hand in",
+}
+_NAMED = 3  # so many parts of a kind are named, more are counted
+
+
+def reasons(entry: Entry, trusted: Parts, submission: Parts, limits: Limits) -> tuple[str, ...]:
+    """What has changed since a submission was graded; nothing where its grade still stands."""
+    found = ["a new submission"] if entry.submission != submission else []
+    changed = [name for name in {**entry.trusted, **trusted} if entry.trusted.get(name) != trusted.get(name)]
+    found += [f"{what} changed" for what in _described(changed)]
+    if _limits_matter(entry, limits):
+        found.append("time limit changed")
+    return tuple(found)
+
+
+def _described(changed: list[str]) -> Iterable[str]:
+    yield from (words for part, words in _WHOLE.items() if part in changed)
+    for kind, (one, several) in _WORDS.items():
+        names = [name.removeprefix(f"{kind} ") for name in changed if name.startswith(f"{kind} ")]
+        if len(names) == 1:
+            yield one.format(names[0])
+        elif names:
+            yield several.format(", ".join(names) if len(names) <= _NAMED else f"{len(names)} {_counted(kind)}")
+
+
+def _counted(kind: str) -> str:
+    return "" if kind in ("cell", "notebook", "file") else "exercises"
+
+
+def _limits_matter(entry: Entry, limits: Limits) -> bool:
+    """Other limits change the grade of what was cut off by the old ones, or what would not keep to the new ones."""
+    if entry.limits == times_of(limits):
+        return False
+    shortest = min([limits.cell_seconds, *(limit for found in limits.cells.values() for limit in found.values())])
+    return entry.cut or entry.slowest > shortest or entry.seconds > limits.submission_seconds
+
+
+def times_of(limits: Limits) -> str:
+    """Tells the time limits of one run from those of another."""
+    return digest(limits.cell_seconds, limits.submission_seconds, limits.cells)

@@ -1,0 +1,86 @@
+"""The table that ``autograder grade`` prints: one row per student."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from autograder.exports.sheet import number
+from autograder.gradebook.results import StudentResult
+from autograder.model.verdict import SubmissionVerdict
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what became of one student's submission.
+
+    ``points``: notebook to points, None while one of its exercises waits; ``so_far``: of what is decided there.
+    """
+
+    student: str
+    points: dict[str, float | None]
+    max_points: dict[str, float]
+    failed: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+    skipped: bool = False
+    kept_manual: int = 0
+    missing: tuple[str, ...] = ()  # notebooks that were not handed in
+    again: str = ""  # why it was graded again
+    rewritten: bool = False  # graded before, but the gradebook did not hold it
+    so_far: dict[str, float] = field(default_factory=dict)
+    late: str = ""  # what being late costs, where it does
+
+    @property
+    def total(self) -> float:
+        """Of the exercises that are decided."""
+        return sum(self.so_far.values())
+
+
+def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = False) -> Row:
+    """What the grader says. What counts is put in by :func:`with_result`."""
+    cells = [cell for notebook in verdict.notebooks for cell in notebook.cells]
+    broken = [notebook.notebook for notebook in verdict.notebooks if notebook.status == "infrastructure"]
+    missing = [
+        notebook.notebook
+        for notebook in verdict.notebooks
+        if not notebook.seconds and all(cell.status == "missing" for cell in notebook.cells)  # nothing was there to run
+    ]
+    return Row(
+        verdict.student,
+        {notebook.notebook: None if notebook.notebook in broken else notebook.points for notebook in verdict.notebooks},
+        {notebook.notebook: notebook.max_points for notebook in verdict.notebooks},
+        tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
+        tuple(cell.cell for cell in cells if cell.status == "manual"),
+        tuple(note for one in verdict.notebooks if one.notebook not in missing for note in one.notes),
+        f"the grader failed on {', '.join(broken)}; grade once more, without --force" if broken else "",
+        skipped,
+        kept_manual,
+        tuple(missing),
+        so_far={notebook.notebook: notebook.points for notebook in verdict.notebooks},
+    )
+
+
+def with_result(row: Row, result: StudentResult | None) -> Row:
+    """The row with the points that count in the place of the grader's; people may have given others."""
+    if result is None or not row.points:
+        return row
+    books = {name: result.notebook(name) for name in row.points}
+    by_hand = {cell for (_, cell), one in result.exercises.items() if one.decided_by == "person"}
+    return replace(
+        row,
+        points={name: book.points for name, book in books.items()},
+        so_far={name: book.points_so_far for name, book in books.items()},
+        max_points={name: book.max_points for name, book in books.items()},
+        failed=tuple(cell for cell in row.failed if cell not in by_hand),
+        waiting=tuple(key[1] for key in result.waiting if result.exercises[key].status == "manual"),
+        late=_late(result),
+    )
+
+
+def _late(result: StudentResult) -> str:
+    if result.lateness is None or not (result.deduction or result.state == "refused"):
+        return ""
+    if result.state == "refused" or result.score is None:
+        return result.lateness.reason
+    return f"{result.lateness.reason}, {number(result.deduction or 0.0, 2)} off, {number(result.score, 2)} count"

@@ -1,0 +1,281 @@
+"""The pipeline over a class: who is to be graded, by whom, and one writer for everything that is kept."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+
+from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
+from autograder.classroom.dask import dask_results
+from autograder.classroom.fingerprint import (
+    Parts,
+    content_parts,
+    digest,
+    imported_version,
+    machine_parts,
+    rule_parts,
+    submission_parts,
+)
+from autograder.classroom.journal import Entry, Journal
+from autograder.classroom.lock import only_run
+from autograder.classroom.pace import limits_of
+from autograder.classroom.regrade import reasons, times_of
+from autograder.classroom.rows import Row, row_of, with_result
+from autograder.classroom.workers import Isolation, Job, JobResult, local_results, start_importing
+from autograder.errors import GradingError, NothingToGrade
+from autograder.gradebook.gather import gather_from
+from autograder.gradebook.late.penalties import check_policy, refresh_penalties
+from autograder.gradebook.late.times import course_times
+from autograder.gradebook.read import open_book
+from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
+from autograder.isolation import available, prove
+from autograder.kernel.fork_server import Template
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.model.verdict import SubmissionVerdict
+from autograder.pipeline.execute import Limits
+from autograder.pipeline.grade import Graded, nothing
+from autograder.references.store import References
+from autograder.release.agreement import check_before_grading
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """What the teacher asked for."""
+
+    assignment: str
+    students: tuple[str, ...] = ()
+    workers: int = 1
+    force: bool = False
+    scheduler: str | None = None
+    isolation: Isolation = "auto"
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass
+class Progress:
+    """Told after every submission; the command line draws a bar from it."""
+
+    total: int
+    done: int = 0
+    last_failure: str = ""
+
+
+Report = Callable[[Progress], None]
+
+
+def grade_class(
+    course: Course, order: GradingOptions, report: Report = lambda progress: None, warm: Template | None = None
+) -> list[Row]:
+    """Grade, save and journal every submission that is not saved already. One row per student, in order.
+
+    warm: a template that was started before, for who is in a hurry; it is closed in here where it is used.
+
+    Raises GradingError where nothing can be done at all (another run holds the assignment, say), NothingToGrade where
+    not one submission can be read.
+    """
+    assignment = Assignment.open(course, order.assignment)
+    check_before_grading(course.root, assignment)
+    students = _chosen(course, order)
+    check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
+    times = course_times(course, order.assignment)
+    with only_run(course.root, order.assignment):
+        return _Run(course, order, assignment, times).grade(students, report, warm)
+
+
+def _chosen(course: Course, order: GradingOptions) -> list[str]:
+    everybody = course.students(order.assignment)
+    unknown = sorted(set(order.students) - set(everybody))
+    if unknown:
+        raise NothingToGrade(
+            f"no submission to {order.assignment!r} by {', '.join(unknown)}; "
+            f"expected {course.submitted('<student>', order.assignment)}/"
+        )
+    return [student for student in everybody if not order.students or student in order.students]
+
+
+class _Run:
+    """One run over one assignment: what is to be done, and what is kept of it."""
+
+    def __init__(
+        self, course: Course, order: GradingOptions, assignment: Assignment, times: Mapping[str, datetime]
+    ) -> None:
+        self._course, self._order, self._assignment, self._times = course, order, assignment, times
+        self._journal = Journal(course.root, order.assignment)
+        # --time-limit is for every cell; else the solution's own times say how long each may take
+        paced = order.limits.cell_seconds == Limits().cell_seconds
+        self._limits = replace(order.limits, cells=limits_of(course.root, order.assignment) if paced else {})
+        self._content = content_parts(assignment)
+        self._trusted = {**machine_parts(), **self._content, **rule_parts(assignment)}
+        self._rows: dict[str, Row] = {}
+        self._unreadable: dict[str, str] = {}
+        self._again: dict[str, str] = {}  # why, for those who were graded before
+
+    def grade(self, students: list[str], report: Report, warm: Template | None) -> list[Row]:
+        sweep_autograded(self._course, self._order.assignment, students)
+        kept = self._look(students)
+        todo = self._jobs([student for student in students if student not in self._rows])
+        progress = Progress(len(students), len(self._rows))
+        report(progress)
+        with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
+            for student, why in self._unreadable.items():
+                self._fail(gradebook, student, why, only_if_graded=True)
+            for student in not_in_gradebook(gradebook, self._order.assignment, kept):
+                self._save_again(gradebook, kept[student])
+            for done in _results(todo, self._order, warm):
+                row = self._rows[done.job.student] = self._keep(gradebook, done)
+                progress.done += 1
+                progress.last_failure = f"{row.student}: {row.failure}" if row.failure else progress.last_failure
+                report(progress)
+        self._journal.end_forced()
+        refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
+        with open_book(self._course.db_url) or nullcontext() as book:
+            table = gather_from(self._course, self._order.assignment, book, students)
+        results = {row.student.id: row for row in table.rows}
+        return [with_result(self._rows[student], results.get(student)) for student in students]
+
+    def _look(self, students: list[str]) -> dict[str, SubmissionVerdict]:
+        """Give a row to everybody whose grade still stands, and to those who cannot be graded.
+
+        Returns the verdicts of the former.
+
+        Raises NothingToGrade where not one submission can be read.
+        """
+        submissions: dict[str, Parts] = {}
+        for student in students:
+            try:
+                folder = self._course.submitted(student, self._order.assignment)
+                submissions[student] = submission_parts(read_submission(folder, student, self._assignment))
+            except GradingError as error:
+                self._unreadable[student] = str(error)
+                self._rows[student] = Row(student, {}, {}, failure=str(error))
+        if not submissions:
+            raise NothingToGrade(
+                f"not one submission to {self._order.assignment!r} can be read: {self._unreadable[students[0]]}"
+            )
+        done = self._journal.begin_forced(self._order.students) if self._order.force else None
+        kept = {}
+        for student, parts in submissions.items():
+            verdict = self._standing(student, parts) if done is None or student in done else None
+            if verdict is not None:
+                self._rows[student] = row_of(verdict, skipped=True)
+                kept[student] = verdict
+        return kept
+
+    def _standing(self, student: str, submission: Parts) -> SubmissionVerdict | None:
+        """A verdict that nothing has changed for; None, and why in ``_again``, for all others."""
+        entry = self._journal.entry(student)
+        if entry is None:
+            if self._journal.is_older(student):
+                self._again[student] = "graded by an earlier version"
+            return None
+        why = reasons(entry, self._trusted, submission, self._limits)
+        if why:
+            self._again[student] = ", ".join(why)
+            return None
+        verdict = read_verdict(self._course, self._order.assignment, student)
+        if verdict is None or row_of(verdict).failure:
+            self._again[student] = "its verdict cannot be read"
+            return None
+        return verdict
+
+    def _jobs(self, students: list[str]) -> list[Job]:
+        """What took long or was cut off goes first, so that the end of a run does not wait for one of them."""
+
+        def urgency(student: str) -> tuple[int, float]:
+            entry = self._journal.last(student)
+            if entry is None:
+                return 1, 0.0
+            return (0 if entry.cut else 2), -entry.seconds
+
+        order, content = self._order, digest(self._content)
+        version = imported_version(References.of_course(self._course.root).folder) if order.scheduler else ""
+        return [
+            Job(self._course, order.assignment, student, self._limits, order.isolation, None, content, version)
+            for student in sorted(students, key=urgency)
+        ]
+
+    def _keep(self, gradebook: Gradebook, done: JobResult) -> Row:
+        """Write what became of a submission: files, gradebook and then the journal, which says that they are there."""
+        student = done.job.student
+        if done.graded is None:
+            return self._fail(gradebook, student, done.failure, done.details)
+        try:
+            write_autograded(self._course, done.graded, self._assignment.source)
+            kept = save(gradebook, done.graded, self._times.get(student), self._course.root).kept_manual
+        except (ValueError, TypeError, RecursionError) as error:  # its own fault: it stops nobody else
+            gradebook.db.rollback()
+            why = f"its grade could not be written ({type(error).__name__}: {error})"
+            return self._fail(gradebook, student, why, traceback.format_exc())
+        row = replace(row_of(done.graded.verdict, kept_manual=kept), again=self._again.get(student, ""))
+        if row.failure:
+            self._journal.failed(student, row.failure)
+            log = self._course.autograded(student, self._order.assignment) / "grading.log"
+            return replace(row, failure=f"{row.failure} (log: {_short(log, self._course.root)})")
+        entry = Entry(
+            self._trusted,
+            done.submission,
+            round(sum(notebook.seconds for notebook in done.graded.verdict.notebooks), 3),
+            round(done.graded.slowest, 3),
+            done.graded.cut,
+            times_of(self._limits),
+        )
+        self._journal.saved(student, entry)
+        return row
+
+    def _fail(
+        self, gradebook: Gradebook, student: str, why: str, details: str = "", *, only_if_graded: bool = False
+    ) -> Row:
+        """A submission that has no grade has none anywhere: an older one must not pass for it.
+
+        only_if_graded: nothing is written about who never had a grade.
+        """
+        folder = self._course.autograded(student, self._order.assignment)
+        if only_if_graded and not folder.exists():
+            return Row(student, {}, {}, failure=why)
+        log = write_log(self._course, self._order.assignment, student, (why, details))
+        said = f"{why} (log: {_short(log, self._course.root)})"
+        self._journal.failed(student, why)
+        verdict = SubmissionVerdict(
+            student,
+            self._order.assignment,
+            tuple(nothing(self._assignment, name, student, "infrastructure", said) for name in self._assignment.source),
+        )
+        graded = Graded(verdict, {}, (why, details))
+        write_autograded(self._course, graded, self._assignment.source)
+        save(gradebook, graded, self._times.get(student), self._course.root)
+        return Row(student, {}, {}, failure=said)
+
+    def _save_again(self, gradebook: Gradebook, verdict: SubmissionVerdict) -> None:
+        """The grade stands, but the gradebook does not hold it: it may be a new one."""
+        student = verdict.student
+        graded = read_autograded(self._course, verdict)
+        kept = save(gradebook, graded, self._times.get(student), self._course.root).kept_manual
+        self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
+
+
+def _results(todo: list[Job], order: GradingOptions, warm: Template | None) -> Iterator[JobResult]:
+    if not todo:
+        return
+    if order.scheduler:
+        yield from dask_results(todo, order.scheduler)
+    elif order.isolation == "none":
+        yield from local_results(todo, order.workers)
+    else:
+        available()
+        with closing(warm or Template()) as template:  # it comes up while the self-test is running
+            start_importing()
+            prove()  # real attempts to escape, before the first line of a student's code
+            template.ready()
+            yield from local_results([replace(job, template=template.address) for job in todo], order.workers)
+
+
+def _short(path: Path, root: Path) -> Path:
+    return path.relative_to(root) if path.is_relative_to(root) else path

@@ -1,0 +1,118 @@
+"""Where an assignment stands: released or stale, handed in, graded, to be read, late. Reads, never grades."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from autograder.classroom.fingerprint import Parts, content_parts, submission_parts
+from autograder.classroom.journal import Journal
+from autograder.errors import GradingError
+from autograder.gradebook.gather import gather_from, policy_of
+from autograder.gradebook.read import open_book
+from autograder.gradebook.results import ResultsTable
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.release.agreement import differences
+
+
+@dataclass(frozen=True)
+class AssignmentStatus:
+    """One assignment. Numbers are students, but for ``to_read``: written answers that wait for a person.
+
+    ``release``: ``up to date``, or what is wrong with it. ``to_grade`` has no grade yet, ``changed`` has one that was
+    made from another submission or another release. ``deadline``: ISO; empty where no late policy speaks.
+    ``without_time`` counts only where one speaks: these are taken as on time. ``problem``: why the rest is not known.
+    """
+
+    name: str
+    release: str = ""
+    references: str = ""
+    handed_in: int = 0
+    graded: int = 0
+    to_grade: int = 0
+    changed: int = 0
+    to_read: int = 0
+    deadline: str = ""
+    late: int = 0
+    without_time: int = 0
+    problem: str = ""
+
+
+def status_of(course: Course, name: str) -> AssignmentStatus:
+    """Raises nothing on account of one assignment: its ``problem`` says what is wrong."""
+    handed_in = course.everybody_submitted(name)
+    try:
+        assignment = Assignment.open(course, name)
+    except GradingError as error:
+        return AssignmentStatus(name, release="never released", handed_in=len(handed_in), problem=str(error))
+    release = _release(course, assignment)
+    try:
+        references = _references(assignment)
+        graded, changed = _graded(course, assignment, handed_in)
+        with open_book(course.db_url) or nullcontext() as gradebook:
+            table = gather_from(course, name, gradebook)
+        policy = policy_of(course, [row.student.id for row in table.rows])
+    except GradingError as error:
+        return AssignmentStatus(name, release, handed_in=len(handed_in), problem=str(error))
+    rules = policy.assignments.get(name) if policy else None
+    there = [row for row in table.rows if row.exercises]
+    return AssignmentStatus(
+        name,
+        release,
+        references,
+        len(handed_in),
+        len(graded),
+        len(set(handed_in) - graded),
+        len(changed),
+        _to_read(table),
+        rules.deadline.isoformat() if rules else "",
+        sum(row.lateness is not None and row.lateness.days > 0 for row in there),
+        sum(row.submitted_at is None for row in there) if rules else 0,
+    )
+
+
+def _release(course: Course, assignment: Assignment) -> str:
+    try:
+        found = list(differences(course.root, assignment))
+    except GradingError as error:
+        return f"cannot be made: {error}"
+    if not found:
+        return "up to date"
+    return f"{'stale' if found[0].counts else 'text changed since'}: {found[0]}"
+
+
+def _references(assignment: Assignment) -> str:
+    if assignment.references.seed(assignment.name) is None:
+        return "none"
+    return "the kit's, which students can know" if assignment.references.are_public(assignment.name) else "your own"
+
+
+def _graded(course: Course, assignment: Assignment, students: list[str]) -> tuple[set[str], set[str]]:
+    """(those with a grade, those of them whose submission or assignment has changed since)."""
+    journal = Journal(course.root, assignment.name)
+    entries = {student: entry for student in students if (entry := journal.entry(student)) is not None}
+    try:
+        trusted = content_parts(assignment) if entries else {}
+    except GradingError:  # no references: said elsewhere
+        trusted = {}
+    changed = {
+        student
+        for student, entry in entries.items()
+        if any(entry.trusted.get(part) != value for part, value in trusted.items())
+        or entry.submission != _submission(course, assignment, student)
+    }
+    return set(entries), changed
+
+
+def _submission(course: Course, assignment: Assignment, student: str) -> Parts:
+    try:
+        return submission_parts(read_submission(course.submitted(student, assignment.name), student, assignment))
+    except GradingError:
+        return {}
+
+
+def _to_read(table: ResultsTable) -> int:
+    return sum(result.status == "manual" and result.points is None
+               for row in table.rows for result in row.exercises.values())  # fmt: skip

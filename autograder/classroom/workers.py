@@ -1,0 +1,237 @@
+"""One submission in whatever process grades it, and the local processes that do so.
+
+Local workers share one warm template of kernels; a Dask worker (``dask_workers``) keeps its own. A worker that dies
+takes down only what it was doing, and that is done again, alone, by another.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import lru_cache
+from multiprocessing import forkserver
+from multiprocessing.util import Finalize
+from typing import Literal
+
+from autograder.classroom.fingerprint import Parts, content_parts, digest, submission_parts
+from autograder.errors import GradingError
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.pipeline.execute import Kernels, Limits
+from autograder.pipeline.grade import ATTEMPTS, Graded, grade
+
+Isolation = Literal["auto", "none"]
+
+#: What is said of a submission that none of its workers survived.
+KILLED = "the worker died while grading this submission"
+
+_AT_HAND = 2  # jobs given to one worker: the one it does, and the next
+_UNTIL_EXIT = ExitStack()
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to be graded. Small, so that a thousand of them weigh nothing."""
+
+    course: Course
+    assignment: str
+    student: str
+    limits: Limits
+    isolation: Isolation
+    template: str | None = None  # the address of one that is running
+    content: str = ""  # digests of what assignment and grader must be where it is graded; empty: anything
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What became of a job: graded, or the reason why not. ``submission``: what was read of it, as parts.
+
+    ``version`` is the worker's own; where it differs from the job's, nothing was graded.
+    """
+
+    job: Job
+    graded: Graded | None
+    failure: str = ""
+    details: str = ""
+    submission: Parts = field(default_factory=dict)
+    version: str = ""
+
+
+Work = Callable[[Job], JobResult]
+
+
+@lru_cache(maxsize=1)
+def _kernels(isolation: Isolation, template: str | None) -> Kernels:
+    """They live as long as the worker does."""
+    Finalize(None, _UNTIL_EXIT.close, exitpriority=0)  # a pool's process ends without what atexit knows
+    return _UNTIL_EXIT.enter_context(Kernels.open(isolation, template=template))
+
+
+@lru_cache(maxsize=4)
+def _assignment(course: Course, name: str, content: str) -> Assignment:
+    """As it is on disk now; a Dask worker lives for weeks, so what is kept is kept by its digest.
+
+    Raises GradingError where this is not what the grader sees.
+    """
+    assignment = Assignment.open(course, name)
+    if content and digest(content_parts(assignment)) != content:
+        raise GradingError(
+            f"{name} is not the same on {platform.node()} as where 'autograder grade' runs: was it changed during the "
+            "run, or does that machine see another folder?"
+        )
+    return assignment
+
+
+def do(job: Job) -> JobResult:
+    """Grade one submission, in whatever process this runs. Raises nothing on account of the submission."""
+    try:
+        assignment = _assignment(job.course, job.assignment, job.content)
+        folder = job.course.submitted(job.student, job.assignment)
+        submission = read_submission(folder, job.student, assignment)
+        graded = grade(submission, assignment, _kernels(job.isolation, job.template), job.limits)
+        return JobResult(job, graded, submission=submission_parts(submission))
+    except GradingError as error:
+        return JobResult(job, None, str(error))
+    except Exception as error:  # a fault of ours in one submission must not stop the class
+        return JobResult(job, None, *_blame(error))
+
+
+def _end_with_parent() -> None:
+    """A pool's worker does not notice that a killed parent is gone: see to it that it does."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _processes() -> multiprocessing.context.BaseContext:
+    """Forked from a process that has imported the grader and nothing else: a fork of this one would copy the writer's
+    open gradebook. Windows has no such thing, and imports everything in each."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "course.figures"])
+    return context
+
+
+def start_importing() -> None:
+    """Begin, in the background, with what the first worker would otherwise wait for."""
+    if _processes().get_start_method() == "forkserver":
+        forkserver.ensure_running()
+
+
+class _Worker:
+    """A process, and the jobs it was given, in order: it does the first of them, the others wait in its queue.
+
+    Each process is a pool of its own, so that its death tells which job it was doing and breaks no other's.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._pool = ProcessPoolExecutor(1, _processes(), initializer=_end_with_parent)
+        self._work = work
+        self.given: dict[Future[JobResult], Job] = {}
+
+    def give(self, job: Job) -> bool:
+        """False where the process is dead."""
+        try:
+            self.given[self._pool.submit(self._work, job)] = job
+        except BrokenProcessPool:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def local_results(jobs: list[Job], workers: int, work: Work = do) -> Iterator[JobResult]:
+    """Grade with processes of our own.
+
+    When a worker dies, the submission it was grading is a suspect; what only waited in its queue goes to another
+    worker. Suspects are graded again at the end, one at a time with nothing beside them: a submission that kills its
+    worker harms no other, and one whose worker was killed for the memory that others took has the machine to itself.
+    """
+    suspects: list[Job] = []
+    yield from _side_by_side(deque(jobs), workers, work, suspects)
+    yield from (_alone(job, work) for job in suspects)
+
+
+def _side_by_side(queue: deque[Job], workers: int, work: Work, suspects: list[Job]) -> Iterator[JobResult]:
+    """Results as they come; what a worker died under is left in ``suspects``."""
+    staff: list[_Worker] = []
+    try:
+        while True:
+            _hand_out(queue, staff, workers, work)
+            running = [future for worker in staff for future in worker.given]
+            if not running:
+                return
+            wait(running, return_when=FIRST_COMPLETED)
+            for worker in list(staff):
+                for future, job in list(worker.given.items()):
+                    if not future.done():
+                        break  # in order: nothing behind it has begun
+                    del worker.given[future]
+                    if isinstance(future.exception(), BrokenProcessPool):
+                        suspects.append(job)
+                        queue.extendleft(reversed(worker.given.values()))
+                        staff.remove(worker)
+                        worker.close()
+                        break
+                    yield _outcome(job, future)
+    finally:
+        for worker in staff:
+            worker.close()
+
+
+def _hand_out(queue: deque[Job], staff: list[_Worker], workers: int, work: Work) -> None:
+    """Give every worker a few jobs, so that results never pile up; one that has died with nothing to do is replaced."""
+    while queue and (len(staff) < workers or min(len(worker.given) for worker in staff) < _AT_HAND):
+        least = min(staff, key=lambda worker: len(worker.given), default=None)
+        if least is None or (least.given and len(staff) < workers):
+            staff.append(least := _Worker(work))
+        if least.give(queue[0]):
+            queue.popleft()
+        elif least.given:
+            return  # its jobs are about to come back
+        else:
+            staff.remove(least)
+            least.close()
+
+
+def _outcome(job: Job, future: Future[JobResult]) -> JobResult:
+    error = future.exception()
+    return future.result() if error is None else JobResult(job, None, *_blame(error))
+
+
+def _blame(error: BaseException) -> tuple[str, str]:
+    """(one line, details) about a fault of ours in one submission."""
+    said = f"the grader failed ({type(error).__name__}: {error}); this is no mark"
+    return said, "".join(traceback.format_exception(error))
+
+
+def _alone(job: Job, work: Work) -> JobResult:
+    """A submission under which a worker died: the last tries it has."""
+    for _ in range(ATTEMPTS - 1):
+        worker = _Worker(work)
+        try:
+            worker.give(job)
+            (future,) = worker.given
+            if not isinstance(future.exception(), BrokenProcessPool):
+                return _outcome(job, future)
+        finally:
+            worker.close()
+    return JobResult(job, None, KILLED)

@@ -1,0 +1,39 @@
+"""Digests of what a student answered, by which a changed answer is told from an unchanged one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from nbformat import NotebookNode
+
+from autograder.model import cells
+
+#: Grade id to digest.
+Digests = Mapping[str, str]
+
+
+def answer_digests(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
+    """A digest for every answer and every graded cell of a rebuilt notebook.
+
+    A written answer is its own text. What a person sees of code depends on the code that ran before it and on the
+    student's ``files``, so both are part of it; the answer to a task is everything that the student added.
+    """
+    ran = hashlib.sha256()
+    for file, data in sorted(files.items()):
+        ran.update(file.encode("utf-8", "replace") + b"\0" + hashlib.sha256(data).digest())
+    found: dict[str, str] = {}
+    for cell in notebook.cells:
+        name = cells.grade_id(cell)
+        text = cell.source.strip().encode("utf-8", "replace")
+        added = not name and cell.get("id", "").startswith("extra-")
+        if cell.cell_type == "code" and (added or cells.is_solution(cell)):
+            ran.update(hashlib.sha256(text).digest())
+        elif added:
+            ran.update(b"text" + hashlib.sha256(text).digest())
+        if name and cells.is_graded(cell) and cell.cell_type == "code":
+            found[name] = ran.hexdigest()
+        elif name and cells.is_solution(cell):
+            found[name] = hashlib.sha256(text).hexdigest()
+    tasks = [cells.grade_id(cell) or "" for cell in notebook.cells if cells.is_task(cell)]
+    return found | dict.fromkeys(tasks, ran.hexdigest())

@@ -1,0 +1,109 @@
+"""Late penalties in nbgrader's gradebook, as the policy and the points of this moment have them.
+
+nbgrader holds one penalty per submitted notebook and subtracts it from that notebook's score. A submission's deduction
+is therefore spread over its notebooks in proportion to their points: the sum is the deduction, and none goes below 0.
+Points change when people mark by hand, so this is done again before grades are read: it replaces, it never adds.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy.exc import OperationalError
+
+from autograder.errors import GradingError
+from autograder.gradebook.gather import gather_from, policy_of
+from autograder.gradebook.late.file import NAME
+from autograder.gradebook.late.written import is_ours, read_written, record_written
+from autograder.gradebook.read import open_book, read_book
+from autograder.gradebook.results import ResultsTable, StudentResult
+from autograder.model.course import Course
+
+
+def check_policy(course: Course, assignment: str) -> None:
+    """Raises GradingError for a wrong late policy: before a class is graded, not after."""
+    with open_book(course.db_url) or nullcontext() as gradebook:
+        policy_of(course, read_book(gradebook, assignment).students)
+
+
+def refresh_penalties(course: Course, assignment: str) -> None:
+    """Bring the gradebook's penalties for one assignment up to date. Nothing where no gradebook is, or no policy was.
+
+    Raises GradingError for a wrong late policy, or a gradebook that cannot be written.
+    """
+    if not (course.root / NAME).is_file() and not read_written(course.root, assignment):
+        return  # reading a thousand verdicts for nothing would take its time and memory
+    gradebook = open_book(course.db_url)
+    if gradebook is not None:
+        with gradebook:
+            write_penalties(course, gradebook, gather_from(course, assignment, gradebook))
+
+
+def store_penalties(course: Course, table: ResultsTable) -> None:
+    """As :func:`refresh_penalties`, for a table that was gathered just now."""
+    gradebook = open_book(course.db_url)
+    if gradebook is not None:
+        with gradebook:
+            write_penalties(course, gradebook, table)
+
+
+def write_penalties(course: Course, gradebook: Gradebook, table: ResultsTable) -> None:
+    """Replace the penalties of everybody in ``table``.
+
+    Where no policy speaks, those that it once wrote are taken back, and nbgrader's own stay as they are.
+    """
+    before = read_written(course.root, table.assignment)
+    if not table.deadline and not before:
+        return
+    try:
+        if table.deadline:
+            written = {row.student.id: _write(gradebook, table.assignment, row) for row in table.rows}
+            # on record before they count: a penalty that nobody knows the source of would stay for ever
+            record_written(course.root, table.assignment, {**before, **written})
+            gradebook.db.commit()
+        else:
+            for student, points in before.items():
+                _take_back(gradebook, table.assignment, student, points)
+            gradebook.db.commit()
+            record_written(course.root, table.assignment, {})
+    except OperationalError as error:
+        gradebook.db.rollback()
+        raise GradingError(
+            f"the late penalties could not be written into the gradebook: {error.orig}; "
+            "close whatever holds it and start again"
+        ) from error
+
+
+def _take_back(gradebook: Gradebook, assignment: str, student: str, written: float) -> None:
+    try:
+        notebooks = gradebook.find_submission(assignment, student).notebooks
+    except MissingEntry:
+        return
+    if is_ours(sum(notebook.late_submission_penalty or 0.0 for notebook in notebooks), written):
+        for notebook in notebooks:
+            notebook.late_submission_penalty = None
+
+
+def _write(gradebook: Gradebook, assignment: str, row: StudentResult) -> float:
+    """The points that were taken off."""
+    try:
+        submission = gradebook.find_submission(assignment, row.student.id)
+    except MissingEntry:
+        return 0.0
+    if row.submitted_at is not None:
+        submission.timestamp = row.submitted_at.replace(tzinfo=None)  # nbgrader keeps UTC without saying so
+    scores = [max(0.0, notebook.score) for notebook in submission.notebooks]
+    penalties = _penalties(row, scores)
+    for notebook, penalty in zip(submission.notebooks, penalties, strict=True):
+        notebook.late_submission_penalty = penalty or None
+    return sum(penalties)
+
+
+def _penalties(row: StudentResult, scores: list[float]) -> list[float]:
+    """One per notebook. nbgrader has no refusal: a refused submission counts nothing there."""
+    total = sum(scores)
+    if row.lateness is None or row.state == "infrastructure" or not total:
+        return [0.0] * len(scores)
+    deduction = total if row.lateness.refused else row.lateness.deduction(total)
+    return [deduction * score / total for score in scores]

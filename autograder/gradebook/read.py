@@ -1,0 +1,170 @@
+"""What nbgrader's gradebook says about one assignment: students, grades, comments, penalties. Reads, never writes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbgrader import api
+from sqlalchemy import Select, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.errors import GradingError
+from autograder.model.plain_text import is_writable
+
+#: (notebook, grade id) of a graded cell, or of an answer.
+Key = tuple[str, str]
+
+#: Begins a comment that was written about an answer which has changed since. Students do not see such a comment.
+EARLIER = "[Written about an earlier answer. Students see this comment when you delete this line.]"
+
+_MANY = 200  # a query names at most so many students; beyond that it reads the class
+
+
+@dataclass(frozen=True)
+class Student:
+    """As nbgrader knows them; every text may be empty but ``id``."""
+
+    id: str
+    last_name: str = ""
+    first_name: str = ""
+    email: str = ""
+    lms_user_id: str = ""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """One row of nbgrader's table of grades, as it is.
+
+    ``needs_manual_grade``: nobody has decided yet, or a person must look again, whatever numbers stand there.
+    """
+
+    auto_score: float | None
+    manual_score: float | None
+    extra_credit: float
+    max_score: float
+    needs_manual_grade: bool
+
+
+@dataclass
+class Book:
+    """``grades``, ``comments`` and ``penalties`` are by student; a student in ``grades`` has a submission.
+
+    ``max_points``: the graded cells that the assignment has now, as of its last release.
+    """
+
+    students: dict[str, Student] = field(default_factory=dict)
+    grades: dict[str, dict[Key, Grade]] = field(default_factory=dict)
+    comments: dict[str, dict[Key, str]] = field(default_factory=dict)
+    penalties: dict[str, float] = field(default_factory=dict)
+    max_points: dict[Key, float] = field(default_factory=dict)
+
+
+#: How long a locked gradebook is waited for, in seconds, before a command stops with a message.
+PATIENCE = 60.0
+
+
+def patient(db_url: str) -> str:
+    """The same gradebook; one that somebody else has locked is waited for, by every statement."""
+    url = make_url(db_url)
+    if url.get_backend_name() != "sqlite" or "timeout" in url.query:
+        return db_url  # a database server waits by itself
+    return url.update_query_dict({"timeout": str(PATIENCE)}).render_as_string(hide_password=False)
+
+
+def open_book(db_url: str) -> api.Gradebook | None:
+    """None where there is no gradebook yet: opening would make one. Raises GradingError where it cannot be opened."""
+    try:
+        database = make_url(db_url).database
+        if db_url.startswith("sqlite") and not (database and Path(database).is_file()):
+            return None
+        return api.Gradebook(patient(db_url))
+    except SQLAlchemyError as error:
+        raise GradingError(f"the gradebook cannot be opened: {getattr(error, 'orig', None) or error}") from error
+
+
+def read_book(gradebook: api.Gradebook | None, assignment: str, students: Collection[str] | None = None) -> Book:
+    """Empty where there is no gradebook. An unknown assignment has students and no grades.
+
+    students: whose grades, comments and penalties are read; None for everybody's.
+    """
+    book = Book()
+    if gradebook is None:
+        return book
+    read = gradebook.db.execute
+    for student in gradebook.db.query(api.Student):
+        names = (student.last_name, student.first_name, student.email, student.lms_user_id)
+        book.students[student.id] = Student(student.id, *(name or "" for name in names))
+    book.max_points = _max_points(read, assignment)
+    of = _submitted_notebooks(assignment, students)
+    notebooks = {}
+    for key, student, notebook, penalty in read(of):
+        if students is None or student in students:
+            notebooks[key] = (student, notebook)
+            book.penalties[student] = book.penalties.get(student, 0.0) + (penalty or 0.0)
+    ids = of.with_only_columns(api.SubmittedNotebook.id).order_by(None)
+    _read_grades(book, read, notebooks, ids)
+    comments = select(api.Comment.notebook_id, api.BaseCell.name, api.Comment.manual_comment).where(
+        api.Comment.cell_id == api.BaseCell.id, api.Comment.notebook_id.in_(ids)
+    )
+    for key, cell, comment in read(comments):
+        # nbgrader's own "No response." is an automatic comment, and left out: it is nobody's word
+        if key in notebooks and comment and comment.strip() and not comment.startswith(EARLIER):
+            student, notebook = notebooks[key]
+            book.comments.setdefault(student, {})[notebook, cell] = comment.strip()
+    return book
+
+
+def _submitted_notebooks(assignment: str, students: Collection[str] | None) -> Select[Any]:
+    of = (
+        select(
+            api.SubmittedNotebook.id,
+            api.SubmittedAssignment.student_id,
+            api.Notebook.name,
+            api.SubmittedNotebook.late_submission_penalty,
+        )
+        .where(
+            api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id,
+            api.SubmittedNotebook.notebook_id == api.Notebook.id,
+            api.SubmittedAssignment.assignment_id == api.Assignment.id,
+            api.Assignment.name == assignment,
+        )
+        .order_by(api.Notebook.name)
+    )
+    if students is not None and len(students) <= _MANY:
+        known = sorted(filter(is_writable, students))  # a database takes no other name
+        of = of.where(api.SubmittedAssignment.student_id.in_(known))
+    return of
+
+
+def _max_points(read: Any, assignment: str) -> dict[Key, float]:
+    found: dict[Key, float] = {}
+    for kind in (api.GradeCell, api.TaskCell):
+        rows: Iterable[tuple[str, str, float | None]] = read(
+            select(api.Notebook.name, kind.name, kind.max_score).where(
+                kind.notebook_id == api.Notebook.id,
+                api.Notebook.assignment_id == api.Assignment.id,
+                api.Assignment.name == assignment,
+            )
+        )
+        found |= {(notebook, cell): most or 0.0 for notebook, cell, most in rows}
+    return found
+
+
+def _read_grades(book: Book, read: Any, notebooks: dict[str, Key], ids: Select[Any]) -> None:
+    grades = select(
+        api.Grade.notebook_id,
+        api.BaseCell.name,
+        api.Grade.auto_score,
+        api.Grade.manual_score,
+        api.Grade.extra_credit,
+        api.Grade.needs_manual_grade,
+    ).where(api.Grade.cell_id == api.BaseCell.id, api.Grade.notebook_id.in_(ids))
+    for key, cell, auto, manual, extra, waits in read(grades):
+        if key in notebooks:
+            student, notebook = notebooks[key]
+            most = book.max_points.get((notebook, cell), 0.0)
+            book.grades.setdefault(student, {})[notebook, cell] = Grade(auto, manual, extra or 0.0, most, bool(waits))

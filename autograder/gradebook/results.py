@@ -1,0 +1,214 @@
+"""Results: for every student and exercise the points that count, and who decided them.
+
+Everything that shows points takes them from here: the table of ``autograder grade``, feedback, report, every export,
+CI, late penalties and ``nbgrader export``. :func:`result_of` is the rule for one exercise:
+
+1. A manual grade beats the grader's points, and extra credit is added to points that are decided.
+2. What nobody has decided has no points (None, never 0): an answer that a person has yet to read, also where it has
+   extra credit already; a manual grade that was given for another text (nbgrader's ``needs_manual_grade``); an exercise
+   on which the grader failed, until a person decides or it is graded again.
+3. A sum with None in it is None. ``points_so_far`` is what is decided of it, and is always shown as such.
+4. The deduction for being late is taken off a sum that is decided.
+5. Points of two versions of an assignment are never put side by side: :func:`check_one_version`.
+
+Results come from the gradebook, where people grade, and from ``verdicts.json``, which says more than it and is enough
+where there is no gradebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, cast
+
+from autograder.errors import GradingError
+from autograder.gradebook.late.policy import Lateness
+from autograder.gradebook.read import Grade, Key, Student
+from autograder.model.verdict import CellVerdict, NotebookVerdict, Status, SubmissionVerdict
+
+#: ``waiting``: a person must read something; ``infrastructure``: the grader failed, or has not graded it yet.
+State = Literal["graded", "waiting", "infrastructure", "refused", "nothing handed in"]
+
+NOT_GRADED = "infrastructure"
+
+
+@dataclass(frozen=True)
+class GradedExercise:
+    """A graded cell: one column of the table."""
+
+    notebook: str
+    cell: str
+    max_points: float
+
+    @property
+    def key(self) -> Key:
+        return self.notebook, self.cell
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """One student's result in one exercise.
+
+    ``points`` is None where nobody has decided yet; ``status`` then says who must: ``manual`` or ``infrastructure``.
+    Else it is the grader's own word, whoever gave the points. ``extra_credit`` is part of ``points``.
+    ``graded_before``: a person gave points for an answer that has changed since.
+    """
+
+    status: str
+    points: float | None
+    max_points: float
+    decided_by: Literal["grader", "person"] | None = None
+    extra_credit: float = 0.0
+    graded_before: bool = False
+
+
+def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded: bool = False) -> ExerciseResult:
+    """The result of one exercise, from the grader's verdict on it and its row in the gradebook, where there are such.
+
+    never_graded: of a submission without a verdict, that its grades hold nothing at all.
+    """
+    most = cell.max_points if cell is not None else grade.max_score if grade is not None else 0.0
+    status = str(cell.status) if cell is not None else "graded"
+    if grade is not None and grade.manual_score is not None and not grade.needs_manual_grade:
+        extra = grade.extra_credit
+        return ExerciseResult(status, grade.manual_score + extra, most, "person", extra)
+    if status == NOT_GRADED or never_graded:
+        return ExerciseResult(NOT_GRADED, None, most)
+    if grade is None:
+        points = cell.points if cell is not None else None
+        return ExerciseResult(status, points, most, None if points is None else "grader")
+    if grade.auto_score is None and cell is not None and cell.points is not None:
+        return ExerciseResult(NOT_GRADED, None, most)  # this gradebook has never heard of the verdict
+    if grade.auto_score is None or grade.needs_manual_grade:
+        return ExerciseResult("manual", None, most, graded_before=grade.manual_score is not None)
+    return ExerciseResult(status, grade.auto_score + grade.extra_credit, most, "grader", grade.extra_credit)
+
+
+@dataclass(frozen=True)
+class StudentResult:
+    """One student. ``penalty``: what the gradebook holds as late penalty; it counts only where no policy speaks.
+
+    ``verdict``: as the grader wrote it; None where there is none that can be read.
+    """
+
+    student: Student
+    exercises: Mapping[Key, ExerciseResult] = field(default_factory=dict)
+    comments: Mapping[Key, str] = field(default_factory=dict)
+    submitted_at: datetime | None = None
+    lateness: Lateness | None = None
+    penalty: float = 0.0
+    verdict: SubmissionVerdict | None = None
+
+    @property
+    def waiting(self) -> list[Key]:
+        return [key for key, result in self.exercises.items() if result.points is None]
+
+    @property
+    def state(self) -> State:
+        if not self.exercises:
+            return "nothing handed in"
+        if any(self.exercises[key].status == NOT_GRADED for key in self.waiting):
+            return "infrastructure"
+        if self.lateness is not None and self.lateness.refused:
+            return "refused"
+        return "waiting" if self.waiting else "graded"
+
+    @property
+    def points(self) -> float | None:
+        """Before the deduction; None while an exercise waits."""
+        return None if not self.exercises or self.waiting else self.points_so_far
+
+    @property
+    def points_so_far(self) -> float:
+        """Of the exercises that are decided."""
+        return sum(result.points or 0.0 for result in self.exercises.values())
+
+    @property
+    def max_points(self) -> float:
+        return sum(result.max_points for result in self.exercises.values())
+
+    @property
+    def deduction(self) -> float | None:
+        """Points off for being late, from one source alone: the policy, or else the gradebook."""
+        if self.points is None or self.state == "refused":
+            return None
+        if self.lateness is not None:
+            return self.lateness.deduction(self.points)
+        return max(0.0, min(self.points, self.penalty))
+
+    @property
+    def score(self) -> float | None:
+        """What counts. None while an exercise waits, and for a refused submission."""
+        return None if self.points is None or self.deduction is None else self.points - self.deduction
+
+    def notebook(self, name: str) -> StudentResult:
+        """The exercises of one notebook alone. Being late is a matter of the whole submission, and left out."""
+        own = {key: result for key, result in self.exercises.items() if key[0] == name}
+        comments = {key: text for key, text in self.comments.items() if key[0] == name}
+        return StudentResult(self.student, own, comments, self.submitted_at, verdict=self.verdict)
+
+
+def with_results(verdict: SubmissionVerdict, exercises: Mapping[Key, ExerciseResult]) -> SubmissionVerdict:
+    """The verdict with the points that count in the place of the grader's, for whoever reads its checks too."""
+    return replace(verdict, notebooks=tuple(_with_results(notebook, exercises) for notebook in verdict.notebooks))
+
+
+def _with_results(notebook: NotebookVerdict, exercises: Mapping[Key, ExerciseResult]) -> NotebookVerdict:
+    cells = []
+    for cell in notebook.cells:
+        found = exercises.get((notebook.notebook, cell.cell)) or result_of(cell)
+        status = cast(Status, found.status) if found.points is None else cell.status
+        cells.append(replace(cell, points=found.points, status=status))
+    return replace(notebook, cells=tuple(cells))
+
+
+@dataclass(frozen=True)
+class ResultsTable:
+    """A class. ``deadline``: whether the late policy speaks about this assignment.
+
+    ``unreadable``: student to the reason why their verdict cannot be read.
+    ``released``: the exercises and points of the assignment's last release; empty where no gradebook knows them.
+    """
+
+    assignment: str
+    exercises: tuple[GradedExercise, ...]
+    rows: tuple[StudentResult, ...]
+    deadline: bool = False
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    released: Mapping[Key, float] = field(default_factory=dict)
+
+    @property
+    def max_points(self) -> float:
+        """Of a whole submission."""
+        return max((row.max_points for row in self.rows), default=0.0)
+
+
+def check_one_version(table: ResultsTable) -> None:
+    """Raises GradingError where some were graded with other exercises or points than the assignment has now."""
+    versions: dict[str, Mapping[Key, float]] = {}
+    for row in table.rows:
+        if row.verdict is not None:
+            cells = [(book.notebook, cell) for book in row.verdict.notebooks for cell in book.cells]
+            versions[row.student.id] = {(name, cell.cell): cell.max_points for name, cell in cells}
+    expected = table.released or next(iter(versions.values()), {})
+    old = [student for student, version in versions.items() if version != expected]
+    if not old:
+        return
+    theirs = versions[old[0]]
+    name = next(key for key in {**expected, **theirs} if expected.get(key) != theirs.get(key))
+    now, then = expected.get(name), theirs.get(name)
+    if now is None or then is None:
+        what = f"{name[1]} of {name[0]} is {'gone' if now is None else 'new'} since {named(old)}"
+    else:
+        what = f"{name[1]} of {name[0]} has {now:g} points, and had {then:g} when {named(old)}"
+    raise GradingError(
+        f"the points of {table.assignment} have changed: {what} {'was' if len(old) == 1 else 'were'} graded; "
+        f"results of two versions are not mixed: run 'autograder grade {table.assignment}', then this again"
+    )
+
+
+def named(students: Sequence[str], show: int = 10) -> str:
+    """``ada, bob and 3 more``."""
+    shown = ", ".join(students[:show])
+    return f"{shown} and {len(students) - show} more" if len(students) > show else shown

@@ -1,0 +1,160 @@
+"""Writing verdicts into nbgrader's gradebook, whose schema stays nbgrader's own.
+
+There is one writer. nbgrader commits a new student and a new submission by itself; the points of a submission follow in
+one transaction, so that nobody reads half of them.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from nbformat import NotebookNode
+from nbgrader import api
+from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
+from nbgrader.utils import compute_checksum
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError, SAWarning
+
+from autograder.errors import GOES_ON, GradingError
+from autograder.gradebook.graded_answers import read_record, settle, write_record
+from autograder.gradebook.read import PATIENCE, patient
+from autograder.model import cells
+from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
+from autograder.pipeline.grade import Graded
+
+Result = TypeVar("Result")
+
+
+#: What SQLite says of a file that no waiting will help.
+_HOPELESS = ("disk is full", "readonly database", "disk I/O error", "unable to open")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """``kept_manual``: how many marks given by hand were there before and still count."""
+
+    kept_manual: int
+
+
+def open_gradebook(db_url: str, assignment: str) -> Gradebook:
+    """Raises GradingError where the gradebook does not know the assignment or cannot be opened."""
+    try:
+        gradebook = Gradebook(patient(db_url))
+        gradebook.find_assignment(assignment)
+    except MissingEntry as error:
+        raise GradingError(
+            f"the gradebook does not know {assignment!r}: run 'nbgrader generate_assignment "
+            f"{assignment}' (or 'make release') first"
+        ) from error
+    except OperationalError as error:
+        advice = "close whatever holds it and start again"
+        raise GradingError(f"the gradebook cannot be opened: {error.orig}; {advice}") from error
+    return gradebook
+
+
+def save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None = None, root: Path | None = None) -> Saved:
+    """Write one submission's verdict. Manual grades stay; where the answer has changed, a person has to look again.
+
+    root: the course's folder, where it is recorded what a manual grade was given for. Without it every manual grade
+    has to be looked at again.
+    """
+    return _patiently(gradebook, lambda: _save(gradebook, graded, timestamp, root))
+
+
+def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
+    started, pause = time.monotonic(), 0.05
+    while True:
+        try:
+            return action()
+        except OperationalError as error:
+            gradebook.db.rollback()
+            if any(word in str(error.orig) for word in _HOPELESS):
+                raise GradingError(
+                    f"the gradebook cannot be written: {error.orig}; when that is mended, {GOES_ON}"
+                ) from error
+            if time.monotonic() - started > PATIENCE:
+                raise GradingError(
+                    f"the gradebook stayed locked for {PATIENCE:.0f} s: {error.orig}; close whatever "
+                    "holds it and start again, nothing is lost"
+                ) from error
+            time.sleep(pause)
+            pause = min(2 * pause, 2.0)
+
+
+def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None, root: Path | None) -> Saved:
+    verdict = graded.verdict
+    before = read_record(root, verdict.assignment, verdict.student) if root is not None else {}
+    gradebook.update_or_create_student(verdict.student)
+    when = {"timestamp": timestamp} if timestamp else {}
+    with warnings.catch_warnings():
+        # nbgrader builds its rows outside the session and says so at length; nothing is lost by it
+        warnings.simplefilter("ignore", SAWarning)
+        submission = gradebook.update_or_create_submission(verdict.assignment, verdict.student, **when)
+    notebooks = {notebook.notebook: notebook for notebook in verdict.notebooks}
+    record, kept = dict(before), 0
+    for stored in submission.notebooks:
+        if stored.name in notebooks:
+            _save_notebook(stored, notebooks[stored.name], graded.notebooks.get(stored.name))
+            answers = graded.answers.get(stored.name, {}) if graded.answers is not None else None
+            settled = settle(stored, notebooks[stored.name], answers, before.get(stored.name))
+            record[stored.name] = settled[0]
+            kept += settled[1]
+    gradebook.db.commit()
+    if root is not None:
+        write_record(root, verdict.assignment, verdict.student, record)
+    return Saved(kept)
+
+
+def _save_notebook(stored: SubmittedNotebook, verdict: NotebookVerdict, notebook: NotebookNode | None) -> None:
+    found = {cell.cell: cell for cell in verdict.cells}
+    for grade in stored.grades:
+        if grade.name in found:
+            grade.auto_score = found[grade.name].points
+    untouched = _untouched(notebook) if notebook is not None else set()
+    for comment in stored.comments:
+        comment.auto_comment = "No response." if comment.name in untouched else None
+
+
+def not_in_gradebook(gradebook: Gradebook, assignment: str, verdicts: Mapping[str, SubmissionVerdict]) -> list[str]:
+    """The students (by ``verdicts``, which are by student) whose points the gradebook does not hold."""
+    rows = gradebook.db.execute(
+        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, api.Grade.auto_score)
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
+        .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, api.BaseCell.id == api.Grade.cell_id)
+        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+        .where(api.Assignment.name == assignment)
+    )
+    held: dict[str, dict[tuple[str, str], float | None]] = {}
+    for student, notebook, cell, points in rows:
+        held.setdefault(student, {})[notebook, cell] = points
+    return [student for student, verdict in verdicts.items() if not _holds(held.get(student), verdict)]
+
+
+def _holds(held: Mapping[tuple[str, str], float | None] | None, verdict: SubmissionVerdict) -> bool:
+    """A cell that the gradebook does not know at all is no reason: writing again would not help."""
+    if held is None:
+        return False
+    decided = {
+        (notebook.notebook, cell.cell): cell.points
+        for notebook in verdict.notebooks
+        for cell in notebook.cells
+        if cell.points is not None
+    }
+    return all(held[key] == points for key, points in decided.items() if key in held)
+
+
+def _untouched(notebook: NotebookNode) -> set[str]:
+    """The answer cells whose text is still the released stub."""
+    return {
+        cells.nbgrader(cell)["grade_id"]
+        for cell in notebook.cells
+        if cells.is_solution(cell) and cells.nbgrader(cell).get("checksum") == compute_checksum(cell)
+    }

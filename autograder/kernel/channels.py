@@ -1,0 +1,123 @@
+"""The grader's sockets to one kernel. Everything that comes in was made by the student's process, and is judged so.
+
+A message that is malformed, unsigned or not an answer to the request at hand is dropped; a large one is not read; one
+that is larger still costs the connection. What is forged well can only pass for the forger's own output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import zmq
+from jupyter_client.manager import KernelManager
+from zmq.utils.monitor import recv_monitor_message
+
+from autograder.isolation import usage
+
+#: Of one socket's messages, the grader holds at most this many of at most this size.
+MOST_WAITING = 32
+LARGEST_MESSAGE = 32 << 20  # bytes
+LARGEST_CONTENT = 4 << 20  # bytes that are read: JSON unfolds to many times its length
+#: Bytes by which one kernel may make the grader grow in all its life. The parts of a message that never ends are held
+#: without being counted among those that wait.
+FLOOD = 256 << 20
+_LARGEST_HEADER = 1 << 16
+_SEND_MS = 1000  # a kernel that takes nothing must not hold up the grader
+_RECONNECT_MS = 10
+_CONTENT = 4  # its place in a message, after signature, header, parent's header and metadata
+_IDENTITY = b"grader"  # the same after a lost connection, so that replies still find their way
+
+
+def context() -> zmq.Context[zmq.Socket[bytes]]:
+    """A context whose sockets take in little at a time."""
+    made: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    for option, value in (
+        (zmq.RCVHWM, MOST_WAITING), (zmq.MAXMSGSIZE, LARGEST_MESSAGE), (zmq.RECONNECT_IVL, _RECONNECT_MS),
+        (zmq.SNDTIMEO, _SEND_MS),
+    ):  # fmt: skip
+        made.setsockopt(option, value)
+    return made
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of the right shape; nothing else about it is known."""
+
+    kind: str
+    parent: str  # the id of the request that it says it answers
+    content: dict[str, Any]  # empty where it was too large
+    oversized: bool = False
+
+
+class KernelChannels:
+    """Shell and iopub of one kernel, each with a watch on its connection."""
+
+    _was_flooded = False  # by any kernel of this process since the last one was started
+
+    def __init__(self, manager: KernelManager) -> None:
+        self._session = manager.session
+        if KernelChannels._was_flooded:
+            _give_back_memory()
+        KernelChannels._was_flooded = False
+        self._memory_bound = usage.memory([os.getpid()]) + FLOOD
+        self.shell = manager.connect_shell(identity=_IDENTITY)
+        self.iopub = manager.connect_iopub()
+        self.shell_lost = self.shell.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        self.iopub_lost = self.iopub.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+
+    def request(self, kind: str, content: dict[str, Any]) -> str:
+        """Send a request on the shell channel; its id."""
+        message = self._session.msg(kind, content=content)
+        with contextlib.suppress(zmq.Again):
+            self._session.send(self.shell, message)
+        return str(message["header"]["msg_id"])
+
+    def receive(self, socket: zmq.Socket[bytes]) -> Message | None:
+        """The next message that waits on ``socket``, or None where it is of no use. Raises zmq.Again for none."""
+        parts = socket.recv_multipart(zmq.NOBLOCK)
+        try:
+            _, parts = self._session.feed_identities(parts)
+            if any(len(part) > _LARGEST_HEADER for part in parts[:_CONTENT]):
+                return None
+            oversized = len(parts[_CONTENT]) > LARGEST_CONTENT
+            raw = self._session.deserialize(parts, content=not oversized)
+            kind, parent = raw["header"]["msg_type"], raw["parent_header"].get("msg_id")
+            content = {} if oversized else raw["content"]
+        except Exception:  # a hostile message may fail in any way: too deep, no UTF-8, no signature, of no shape
+            return None
+        if isinstance(kind, str) and isinstance(content, dict):
+            return Message(kind, parent if isinstance(parent, str) else "", content, oversized)
+        return None
+
+    def flooded(self) -> bool:
+        """Whether the grader holds more than it should since this kernel was started."""
+        flooded = usage.memory([os.getpid()]) > self._memory_bound
+        KernelChannels._was_flooded |= flooded
+        return flooded
+
+    def close(self) -> None:
+        for socket in (self.shell, self.iopub):
+            with contextlib.suppress(zmq.ZMQError):
+                socket.disable_monitor()
+        for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub):
+            socket.close(linger=0)
+
+
+def _give_back_memory() -> None:
+    """Else the C library keeps what it was flooded with, and each flood could go as far beyond the last one."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def lost(monitor: zmq.Socket[bytes]) -> bool:
+    """Whether the watched connection has been lost since one looked last."""
+    found = False
+    with contextlib.suppress(zmq.Again):
+        while True:
+            recv_monitor_message(monitor, zmq.NOBLOCK)
+            found = True
+    return found

@@ -1,0 +1,166 @@
+"""The grader's end of the template: one warm process, kept alive, that forks kernels for whoever knows its address."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from autograder.isolation import Confined, Policy, channel_pair
+from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.launch import Launch
+from autograder.kernel.scratch import base_folder, remove_tree
+
+_PROJECT = Path(__file__).resolve().parents[2]
+_START_SECONDS = 120.0
+_STARTS = 3  # in a row that may fail before the template is given up
+_WAITING = 128  # connections
+_PASSED_ON = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME", "LD_LIBRARY_PATH")
+
+
+class ForkServer:
+    """Has kernels forked by the template at an address. Safe to use from several threads and processes."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def fork(self, launch: Launch, policy: Policy) -> Confined:
+        """A new kernel process, confined to ``policy``, about to serve on the sockets of its connection file.
+
+        Where the template is just being started anew, the request waits for it. Raises InfrastructureError where
+        there is none any more.
+        """
+        ours, theirs = channel_pair()
+        request = json.dumps({"launch": asdict(launch), "policy": policy.to_json()}).encode()
+        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+            try:
+                connection.connect(self.address)
+                socket.send_fds(connection, [request], [theirs.fileno()])
+            except OSError as error:
+                ours.close()
+                raise InfrastructureError(f"the template process takes no requests: {error}") from error
+        return Confined(ours)
+
+
+class Template:
+    """The warm process. It starts at once and in the background, again when it dies, and ends with :meth:`close`.
+
+    Its socket lies in a folder of the grader's own, which no confined process can reach.
+    """
+
+    def __init__(self) -> None:
+        self._folder, self._held = base_folder()
+        private = self._folder / "template"
+        private.mkdir(mode=0o700)
+        self.address = str(private / "socket")
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listener.bind(self.address)
+        self._listener.listen(_WAITING)
+        self._closing = False
+        self._failure = ""
+        self._up = threading.Event()  # the first start has come to an end, good or bad
+        self._process: subprocess.Popen[bytes] | None = None
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper.start()
+
+    def ready(self) -> None:
+        """Return when the template has come up. Raises InfrastructureError where it does not."""
+        self._up.wait()
+        if self._failure:
+            raise InfrastructureError(f"the template process did not start: {self._failure}")
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def close(self) -> None:
+        """End the template, and with it every kernel that it started. Once is enough, twice does no harm."""
+        if self._closing:
+            return
+        self._closing = True
+        if self._process is not None:
+            self._process.kill()
+        self._keeper.join()
+        self._listener.close()
+        remove_tree(self._folder)
+        self._held.close()
+
+    def _keep(self) -> None:
+        """Start the template whenever there is none, until it is closed or fails to start several times in a row."""
+        failures = 0
+        while not self._closing and failures < _STARTS:
+            ours, theirs = channel_pair()
+            with ours, theirs:
+                process = self._process = self._start(theirs)
+                theirs.close()
+                self._failure = "" if self._closing else _reason_against(process, ours)
+                failures = failures + 1 if self._failure else 0
+                if self._failure or self._closing:
+                    process.kill()
+                if not self._failure or failures == _STARTS:
+                    self._up.set()
+                process.wait()
+        self._up.set()
+        if not self._closing:
+            self._listener.close()  # nobody shall wait for it
+
+    def _start(self, channel: socket.socket) -> subprocess.Popen[bytes]:
+        descriptors = [channel.fileno(), self._listener.fileno()]
+        code = (
+            f"import sys; sys.path.insert(0, {str(_PROJECT)!r}); "
+            f"from autograder.kernel.warm_process import main; main(*{descriptors})"
+        )
+        return subprocess.Popen(
+            [sys.executable, "-I", "-c", code],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            pass_fds=descriptors, env=_variables(), start_new_session=True, cwd="/",
+        )  # fmt: skip
+
+
+def _reason_against(process: subprocess.Popen[bytes], channel: socket.socket) -> str:
+    """Wait until the template has come up; why it cannot be used, empty where it can."""
+    assert process.stderr is not None
+    with process.stderr:
+        ready, _, _ = select.select([channel], [], [], _START_SECONDS)
+        packet = b""
+        if ready:
+            with contextlib.suppress(OSError):
+                packet = channel.recv(1 << 16)
+        if not packet:
+            process.kill()
+            return process.stderr.read().decode(errors="replace").strip()[-2000:] or "it took too long"
+    threads = json.loads(packet)["threads"]
+    if threads != 1:
+        return f"it has {threads} threads, so that its children could hang: a library that it imports starts them"
+    return ""
+
+
+def _variables() -> dict[str, str]:
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {
+        **passed_on,
+        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1"),
+        "MALLOC_ARENA_MAX": "2",  # else every thread of a kernel reserves 64 MB of its bounded address space
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+
+
+@cache
+def shared() -> ForkServer:
+    """A fork server whose template lives as long as this process does."""
+    template = Template()
+    atexit.register(template.close)
+    template.ready()
+    return ForkServer(template.address)

@@ -1,0 +1,113 @@
+"""The warm template: a process that has imported everything and forks a kernel for each notebook.
+
+It has one thread, has run no tensor operation (a child of one that had would hang in its first matrix product), and
+holds no secret: no reference, no source notebook. Graders ask over a socket that it inherits, and it ends with theirs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from functools import partial
+
+from autograder.isolation import Policy, supervise
+from autograder.kernel.application import run_kernel
+from autograder.kernel.launch import Launch
+
+#: In this order. What cannot be imported is left to the notebooks to miss.
+_WARM = (
+    "numpy", "torch", "torch.nn.functional", "safetensors.torch", "safetensors.numpy",
+    "transformers", "transformers.models.distilbert.configuration_distilbert",
+    "transformers.models.distilbert.modeling_distilbert", "transformers.models.auto",
+    "transformers.modeling_outputs", "transformers.activations", "tokenizers",
+    "transformers.models.distilbert.tokenization_distilbert", "transformers.models.auto.tokenization_auto",
+    "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib_inline.backend_inline",
+    "PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PpmImagePlugin",
+    "tqdm.auto", "encodings.idna", "tornado.platform.asyncio",
+    "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger", "pdb", "IPython.display", "IPython.core.debugger",
+    "IPython.core.oinspect", "IPython.core.completerlib", "IPython.core.logger", "IPython.extensions.storemagic",
+    "IPython.core.magics.execution", "stack_data", "executing", "pure_eval", "pygments.formatters.terminal256",
+    "course", "course.figures", "course.pretrained", "course.parts", "course.tokenizer", "course.attention_html",
+    "course.check.distilbert", "course.check.encoder_lab", "course.check.transformer_tutorial",
+    "course.check.numpy_attention", "course.check.figure_data", "bertviz", "autograder.testing",
+)  # fmt: skip
+
+_LARGEST_REQUEST = 1 << 20
+_LOOK_FOR_PARENT = 2.0  # seconds
+
+
+def main(descriptor: int, listening: int) -> None:
+    """Say on the inherited socket that all is ready, then fork for whoever connects, until the grader is gone."""
+    parent = os.getppid()
+    missing = warm_up()
+    channel, listener = socket.socket(fileno=descriptor), socket.socket(fileno=listening)
+    threads = len(os.listdir("/proc/self/task"))
+    channel.send(json.dumps({"missing": missing, "threads": threads}).encode())
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors report to the grader; nobody waits for them here
+    while os.getppid() == parent:
+        ready, _, _ = select.select([channel, listener], [], [], _LOOK_FOR_PARENT)
+        if channel in ready:
+            return  # closed: nothing is ever said on it
+        if listener in ready:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                request, descriptors, _, _ = socket.recv_fds(connection, _LARGEST_REQUEST, 1)
+                if descriptors:
+                    _fork(request, descriptors[0])
+
+
+def warm_up() -> list[str]:
+    """Do once what every child would do again; the names of what could not be imported."""
+    missing = _import_everything()
+    _draw_once()
+    gc.collect()
+    gc.freeze()  # a child that collects garbage must not copy every page that it looks at
+    return missing
+
+
+def _draw_once() -> None:
+    """One picture with every kind of text, thrown away: fonts are looked up here, and not in every kernel again."""
+    with contextlib.suppress(ImportError):
+        from matplotlib.backends import backend_registry
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(layout="constrained")
+        panel = figure.subplots()
+        image = panel.imshow([[0.0, 1.0], [1.0, 0.0]])
+        panel.set_title("layer 0")
+        panel.set_xticks([0, 1], ["[CLS]", "##s"], rotation=90)
+        panel.text(0, 0, r"$\alpha$ bold", weight="bold", style="italic", family="monospace")
+        figure.colorbar(image)
+        FigureCanvasAgg(figure).print_png(io.BytesIO())
+        backend_registry.list_all()  # looks through every installed package
+
+
+def _import_everything() -> list[str]:
+    missing = []
+    # Half of a kernel's start would go into a debugger that nobody can attach to.
+    sys.modules["debugpy"] = None  # type: ignore[assignment]
+    for name in _WARM:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            missing.append(name)
+    return missing
+
+
+def _fork(request: bytes, descriptor: int) -> None:
+    if os.fork():
+        os.close(descriptor)
+        return
+    asked = json.loads(request)
+    launch = Launch(**asked["launch"])
+    sys.argv[:] = ["ipykernel"]
+    supervise(socket.socket(fileno=descriptor), Policy.from_json(asked["policy"]), partial(run_kernel, launch))

@@ -1,0 +1,94 @@
+"""An assignment as the instructor wrote it: notebooks with solutions and hidden tests, and as students got them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.errors import GradingError
+from autograder.model import cells
+from autograder.model.course import Course, unknown_assignment
+from autograder.references.store import References
+
+#: Where the instructor's own version of a file lies that students hand in beside the notebooks.
+SOLUTIONS = Path(__file__).resolve().parents[1] / "solutions"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The trusted notebooks: with solutions and hidden tests (``source``), and as students got them (``release``).
+
+    ``files`` are the teacher's files beside the notebooks; ``deliverables`` names those that a submission replaces;
+    ``references`` are those of the course.
+    ``ignore``: patterns of file names that nbgrader leaves out, in a submission too.
+    """
+
+    name: str
+    source: Mapping[str, NotebookNode]
+    release: Mapping[str, NotebookNode]
+    files: Mapping[str, bytes]
+    deliverables: frozenset[str]
+    references: References
+    ignore: tuple[str, ...] = ()
+
+    @classmethod
+    def open(cls, root: Path | Course, name: str, release: Path | None = None) -> Assignment:
+        """Raises GradingError where there is no such assignment, or it was never released.
+
+        release: where the students' notebooks lie as long as they are not in their place.
+        """
+        course = root if isinstance(root, Course) else Course(root)
+        opened = cls.unreleased(course, name)
+        folder = release or course.release(name)
+        missing = [stem for stem in opened.source if not (folder / f"{stem}.ipynb").is_file()]
+        if missing:
+            expected = f"{missing[0]}.ipynb is not in {folder}"
+            raise GradingError(f"{name} was never released ({expected}): run 'autograder release {name}'")
+        return replace(opened, release={stem: _read(folder / f"{stem}.ipynb") for stem in opened.source})
+
+    @classmethod
+    def unreleased(cls, course: Course, name: str) -> Assignment:
+        """An assignment before its release. Raises GradingError where there is no such assignment."""
+        source = course.source(name)
+        if not name or not source.is_dir():
+            raise GradingError(unknown_assignment(course, name))
+        found = sorted(source.glob(f"{course.settings.notebook_id}.ipynb"))
+        solutions = [path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()]
+        return cls(
+            name,
+            {path.stem: _read(path) for path in found if path.is_file()},
+            {},
+            read_files(source, course.settings.ignore),
+            frozenset(name for name in solutions if not course.settings.ignores(name)),
+            References.of_course(course.root),
+            course.settings.ignore,
+        )
+
+    @property
+    def max_points(self) -> float:
+        return sum(cells.max_points(cell) for nb in self.source.values() for cell in nb.cells if cells.is_graded(cell))
+
+    def solution_files(self) -> dict[str, bytes]:
+        """The instructor's own deliverables, for a run of the source notebooks. Never beside student code."""
+        return {name: (SOLUTIONS / self.name / name).read_bytes() for name in self.deliverables}
+
+
+def _read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def read_files(folder: Path, ignore: Sequence[str]) -> dict[str, bytes]:
+    """What nbgrader copies along with the notebooks: path -> content."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and path.suffix != ".ipynb"
+        and "__pycache__" not in path.parts
+        and not any(fnmatch(part, pattern) for part in path.relative_to(folder).parts for pattern in ignore)
+    }

@@ -1,0 +1,125 @@
+"""The folder of an nbgrader course: its settings, and where everything lies."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from autograder.errors import NothingToGrade
+from autograder.model.settings import Settings, read_settings
+
+# stand for every student and every assignment while a pattern is made; no regular expression changes them
+_ANY_STUDENT, _ANY_ASSIGNMENT = "anyxstudent", "anyxassignment"
+
+
+@dataclass(frozen=True, init=False)
+class Course:
+    """The folder of an nbgrader course: its gradebook, and where everything lies, as ``nbgrader_config.py`` has it."""
+
+    root: Path
+    settings: Settings
+
+    def __init__(self, root: Path, settings: Settings | None = None) -> None:
+        """Raises GradingError for a configuration that fails."""
+        settings = settings or read_settings(root)
+        object.__setattr__(self, "root", settings.root)
+        object.__setattr__(self, "settings", settings)
+
+    @property
+    def db_url(self) -> str:
+        """SQLite beside the course, unless the configuration says otherwise (PostgreSQL, say)."""
+        return self.settings.db_url
+
+    def source(self, assignment: str) -> Path:
+        return self._path(self.settings.source_directory, ".", assignment)
+
+    def release(self, assignment: str) -> Path:
+        return self._path(self.settings.release_directory, ".", assignment)
+
+    def folder(self, step: str, assignment: str) -> Path:
+        """Where the files of a step lie that has no students, whatever the step's folder is called."""
+        return self._path(step, ".", assignment)
+
+    def submitted(self, student: str, assignment: str) -> Path:
+        return self._path(self.settings.submitted_directory, student, assignment)
+
+    def autograded(self, student: str, assignment: str) -> Path:
+        return self._path(self.settings.autograded_directory, student, assignment)
+
+    def feedback(self, student: str, assignment: str) -> Path:
+        return self._path(self.settings.feedback_directory, student, assignment)
+
+    @property
+    def every_feedback(self) -> Path:
+        """The folder that holds everybody's feedback."""
+        return next(path for path in self.feedback("*", "*").parents if "*" not in str(path))
+
+    def assignments(self) -> list[str]:
+        """Every assignment with a source notebook, in order."""
+        folders = self._found(self.settings.source_directory, ".", None)
+        return sorted(name for (_, name), folder in folders.items() if any(folder.glob("*.ipynb")))
+
+    def everybody_submitted(self, assignment: str | None = None) -> list[str]:
+        """The students with a folder for this assignment, or for any, in order; those that nbgrader would grade."""
+        found = {student for student, _ in self._found(self.settings.submitted_directory, None, assignment)}
+        return sorted(filter(self.takes, found))
+
+    def takes(self, student: str) -> bool:
+        """Whether ``CourseDirectory.student_id`` and ``student_id_exclude`` let commands work on this student."""
+        return fnmatchcase(student, self.settings.student_id) and student not in self.settings.student_id_exclude
+
+    def everybody_autograded(self, assignment: str) -> list[str]:
+        """The students with a verdict, in order."""
+        folders = self.autograded_folders(assignment)
+        return sorted(student for student, folder in folders.items() if (folder / "verdicts.json").is_file())
+
+    def autograded_folders(self, assignment: str) -> dict[str, Path]:
+        """Student to what is there of their graded submission, which may be half of it."""
+        found = self._found(self.settings.autograded_directory, None, assignment)
+        return {student: folder for (student, _), folder in found.items()}
+
+    def feedback_folders(self, assignment: str) -> dict[str, Path]:
+        found = self._found(self.settings.feedback_directory, None, assignment)
+        return {student: folder for (student, _), folder in found.items()}
+
+    def students(self, assignment: str) -> list[str]:
+        """Everybody with a submission, in order. Raises NothingToGrade where there is nobody."""
+        found = self.everybody_submitted(assignment)
+        if not found:
+            expected = self.submitted("<student>", assignment)
+            raise NothingToGrade(f"there is no submission to {assignment!r}: expected {expected}/")
+        return found
+
+    def _path(self, step: str, student: str, assignment: str) -> Path:
+        structure = self.settings.directory_structure
+        named = structure.format(nbgrader_step=step, student_id=student, assignment_id=assignment)
+        return Path(os.path.normpath(self.root / named))
+
+    def _found(self, step: str, student: str | None, assignment: str | None) -> dict[tuple[str, str], Path]:
+        """(student, assignment) -> folder. None stands for every one. Hidden folders are nobody's."""
+        fixed = self._path(step, student or _ANY_STUDENT, assignment or _ANY_ASSIGNMENT)
+        pattern = glob.escape(str(fixed)).replace(_ANY_STUDENT, "*").replace(_ANY_ASSIGNMENT, "*")
+        escaped = re.escape(str(fixed)).replace(_ANY_STUDENT, "(?P<student>[^/]+)", 1)
+        expression = re.compile(escaped.replace(_ANY_ASSIGNMENT, "(?P<assignment>[^/]+)", 1))
+        found = {}
+        for path in glob.glob(pattern):
+            match = expression.fullmatch(path)
+            # a file or a link in a submission's place belongs to somebody, who is to be told
+            handed_in = assignment is not None and step == self.settings.submitted_directory
+            if match and (handed_in or os.path.isdir(path)):
+                groups = match.groupdict()
+                key = groups.get("student", student or ""), groups.get("assignment", assignment or "")
+                found[key] = Path(path)
+        return found
+
+
+def unknown_assignment(course: Course, name: str) -> str:
+    known = course.assignments()
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known) or 'none'}"
+    return f"unknown assignment {name!r}; {hint}"

@@ -1,0 +1,160 @@
+"""A submission as it lies on disk: raw bytes of the files that the assignment names, none of them looked into yet."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from autograder.errors import NothingToGrade
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.plain_text import few, is_writable
+from autograder.model.plain_text import name as plain_name
+from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
+
+MAX_FILE_BYTES = 1 << 20
+_EXCHANGE_BYTES = 4096
+EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")
+_MAX_LOOKED_AT, _MAX_DEPTH = 1000, 4
+#: So many notebooks of other names are searched for one that is missing.
+_MAX_RENAMED = 20
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in: raw bytes, none of them looked into yet.
+
+    ``notebooks`` holds the files that the assignment asks for and that are there; ``notes`` says what was left out.
+    """
+
+    student: str
+    notebooks: Mapping[str, bytes]
+    files: Mapping[str, bytes]
+    notes: tuple[str, ...]
+
+
+def read_submission(folder: Path, student: str, assignment: Assignment) -> Submission:
+    """Take only what the assignment names. Raises NothingToGrade where there is no notebook at all."""
+    if not is_writable(student):
+        raise NothingToGrade(f"{plain_name(str(folder))}: the student's name is no UTF-8; rename the folder")
+    notes: list[str] = []
+    present = {
+        name: path
+        for name, path in _present(folder, student).items()
+        if not any(fnmatch(name, one) for one in assignment.ignore)
+    }
+    notebooks: dict[str, bytes] = {}
+    for stem in assignment.source:
+        data = _plain(present[f"{stem}.ipynb"], MAX_NOTEBOOK_BYTES, notes) if f"{stem}.ipynb" in present else None
+        if data is None:
+            data = _renamed(stem, present, assignment, notes)
+        if data is not None:
+            notebooks[stem] = data
+        elif f"{stem}.ipynb" not in present:
+            notes.append(f"{stem}.ipynb was not handed in")
+            notes += _deeper(folder, f"{stem}.ipynb")
+    if not notebooks:
+        found = [note for note in notes if not note.endswith("was not handed in")]
+        raise NothingToGrade(
+            f"{plain_name(str(folder))} holds no notebook of {assignment.name!r}: expected "
+            f"{', '.join(f'{stem}.ipynb' for stem in assignment.source)}"
+            + "".join(f"; {note}" for note in few(tuple(found[:3])))
+        )
+    files = {
+        name: data
+        for name in sorted(assignment.deliverables)
+        if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None
+    }
+    notes += [f"{name} was not handed in" for name in sorted(assignment.deliverables) if name not in present]
+    return Submission(student, notebooks, files, few(tuple(notes)))
+
+
+def _present(folder: Path, student: str) -> dict[str, Path]:
+    """What lies in a submission's folder. Raises NothingToGrade where it is no folder of its own."""
+    shown = plain_name(str(folder))
+    if folder.is_symlink() or (folder.parent.name == student and folder.parent.is_symlink()):
+        raise NothingToGrade(f"{shown} is a link, perhaps to somebody else's work: put the student's own files there")
+    try:
+        return {path.name: path for path in folder.iterdir()}
+    except NotADirectoryError:
+        raise NothingToGrade(f"{shown} is a file: expected a folder with the notebooks") from None
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise NothingToGrade(f"{shown} cannot be read: {error.strerror}") from error
+
+
+def _deeper(folder: Path, name: str) -> list[str]:
+    """Where a missing file lies further down. A look at so much as people unpack, not at what somebody dug."""
+    seen = 0
+    for parent, folders, files in os.walk(folder):
+        seen += len(folders) + len(files)
+        if name in files and Path(parent) != folder:
+            where = plain_name(str(Path(parent).relative_to(folder)))
+            return [f"{name} was found in {where}/, where nothing is graded: move it up"]
+        if seen > _MAX_LOOKED_AT or len(Path(parent).relative_to(folder).parts) >= _MAX_DEPTH:
+            folders.clear()
+    return []
+
+
+def exchange_files(folder: Path) -> dict[str, bytes]:
+    """What nbgrader's exchange put beside a submission and looks for beside its feedback; nothing else heeds it."""
+    present = ((name, folder / name) for name in EXCHANGE_FILES if (folder / name).exists())
+    read = ((name, _plain(path, _EXCHANGE_BYTES, [])) for name, path in present)
+    return {name: data for name, data in read if data is not None}
+
+
+def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, notes: list[str]) -> bytes | None:
+    """A notebook under another name: the only one whose cells carry this notebook's marks."""
+    marks = [
+        f'"{grade_id}"'.encode()
+        for cell in assignment.source[stem].cells
+        if (grade_id := cells.grade_id(cell)) and cells.is_solution(cell)
+    ]
+    expected = {f"{other}.ipynb" for other in assignment.source}
+    others = [name for name in present if name.lower().endswith(".ipynb") and name not in expected]
+    # a name that differs in capitals alone comes first
+    others.sort(key=lambda name: (name.lower() != f"{stem}.ipynb".lower(), name))
+    found: bytes | None = None
+    names: list[str] = []  # of those that differ
+    for name in others[:_MAX_RENAMED]:
+        data = _plain(present[name], MAX_NOTEBOOK_BYTES, [])
+        if data and marks and data != found and all(mark in data for mark in marks):
+            found = found or data
+            names.append(plain_name(name))
+    if len(names) > 1:
+        some = " and ".join(names[:3])
+        notes.append(f"{some} could each be {stem}.ipynb, and differ: none was taken; give one of them that name")
+        return None
+    if names:
+        notes.append(f"{names[0]} was taken for {stem}.ipynb: it carries its marks")
+    return found
+
+
+def _plain(path: Path, limit: int, notes: list[str]) -> bytes | None:
+    """The bytes of a regular file of bounded size; links are not followed."""
+    shown = plain_name(path.name)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        why = "it is a link" if path.is_symlink() else f"it cannot be read ({error.strerror})"
+        notes.append(f"{shown} was left out: {why}")
+        return None
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode):  # a folder could not even be opened as a stream
+        os.close(descriptor)
+        notes.append(f"{shown} was left out: it is {'a folder' if stat.S_ISDIR(about.st_mode) else 'no plain file'}")
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        if about.st_size > limit:
+            notes.append(f"{shown} was left out: {about.st_size >> 20} MB; at most {limit >> 20} MB are read")
+            return None
+        try:
+            return stream.read(limit + 1)
+        except OSError as error:
+            notes.append(f"{shown} was left out: it cannot be read ({error.strerror})")
+            return None

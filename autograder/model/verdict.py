@@ -1,0 +1,132 @@
+"""What travels between the stations: the judge's words about one submission, and their JSON form.
+
+A verdict is made in the trusted process alone. ``verdicts.json`` beside an autograded notebook
+holds one :class:`NotebookVerdict` per notebook; ``docs/verdicts.md`` describes the format.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from autograder.model import plain_text as plain
+
+Status = Literal["passed", "partial", "failed", "crashed", "timeout", "missing", "manual", "infrastructure"]
+
+#: Bumped when a field changes its meaning or goes away.
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at. ``mistake`` is the catalogue's id where the mistake is known."""
+
+    name: str
+    passed: bool
+    message: str = ""
+    hint: str = ""
+    mistake: str = ""
+
+
+@dataclass(frozen=True)
+class CellVerdict:
+    """One graded cell. ``points`` is None where a human, or a second attempt, must decide."""
+
+    cell: str
+    status: Status
+    points: float | None
+    max_points: float
+    checks: tuple[Check, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class NotebookVerdict:
+    """One notebook of one submission. ``notes`` says what the rebuild put right."""
+
+    student: str
+    assignment: str
+    notebook: str
+    cells: tuple[CellVerdict, ...]
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def points(self) -> float:
+        return sum(cell.points or 0.0 for cell in self.cells)
+
+    @property
+    def max_points(self) -> float:
+        return sum(cell.max_points for cell in self.cells)
+
+    @property
+    def status(self) -> Status:
+        """``infrastructure`` where the grader itself failed: such a notebook has no grade yet."""
+        if any(cell.status == "infrastructure" for cell in self.cells):
+            return "infrastructure"
+        if any(cell.status == "manual" for cell in self.cells):
+            return "manual"
+        return "passed" if self.points == self.max_points else "partial" if self.points else "failed"
+
+
+@dataclass(frozen=True)
+class SubmissionVerdict:
+    """Everything about one student's submission to one assignment."""
+
+    student: str
+    assignment: str
+    notebooks: tuple[NotebookVerdict, ...] = field(default_factory=tuple)
+
+    @property
+    def points(self) -> float:
+        return sum(notebook.points for notebook in self.notebooks)
+
+    @property
+    def max_points(self) -> float:
+        return sum(notebook.max_points for notebook in self.notebooks)
+
+
+def presentable(verdict: NotebookVerdict) -> NotebookVerdict:
+    """The verdict with every word that a submission had a hand in made fit to be saved and shown."""
+    cells = tuple(
+        replace(
+            cell,
+            checks=tuple(
+                replace(check, message=plain.paragraph(check.message), hint=plain.paragraph(check.hint))
+                for check in cell.checks
+            ),
+        )
+        for cell in verdict.cells
+    )
+    return replace(verdict, cells=cells, notes=plain.few(verdict.notes))
+
+
+def to_json(verdict: SubmissionVerdict) -> str:
+    return json.dumps({"schema": SCHEMA_VERSION, **asdict(verdict)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str) -> SubmissionVerdict:
+    """Inverse of :func:`to_json`. Raises ValueError where the text is of another schema."""
+    data: dict[str, Any] = json.loads(text)
+    if data.pop("schema", None) != SCHEMA_VERSION:
+        raise ValueError(f"verdicts.json: expected schema {SCHEMA_VERSION}; grade the submission again with --force")
+    notebooks = tuple(
+        NotebookVerdict(
+            **{
+                **notebook,
+                "notes": tuple(notebook["notes"]),
+                "cells": tuple(
+                    CellVerdict(**{**cell, "checks": tuple(Check(**check) for check in cell["checks"])})
+                    for cell in notebook["cells"]
+                ),
+            }
+        )
+        for notebook in data.pop("notebooks")
+    )
+    return SubmissionVerdict(**data, notebooks=notebooks)
+
+
+def read(path: Path) -> SubmissionVerdict:
+    return from_json(path.read_text(encoding="utf-8"))

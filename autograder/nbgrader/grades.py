@@ -1,0 +1,71 @@
+"""``nbgrader export`` without zeros for what is not graded; ``nbgrader_config.py`` puts it in.
+
+nbgrader's own exporter writes 0.0 for a submission that could not be graded or that nobody has handed in, the sum so
+far for one that waits to be read, and texts without quotes. Columns, file name and options are nbgrader's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbgrader.api import Assignment, Gradebook
+from nbgrader.plugins import CsvExportPlugin
+
+from autograder.errors import GradingError
+from autograder.exports.remarks import remarks
+from autograder.exports.sheet import Cell, to_csv
+from autograder.files.atomic import write_file
+from autograder.gradebook.gather import gather_from
+from autograder.gradebook.results import StudentResult
+from autograder.model.course import Course
+
+COLUMNS = (
+    "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
+    "late_submission_penalty", "score", "max_score",
+)  # fmt: skip
+
+
+class GradesExporter(CsvExportPlugin):
+    """Scores as ``autograder export`` has them; empty where there is none yet."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Exit code 1 and one line, for a wrong late policy, say."""
+        try:
+            self._export(gradebook)
+        except GradingError as error:
+            raise SystemExit(f"nbgrader export: {error}") from error
+
+    def _export(self, gradebook: Gradebook) -> None:
+        course = Course(self._root())
+        wanted = {str(student) for student in self.student} or None
+        lines: list[list[Cell]] = [[*COLUMNS]]
+        for assignment in gradebook.assignments:
+            if self.assignment and assignment.name not in [str(name) for name in self.assignment]:
+                continue
+            table = gather_from(course, assignment.name, gradebook, wanted)
+            lines += [_line(assignment, row) for row in table.rows]
+            for remark in remarks(table):
+                self.log.warning("%s: %s", assignment.name, remark)
+        self.log.info("Exporting grades to %s", self.to or "grades.csv")
+        write_file(Path(self.to or "grades.csv"), to_csv(lines))
+
+    def _root(self) -> Path:
+        directory = getattr(self.parent, "coursedir", None)
+        return Path(directory.root) if directory is not None else Path.cwd()
+
+
+def _line(assignment: Assignment, row: StudentResult) -> list[Cell]:
+    student = row.student
+    return [
+        assignment.name,
+        str(assignment.duedate or ""),
+        "" if row.submitted_at is None else str(row.submitted_at.replace(tzinfo=None)),
+        student.id,
+        student.last_name,
+        student.first_name,
+        student.email,
+        row.points,
+        row.deduction,
+        row.score,
+        assignment.max_score,
+    ]

@@ -1,0 +1,41 @@
+"""nbgrader's step that saves automatic grades, with our rule for the manual ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import SaveAutoGrades
+from nbgrader.utils import determine_grade
+
+from autograder.gradebook.graded_answers import read_record, settle, write_record
+from autograder.model.verdict import NotebookVerdict
+
+
+class SaveGrades(SaveAutoGrades):
+    """nbgrader's own step sends every manual grade back to a person; ours does so where the answer has changed.
+
+    Takes the digests of the answers from ``resources["autograder"]``, where the rebuild has left them.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        done: tuple[NotebookNode, ResourcesDict] = super().preprocess(nb, resources)
+        names, root = resources["nbgrader"], Path.cwd()  # nbgrader's converters change into the course's root
+        student, assignment, notebook = names["student"], names["assignment"], names["notebook"]
+        record = read_record(root, assignment, student)
+        with Gradebook(names["db_url"]) as gradebook:
+            stored = gradebook.find_submission_notebook(notebook, assignment, student)
+            verdict = NotebookVerdict(student, assignment, notebook, ())
+            settled, _ = settle(stored, verdict, resources["autograder"]["answers"], record.get(notebook))
+            gradebook.db.commit()
+        write_record(root, assignment, student, {**record, notebook: settled})
+        return done
+
+    def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        """The automatic score alone: whether a person must look is decided when all of them are there."""
+        name = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        grade.auto_score, _ = determine_grade(cell, self.log)
+        self.gradebook.db.commit()

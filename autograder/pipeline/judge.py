@@ -1,0 +1,229 @@
+"""The station JUDGE: answers and stored references in, verdicts out. Runs in the trusted process alone.
+
+Nothing that the kernel said about itself earns a point here: only the numbers that were handed over do. That a cell
+stopped with an error can only cost points: answers count where their cell's hidden part ran to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import numpy as np
+from nbformat import NotebookNode
+from nbgrader.utils import determine_grade
+
+from autograder.exercise.compare import compare_case
+from autograder.exercise.model import Answers, Case, Exercise, Judgement
+from autograder.model import cells
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
+from autograder.pipeline.answers import UnreadableAnswers, read_file
+from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
+from autograder.pipeline.sanitize import harmless
+from autograder.references.store import References
+
+#: A message holds words of the student's own errors; no more of them than this.
+MAX_MESSAGE = 500
+
+
+def judge(
+    ran: ExecutedNotebook,
+    references: References,
+    *,
+    student: str,
+    assignment: str,
+    notebook: str,
+    notes: tuple[str, ...] = (),
+) -> NotebookVerdict:
+    """The verdict on one notebook that was run, by the course's stored ``references``.
+
+    Raises nothing on a wrong answer: a wrong answer is a verdict.
+    """
+    outcomes = {outcome.index: outcome for outcome in ran.outcomes}
+    context = _Context(references, ran.answers, solution_source(ran.notebook))
+    verdicts = []
+    for index, cell in enumerate(ran.notebook.cells):
+        if cells.is_autograded(cell):
+            verdicts.append(_judge_cell(cell, outcomes.get(index), context))
+        elif cells.is_graded(cell):
+            verdicts.append(_written(cell))
+    return NotebookVerdict(student, assignment, notebook, tuple(verdicts), (*notes, *context.notes), ran.seconds)
+
+
+@dataclass
+class _Context:
+    """What judging one cell may need of the rest of the notebook. ``earlier``: slug -> verdict, grows cell by cell."""
+
+    references: References
+    answers: Path
+    source: str
+    earlier: dict[str, CellVerdict] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def _written(cell: NotebookNode) -> CellVerdict:
+    """What a human reads waits, unless nothing was written: that nbgrader itself counts as zero, except for a task."""
+    name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
+    if cells.is_task(cell) or determine_grade(cell)[0] is None:
+        return CellVerdict(name, "manual", None, points)
+    return CellVerdict(name, "missing", 0.0, points, (Check(name, False, "No answer was written."),))
+
+
+def solution_source(notebook: NotebookNode) -> str:
+    """The student's own code: every code cell that the teacher did not write."""
+    own = [cell.source for cell in notebook.cells if cell.cell_type == "code" and not cells.is_locked(cell)]
+    return "\n\n".join(own)
+
+
+def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Context) -> CellVerdict:
+    name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
+    hidden = outcome.hidden if outcome else None
+    slugs = cells.references_of(cell.source)
+    folder = answers_folder(context.answers, outcome.index) if outcome else None
+    judgements = [judgement for slug in slugs for judgement in _judge_slug(slug, folder, outcome, context)]
+    if judgements and not (hidden and hidden.status == "ok") and all(judgement.earned for judgement in judgements):
+        # the files may be right, but who wrote them? The cell did not come to its end
+        judgements.append(Judgement([Check(name, False, *_why_missing(outcome))]))
+    if not judgements and points:  # refused long before; should it get here, it is never a zero
+        return CellVerdict(name, "infrastructure", None, points, (Check(name, False, "Nothing here can be judged."),))
+    share = min((judgement.earned for judgement in judgements), default=1.0)
+    status: Status = "passed" if share == 1 else "partial" if share > 0 else "failed"
+    if share < 1 and hidden and hidden.status in ("crashed", "timeout"):
+        status = hidden.status if share == 0 else status
+    seconds = sum(part.seconds for part in (outcome.visible, outcome.hidden) if part) if outcome else 0.0
+    verdict = CellVerdict(name, status, share * points, points, _tidy(judgements), seconds)
+    context.earlier |= dict.fromkeys(slugs, verdict)
+    return verdict
+
+
+def _judge_slug(slug: str, folder: Path | None, outcome: CellOutcome | None, context: _Context) -> list[Judgement]:
+    """One judgement for each case, up to the first whose answers are missing: one reason is enough."""
+    exercise, label = context.references.exercise(slug), slug.partition("/")[2]
+    judgements: list[Judgement] = []
+    for index, case in enumerate(context.references.cases(slug)):
+        try:
+            arrays = read_file(folder / slug / f"{index}.safetensors", case) if folder else None
+        except UnreadableAnswers as error:
+            return [*judgements, Judgement([Check(label, False, str(error), "Run the visible check above.")])]
+        if arrays is None:
+            return [*judgements, Judgement([Check(label, False, *_why_missing(outcome))])]
+        judgements.append(_compared(exercise, case, Answers(arrays, context.source, context.earlier), context.notes))
+    return judgements
+
+
+def _compared(exercise: Exercise, case: Case, answers: Answers, notes: list[str]) -> Judgement:
+    """What the exercise's rule says. A rule that stops with an error costs this answer, and no other cell."""
+    try:
+        with np.errstate(all="ignore"):  # what a submission makes of its numbers is no news to the instructor
+            return (exercise.rule or compare_case)(exercise, case, answers)
+    except Exception as error:
+        label = exercise.slug.partition("/")[2]
+        note = f"an answer to '{label}' could not be compared ({type(error).__name__}); it earned no points"
+        if note not in notes:
+            notes.append(note)
+        shapes = ", ".join(f"{name} {answers.arrays[name].shape}" for name in case.expected if name in answers.arrays)
+        message = f"Your answer could not be compared with what was expected{f': {shapes}' if shapes else ''}."
+        return Judgement([Check(label, False, message, "Run the visible check above: is the shape what it asks for?")])
+
+
+def _tidy(judgements: list[Judgement]) -> tuple[Check, ...]:
+    """Each check once; of a check that fails in several cases the first failure, a named mistake before others."""
+    merged: dict[str, Check] = {}
+    for check in (check for judgement in judgements for check in judgement.checks):
+        known = merged.get(check.name)
+        if known is None or (known.passed and not check.passed):
+            merged[check.name] = check
+    ordered = sorted(merged.values(), key=lambda check: (check.passed, not check.mistake))
+    return tuple(check if not check.passed else Check(check.name, True) for check in ordered)
+
+
+def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
+    """(message, hint) for answers that never came."""
+    if outcome is None or outcome.hidden is None:
+        return "This part was not reached.", "An earlier cell ended the run; its own message says why."
+    part: PartOutcome = outcome.hidden
+    if part.status == "skipped":
+        return "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
+    if part.status == "timeout" or part.ename == "TookTooLong":
+        return (
+            "Your code took too long here.",
+            "A loop that never ends, or a loop in Python where one tensor operation would do?",
+        )
+    if part.status == "crashed":
+        return "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
+    if part.ename == "NotImplementedError":
+        return "Not filled in yet.", "Replace 'raise NotImplementedError()' by your own code."
+    if part.ename == "NotRead":  # the course's own words on models.py
+        return _bounded(part.evalue), "The cause often stands one line further up: a bracket that is not closed, say."
+    if part.ename == "NameError":
+        message = _bounded(f"A name is missing: {part.evalue}")
+        return message, "Is it spelt as the comment asks for? Is the cell that defines it there, and valid Python?"
+    if part.status == "error":
+        message = _bounded(f"Your code stopped with {part.ename}: {part.evalue}")
+        return message, "Run the visible check above: it shows the line."
+    return "No answer came from your code.", "Run the visible check above."
+
+
+def _bounded(message: str) -> str:
+    # a lone surrogate is legal in an exception's text, but could not be saved
+    return message[:MAX_MESSAGE].encode("utf-8", "replace").decode()
+
+
+def write_into(notebook: NotebookNode, verdict: NotebookVerdict) -> NotebookNode:
+    """A copy whose graded cells carry the verdict in nbgrader's own terms, and in no other.
+
+    Full points: no output that nbgrader would take for a mark. Part of them: the number as the cell's
+    result. None: an error output whose text is the judge's message.
+    """
+    judged = nbformat.from_dict(notebook)
+    found = {cell.cell: cell for cell in verdict.cells}
+    for cell in judged.cells:
+        if not cells.is_autograded(cell):
+            continue
+        cell.outputs = [_harmless(output) for output in cell.outputs]
+        cell.outputs += _outputs(found[cells.nbgrader(cell)["grade_id"]])
+    return harmless(judged)  # the formgrader would run a script that a submission left in an output
+
+
+def _harmless(output: NotebookNode) -> NotebookNode:
+    """The same words where nbgrader does not take them for a mark: stderr, errors and results count there."""
+    if output.output_type == "stream":
+        return nbformat.v4.new_output("stream", name="stdout", text=output.text)
+    if output.output_type == "error":
+        return nbformat.v4.new_output("stream", name="stdout", text=f"{output.ename}: {output.evalue}\n")
+    return nbformat.v4.new_output("display_data", data=output.data, metadata=output.metadata)
+
+
+def _outputs(verdict: CellVerdict) -> list[NotebookNode]:
+    if verdict.status == "passed":
+        return []
+    text = explain(verdict)
+    if verdict.status == "partial":
+        said = nbformat.v4.new_output("stream", name="stdout", text=text + "\n")
+        return [said, nbformat.v4.new_output("execute_result", data={"text/plain": repr(verdict.points)})]
+    first = next((check.message for check in verdict.checks if not check.passed), verdict.status)
+    return [nbformat.v4.new_output("error", ename=verdict.status, evalue=first, traceback=[text])]
+
+
+def explain(verdict: CellVerdict) -> str:
+    """The verdict in words: points, then each failed check with its hint."""
+    lines = [f"{verdict.cell}: {verdict.points or 0:g} of {verdict.max_points:g} points ({verdict.status})"]
+    for check in verdict.checks:
+        if not check.passed:
+            lines += [f"  - {check.message}", *([f"    {check.hint}"] if check.hint else [])]
+    return "\n".join(lines)
+
+
+def compare_on_the_spot(references: Path, slug: str, index: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """What :meth:`autograder.testing.Case.compare` does in the instructor's Jupyter. Raises AssertionError.
+
+    references: the folder ``exercises/`` of the course.
+    """
+    stored = References(references)
+    exercise = stored.exercise(slug)
+    judgement = (exercise.rule or compare_case)(exercise, stored.cases(slug)[index], Answers(arrays))
+    wrong = [f"{check.message} {check.hint}".strip() for check in judgement.checks if not check.passed]
+    if wrong:
+        raise AssertionError(f"{slug}, case {index}: " + "\n".join(wrong))

@@ -1,0 +1,47 @@
+"""What helps a human to mark a written answer: its model answer and mark scheme, shown below it in the formgrader."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from autograder.model import cells
+
+_SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*\n(?P<scheme>[\s\S]*?)^.*END MARK SCHEME.*$", re.MULTILINE)
+_MARKERS = re.compile(r"^.*(BEGIN|END) (SOLUTION|MARK SCHEME).*$\n?", re.MULTILINE)
+#: All of it lies between the words by which feedback knows what it has to leave out.
+_GUIDE = """<!-- BEGIN MARK SCHEME -->
+
+> **For the marker** ({points:g} points). Feedback leaves this out.
+
+**Model answer.** {answer}
+
+**Marks.** {scheme}
+
+<!-- END MARK SCHEME -->"""
+
+
+def with_marking_guides(notebook: NotebookNode, source: NotebookNode) -> NotebookNode:
+    """A copy in which every answer that a human reads is followed by what the instructor's source says about it.
+
+    notebook: as it is saved under ``autograded/``, which only instructors see.
+    """
+    guides = {cells.grade_id(cell): _guide(cell) for cell in source.cells if cells.is_manually_graded(cell)}
+    guided = nbformat.from_dict(notebook)
+    guided.cells = []
+    for cell in notebook.cells:
+        guided.cells.append(cell)
+        if cells.is_manually_graded(cell) and (guide := guides.get(cells.grade_id(cell))):
+            guided.cells.append(new_markdown_cell(guide))
+    return guided
+
+
+def _guide(cell: NotebookNode) -> str:
+    scheme = "\n\n".join(found["scheme"].strip() for found in _SCHEME.finditer(cell.source))
+    answer = "" if cells.is_task(cell) else _MARKERS.sub("", _SCHEME.sub("", cell.source)).strip()
+    return _GUIDE.format(
+        points=cells.max_points(cell), answer=answer or "(none)", scheme=_MARKERS.sub("", scheme) or "(none)"
+    )

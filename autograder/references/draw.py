@@ -1,0 +1,57 @@
+"""Drawing the cases of an exercise from the course's seed and the exercise's name."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+import numpy as np
+
+from autograder.errors import GradingError
+from autograder.exercise.compare import matches
+from autograder.exercise.model import Case, Exercise, Mistake
+
+#: The seed of the references that the kit ships with. Everybody can draw them: no exam is made from it.
+PUBLIC_SEED = 2026
+_DRAWS = 20
+
+
+def new_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbits(63)
+
+
+def generator(seed: int, slug: str) -> np.random.Generator:
+    """The random numbers of one exercise, made from the course's seed and the exercise's name.
+
+    Another exercise beside it therefore changes nothing.
+    """
+    name = int.from_bytes(hashlib.sha256(slug.encode()).digest()[:16], "big")
+    return np.random.default_rng([seed, name])
+
+
+def draw(made: Exercise, seed: int) -> list[Case]:
+    """The cases of an exercise. Drawn again where chance made a known mistake look like the right answer.
+
+    Raises GradingError where every draw does.
+    """
+    random = generator(seed, made.slug)
+    for _ in range(_DRAWS):
+        cases = list(made.make(random))
+        unseen = [
+            mistake.id
+            for mistake in made.mistakes
+            if mistake.answers and not any(_shows(mistake, case, made) for case in cases)
+        ]
+        if not unseen:
+            return cases
+    raise GradingError(
+        f"{made.slug}: none of {_DRAWS} draws from seed {seed} tells the mistake {unseen[0]!r} from the right answer; "
+        "the oracle must draw other cases"
+    )
+
+
+def _shows(mistake: Mistake, case: Case, made: Exercise) -> bool:
+    """True where somebody who makes the mistake hands over something else than the expected answer."""
+    wrong = mistake.answers(case) if mistake.answers else {}
+    return any(name not in case.expected or not matches(case.expected, {name: wrong[name]}, made) for name in wrong)

@@ -1,0 +1,118 @@
+"""Finding a course's exercises: every folder ``exercises/<assignment>/<exercise>/`` with an ``oracle.py``.
+
+Nothing is registered by hand. The modules below ``exercises/`` are imported as one package of a name of their own, so
+that two courses do not meet in one process; they import their neighbours relatively (``from .._attention import ...``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import types
+from dataclasses import replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+
+from autograder.errors import GradingError
+from autograder.exercise.model import Exercise
+from autograder.exercise.sample_answer import SampleAnswer
+
+#: Begins the name of the package that holds a course's exercises.
+PACKAGE = "exercises_of_course_"
+ORACLE, ANSWERS = "oracle.py", "answers.py"
+
+
+def names(folder: Path, assignment: str) -> list[str]:
+    """The exercises of an assignment, in order; ``folder`` is ``exercises/`` of a course."""
+    return sorted(path.parent.name for path in (folder / assignment).glob(f"*/{ORACLE}"))
+
+
+@lru_cache
+def exercises(folder: Path, assignment: str) -> dict[str, Exercise]:
+    """slug -> exercise. Raises GradingError where the assignment has none, or an ``oracle.py`` cannot be used."""
+    found = [_exercise(folder, f"{assignment}/{name}") for name in names(folder, assignment)]
+    found += _from_before(assignment)
+    if not found:
+        raise GradingError(
+            f"unknown assignment {assignment!r}: there is no exercise in {folder / assignment}; "
+            f"expected {folder / assignment}/<exercise>/{ORACLE}"
+        )
+    return {exercise.slug: exercise for exercise in sorted(found, key=lambda exercise: exercise.slug)}
+
+
+def _from_before(assignment: str) -> list[Exercise]:
+    try:
+        return list(import_module(f"autograder.oracles.{assignment}").EXERCISES)
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith("autograder.oracles"):
+            raise
+        return []
+
+
+def exercise(folder: Path, slug: str) -> Exercise:
+    """One exercise. Raises GradingError where there is none of this name."""
+    known = exercises(folder, slug.partition("/")[0])
+    if slug not in known:
+        raise GradingError(f"unknown reference {slug!r}: known are {', '.join(known)}")
+    return known[slug]
+
+
+def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[SampleAnswer]]:
+    """(right, wrong) answers of an exercise, with the cell that each of them fills. Raises GradingError."""
+    path = folder / slug / ANSWERS
+    if not path.is_file():
+        return [], []
+    module = _module(folder, slug, ANSWERS)
+    try:
+        right, wrong = list(module.RIGHT), list(module.WRONG)
+    except AttributeError as error:
+        raise GradingError(f"{path} must define RIGHT and WRONG, two lists of SampleAnswer: {error}") from error
+    cell = getattr(module, "CELL", f"{slug.partition('/')[2]}_answer")
+    return [_placed(answer, cell) for answer in right], [_placed(answer, cell) for answer in wrong]
+
+
+def _placed(answer: SampleAnswer, cell: str) -> SampleAnswer:
+    return answer if answer.cell else replace(answer, cell=cell)
+
+
+def _exercise(folder: Path, slug: str) -> Exercise:
+    made = getattr(_module(folder, slug, ORACLE), "EXERCISE", None)
+    if not isinstance(made, Exercise):
+        raise GradingError(f"{folder / slug / ORACLE} must define EXERCISE, an autograder.exercise.Exercise")
+    return replace(made, slug=slug)
+
+
+def _module(folder: Path, slug: str, file: str) -> types.ModuleType:
+    name = ".".join((package(folder), *slug.split("/"), file.removesuffix(".py")))
+    try:
+        return import_module(name)
+    except GradingError:
+        raise
+    except Exception as error:
+        line = f"{type(error).__name__}: {error}"
+        raise GradingError(f"{folder / slug / file} cannot be imported: {line}") from error
+
+
+def package(folder: Path) -> str:
+    """The name under which the modules below ``folder`` are imported."""
+    folder = folder.resolve()
+    name = PACKAGE + hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+    if name not in sys.modules:
+        made = types.ModuleType(name, "The exercises of a course.")
+        made.__path__ = [str(folder)]
+        sys.modules[name] = made
+    return name
+
+
+def folder_of(module: str) -> Path | None:
+    """The folder ``exercises/`` that a module of this name lies in; None for every other module."""
+    top = sys.modules.get(module.partition(".")[0]) if module.startswith(PACKAGE) else None
+    return Path(top.__path__[0]) if top is not None else None
+
+
+def forget() -> None:
+    """Import every exercise anew the next time: for a process in which a course's files have changed."""
+    exercises.cache_clear()
+    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
+        del sys.modules[name]

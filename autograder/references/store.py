@@ -1,0 +1,135 @@
+"""The stored references of a course: written by ``autograder references``, read by the judge.
+
+``<course>/exercises/<assignment>/<exercise>/inputs/`` is what a kernel may read; ``expected.safetensors`` beside it is
+what it may not. ``exercises/<assignment>/manifest.json`` says how all of it was made, with checksums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file
+
+from autograder.errors import GradingError
+from autograder.exercise.model import Case, Exercise
+from autograder.references import loader
+from autograder.references.draw import PUBLIC_SEED
+from autograder.references.write import write_references
+
+#: The folder of a course that holds its stored references.
+FOLDER = "exercises"
+PUBLIC_WARNING = (
+    "the stored references of {assignment} are those that ship with the kit: everybody can know them. "
+    "Draw your own with 'autograder references {assignment} --seed new'."
+)
+
+
+@dataclass(frozen=True)
+class References:
+    """The references in one folder, ``exercises/`` of a course. Two courses never share any."""
+
+    folder: Path
+
+    @classmethod
+    def of_course(cls, root: Path) -> References:
+        return cls(root / FOLDER)
+
+    def inputs(self, slug: str) -> Path:
+        """The folder with the inputs of an exercise: all that a kernel may read of it."""
+        return self._exercise(slug) / "inputs"
+
+    def cases(self, slug: str) -> tuple[Case, ...]:
+        """The stored cases with expected answers. Raises GradingError where a file is not the one that was written."""
+        manifest = self._manifest(slug.partition("/")[0])
+        return _cases(self, slug, manifest)
+
+    def stored_files(self, slug: str) -> list[Path]:
+        """The files of an exercise that ``autograder references`` wrote."""
+        folder = self._exercise(slug)
+        return [path for path in [*folder.glob("inputs/**/*"), folder / "expected.safetensors"] if path.is_file()]
+
+    def seed(self, assignment: str) -> int | None:
+        """The seed that the references of an assignment were drawn from; None where it has none."""
+        if not (self.folder / assignment / "manifest.json").is_file():
+            return None
+        return int(json.loads(self._manifest(assignment))["seed"])
+
+    def are_public(self, assignment: str) -> bool:
+        """True where everybody can know them: they are drawn from the seed that the kit ships with."""
+        return self.seed(assignment) == PUBLIC_SEED
+
+    def _exercise(self, slug: str) -> Path:
+        folder = self.folder / slug
+        if not folder.is_dir():
+            assignment = slug.partition("/")[0]
+            raise GradingError(
+                f"{slug} has no stored reference in {self.folder}: run 'autograder references {assignment}'"
+            )
+        return folder
+
+    def _manifest(self, assignment: str) -> str:
+        path = self.folder / assignment / "manifest.json"
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise GradingError(f"{path} cannot be read: run 'autograder references {assignment}'") from error
+
+    def exercises(self, assignment: str) -> dict[str, Exercise]:
+        """slug -> exercise, as their folders define them. Raises GradingError where there is none."""
+        return loader.exercises(self.folder, assignment)
+
+    def exercise(self, slug: str) -> Exercise:
+        """Raises GradingError where there is none of this name."""
+        return loader.exercise(self.folder, slug)
+
+    def build(self, assignment: str, seed: int, into: Path | None = None) -> Path:
+        """Draw every exercise's cases from ``seed`` and write them with a manifest. Returns the folder written.
+
+        into: another folder ``exercises/``, which needs no exercises of its own.
+        """
+        target = (into or self.folder) / assignment
+        write_references(target, list(self.exercises(assignment).values()), seed)
+        return target
+
+
+@lru_cache(maxsize=256)
+def _cases(references: References, slug: str, manifest: str) -> tuple[Case, ...]:
+    """manifest: its text, so that references which were drawn anew are read anew."""
+    folder = references._exercise(slug)
+    _verify(slug, folder, json.loads(manifest))
+    about = json.loads((folder / "inputs" / "inputs.json").read_text(encoding="utf-8"))
+    inputs = load_file(folder / "inputs" / "inputs.safetensors")
+    expected = load_file(folder / "expected.safetensors")
+    loaded = []
+    for index, case in enumerate(about["cases"]):
+        own = _under(inputs, f"{index}/")
+        weights = _under(own, "weights/")
+        plain = {name: array for name, array in own.items() if not name.startswith("weights/")}
+        loaded.append(Case(case["config"], plain, weights, case["texts"], _under(expected, f"{index}/")))
+    return tuple(loaded)
+
+
+def _under(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _verify(slug: str, folder: Path, manifest: dict[str, Any]) -> None:
+    assignment, _, name = slug.partition("/")
+    known = manifest["exercises"].get(name)
+    if known is None:
+        raise GradingError(f"{slug} is not in {folder.parent}/manifest.json: run 'autograder references {assignment}'")
+    for path, digest in known["sha256"].items():
+        try:
+            data = (folder / path).read_bytes()
+        except OSError:
+            data = b""
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise GradingError(
+                f"{folder / path} is not the file that was written; run 'autograder references {assignment}'"
+            )

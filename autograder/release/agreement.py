@@ -1,0 +1,150 @@
+"""Does the release say what the source says? By content, in this process, without running nbgrader.
+
+``nbgrader generate_assignment`` is a list of preprocessors. They are run here on the source notebooks with the course's
+own configuration, but for the one that writes into the gradebook; what comes out is held against ``release/``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+from autograder.model import cells
+from autograder.model.assignment import Assignment, read_files
+from autograder.model.course import Course
+from autograder.errors import GradingError
+from autograder.release.judgeable import require_judgeable
+from autograder.model.settings import read_config
+
+_REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
+#: Files beside the notebooks that nobody computes with.
+TO_LOOK_AT = {".md", ".pdf", ".html", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """``counts``: a grade can depend on it."""
+
+    where: str
+    what: str
+    counts: bool
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+def check_before_grading(root: Path, assignment: Assignment) -> None:
+    """Raises GradingError where a cell cannot be judged, or where source and release differ in what a grade depends on:
+    code, points, ids, files. Other differences (a text that was corrected) are said on stderr.
+    """
+    require_judgeable(assignment)
+    found = list(differences(root, assignment))
+    release = f"run 'autograder release {assignment.name}'"
+    for difference in (one for one in found if one.counts):
+        raise GradingError(f"{assignment.name}: source and release disagree ({difference}): {release}")
+    if found:
+        print(
+            f"{assignment.name}: the source was changed since the release ({found[0]}). No grade depends on it; "
+            f"{release} so that students get it",
+            file=sys.stderr,
+        )
+
+
+def differences(root: Path, assignment: Assignment) -> Iterator[Difference]:
+    """Where ``release/`` is not what the source makes of itself, what a grade depends on first."""
+    config = read_config(root)
+    found = [one for name in assignment.source for one in _of_notebook(name, assignment, config)]
+    found += _of_files(root, assignment)
+    stale = {path.stem for path in Course(root).release(assignment.name).glob("*.ipynb")} - assignment.source.keys()
+    found += [Difference(f"{name}.ipynb", "only in the release", False) for name in sorted(stale)]
+    yield from sorted(found, key=lambda one: not one.counts)
+
+
+def released(assignment: str, name: str, source: NotebookNode, config: Config) -> NotebookNode:
+    """What nbgrader makes of an instructor's notebook for students. Raises GradingError with nbgrader's reason."""
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.preprocessors import InstantiateTests, SaveCells
+
+    steps = config.GenerateAssignment.get("preprocessors")
+    if not isinstance(steps, list):
+        steps = GenerateAssignment.class_traits()["preprocessors"].default()
+    notebook = nbformat.from_dict(source)
+    names = {"assignment": assignment, "notebook": name, "student": ".", "db_url": "sqlite://"}
+    resources: dict[str, Any] = {"nbgrader": names, "unique_key": name, "metadata": {"name": name}}
+    try:
+        for step in steps:
+            if not issubclass(step, SaveCells | InstantiateTests):  # the gradebook; a kernel
+                notebook, resources = step(config=config)(notebook, resources)
+    except Exception as error:  # whatever nbgrader raises says what is wrong with the notebook
+        raise GradingError(f"{assignment}: nbgrader cannot release {name}.ipynb: {error}") from error
+    return notebook
+
+
+def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[Difference]:
+    ours = released(assignment.name, name, assignment.source[name], config)
+    theirs = assignment.release[name]
+    if ours == theirs:
+        return
+    essential, published = dict(_essentials(ours)), dict(_essentials(theirs))
+    for key in {**essential, **published}:
+        where = f"{name}.ipynb, {key}"
+        if key not in published:
+            yield Difference(where, "not in the release", True)
+        elif key not in essential:
+            yield Difference(where, "only in the release", True)
+        elif essential[key] != published[key]:
+            yield Difference(where, _what(essential[key], published[key]), True)
+    if essential == published:
+        if list(essential) != list(published):
+            yield Difference(f"{name}.ipynb", "the cells stand in another order", True)
+        else:
+            yield Difference(f"{name}.ipynb", "text, comments or metadata differ", False)
+
+
+def _what(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
+    part = next(part for part in ours if ours[part] != theirs.get(part))
+    if part == "points" and part in theirs:
+        return f"points {ours[part]:g} in the source, {theirs[part]:g} in the release"
+    return f"{part} differs"
+
+
+def _essentials(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(how the cell is called, what of it a grade can depend on) of each cell of which one can."""
+    unnamed = 0
+    for cell in notebook.cells:
+        marks, grade_id = cells.nbgrader(cell), cells.grade_id(cell)
+        if cell.cell_type != "code" and not grade_id:
+            continue
+        unnamed += not grade_id
+        about: dict[str, Any] = {"points": float(marks.get("points") or 0)}
+        about |= {mark: bool(marks.get(mark)) for mark in ("grade", "solution", "locked", "task")}
+        about["type of cell"] = cell.cell_type
+        if cell.cell_type == "code":
+            about["code"] = _code(cell.source)
+        yield f"cell '{grade_id}'" if grade_id else f"unmarked code cell {unnamed}", about
+
+
+def _code(source: str) -> str:
+    """Code without comments, layout and the repository it installs from; as it stands where it is no Python."""
+    source = _REPOSITORY.sub("", source)
+    try:
+        return ast.dump(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return source
+
+
+def _of_files(root: Path, assignment: Assignment) -> Iterator[Difference]:
+    theirs = read_files(Course(root).release(assignment.name), assignment.ignore)
+    for name in sorted({*assignment.files, *theirs}):
+        if assignment.files.get(name) != theirs.get(name):
+            what = "differs" if name in assignment.files and name in theirs else "is in one of them only"
+            yield Difference(name, what, Path(name).suffix.lower() not in TO_LOOK_AT)

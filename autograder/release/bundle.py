@@ -1,0 +1,167 @@
+"""A bundle: everything that grades one assignment, in one zip that Gradescope takes as an autograder.
+
+Source: "Autograder Specifications", https://gradescope-autograders.readthedocs.io/en/latest/specs/: ``setup.sh`` and
+``run_autograder`` lie at the root of the zip, which is unpacked to ``/autograder/source``; the submission is in
+``/autograder/submission``, and ``/autograder/results/results.json`` is what counts. Unpacked, a bundle is a small
+course folder, so that it also serves as the repository a GitHub workflow grades with.
+
+It holds hidden tests and references, without which nothing could be graded, but no model answer: students' code runs
+in the same container.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shlex
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from autograder.release.agreement import check_before_grading
+from autograder.model.assignment import SOLUTIONS, Assignment
+from autograder.model.course import Course
+from autograder.errors import GradingError
+from autograder.pipeline.rebuild import trusted
+from autograder.references.store import FOLDER, References
+
+PACKAGE = Path(__file__).resolve().parents[1]
+SCRIPTS = ("setup.sh", "run_autograder")
+#: What installs the two packages; README.md and LICENSE belong to their metadata.
+_PROJECT_FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
+#: Answers to the sample class's exercises, and what shows them. The package must be there, or nothing installs.
+_LEFT_OUT = ("demo.py", "sample/answers.py", "sample/build.py", "sample/__init__.py")
+MAX_BYTES = 100 * 1000 * 1000
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest moment that a zip can hold
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the bundle grades. ``seed``: draw references of its own instead of taking those that are stored here."""
+
+    ci_options: Sequence[str] = ()
+    pip_options: Sequence[str] = ()
+    seed: int | None = None
+
+
+def write_bundle(course: Course, assignment_name: str, settings: Settings, out: Path) -> int:
+    """Write the zip, byte for byte the same for the same inputs; returns its size in bytes.
+
+    Raises GradingError, and writes nothing, where the assignment is unknown or the zip exceeds 100 MB.
+    """
+    assignment = Assignment.open(course, assignment_name)
+    check_before_grading(course.root, assignment)
+    project = PACKAGE.parent
+    missing = [name for name in _PROJECT_FILES if not (project / name).is_file()]
+    if missing:
+        raise GradingError(f"{project} lacks {missing[0]}: install the autograder with 'pip install --editable'")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as work:
+        references = assignment.references
+        if settings.seed is not None:
+            references.build(assignment_name, settings.seed, Path(work) / FOLDER)
+            references = References(Path(work) / FOLDER)
+        if references.seed(assignment_name) is None:
+            raise GradingError(f"{assignment_name} has no references: run 'autograder references {assignment_name}'")
+        entries = dict(_entries(course, assignment, references, settings))
+        fresh = Path(work) / "bundle.zip"
+        _write_zip(fresh, entries)
+        size = fresh.stat().st_size
+        if size > MAX_BYTES:
+            raise GradingError(f"the bundle has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB can be uploaded")
+        os.replace(fresh, out)
+    return size
+
+
+def _entries(
+    course: Course, assignment: Assignment, references: References, settings: Settings
+) -> Iterator[tuple[str, bytes]]:
+    """(path in the zip, content) of every file."""
+    project, name = PACKAGE.parent, assignment.name
+    for script in SCRIPTS:
+        yield script, (Path(__file__).parent / "bundle_files" / script).read_bytes()
+    yield "settings.sh", _shell(name, settings).encode()
+    for file in _PROJECT_FILES:
+        yield file, (project / file).read_bytes()
+    yield from _folder(project / "course", "course")
+    yield from _grader(name)
+    yield from _folder(references.folder / name, f"{FOLDER}/{name}")
+    for file in sorted(assignment.deliverables):  # the name says what is to be handed in; the content is the answer
+        yield f"autograder/solutions/{name}/{file}", b""
+    for stem, notebook in assignment.source.items():
+        unsolved = trusted(notebook, assignment.release[stem])
+        yield f"source/{name}/{stem}.ipynb", (nbformat.writes(unsolved) + "\n").encode()
+    for file, data in assignment.files.items():
+        yield f"source/{name}/{file}", data
+    yield from _folder(course.release(name), f"release/{name}")
+
+
+def _shell(assignment: str, settings: Settings) -> str:
+    return (
+        f"ASSIGNMENT={shlex.quote(assignment)}\n"
+        f"CI_OPTIONS=({shlex.join(settings.ci_options)})\n"
+        f"PIP_OPTIONS=({shlex.join(settings.pip_options)})\n"
+    )
+
+
+def _grader(assignment: str) -> Iterator[tuple[str, bytes]]:
+    """``autograder/`` without answers, and of the oracles only those that the assignment imports."""
+    oracles = {"__init__", *_imported(assignment)}
+    for path, data in _folder(PACKAGE, "autograder"):
+        inside = path.removeprefix("autograder/")
+        package, _, rest = inside.partition("/")
+        if package == SOLUTIONS.name or (package == "oracles" and rest.removesuffix(".py") not in oracles):
+            continue
+        if inside in _LEFT_OUT:
+            if inside.endswith("__init__.py"):
+                yield path, b""
+            continue
+        yield path, data
+
+
+def _imported(oracle: str) -> set[str]:
+    """The modules of ``autograder.oracles`` that one of them needs: itself, what it imports, and so on."""
+    needed: set[str] = set()
+    waiting = [oracle]
+    while waiting:
+        name = waiting.pop()
+        path = PACKAGE / "oracles" / f"{name}.py"
+        if name not in needed and path.is_file():
+            needed.add(name)
+            waiting += _imports(ast.parse(path.read_text(encoding="utf-8")))
+    return needed
+
+
+def _imports(module: ast.Module) -> Iterator[str]:
+    """The names behind ``autograder.oracles`` in every import of a module, wherever it stands."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.module == "autograder.oracles":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder.oracles."):
+            yield (node.module or "").split(".")[2]
+        elif isinstance(node, ast.Import):
+            dotted = (alias.name.split(".") for alias in node.names)
+            yield from (parts[2] for parts in dotted if parts[:2] == ["autograder", "oracles"] and len(parts) > 2)
+
+
+def _folder(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Every file beneath, but for what tools leave behind."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        litter = any(part.startswith(".") or part == "__pycache__" or part.endswith(".egg-info") for part in parts)
+        if path.is_file() and not litter:
+            yield "/".join((prefix, *parts)), path.read_bytes()
+
+
+def _write_zip(path: Path, entries: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(entries):
+            about = zipfile.ZipInfo(name, _EPOCH)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            about.create_system = 3  # Unix, whatever this machine is: only then the mode below counts
+            about.external_attr = (0o100755 if name in SCRIPTS else 0o100644) << 16
+            archive.writestr(about, entries[name])

@@ -1,0 +1,146 @@
+"""``nbgrader generate_assignment`` into a folder of its own; what it wrote takes its place only when all is well.
+
+nbgrader deletes the old release before it makes the new one, and writes into the gradebook while it does. So a draft is
+made first, beside the release and with a gradebook that is thrown away; the real gradebook hears of it last.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import filecmp
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.errors import GradingError
+
+_CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
+_RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
+
+
+def generate(course: Course, assignment: str, step: str | None = None, db_url: str | None = None) -> Path:
+    """``nbgrader generate_assignment``, as any instructor would type it; returns the folder that it wrote.
+
+    step: another folder in the place of ``release``; db_url: another gradebook. Raises GradingError with nbgrader's
+    reason.
+    """
+    command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment, "--force"]
+    command += [f"--CourseDirectory.release_directory={step}"] if step else []
+    command += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
+    config = course.settings.config
+    done = subprocess.run(
+        command, cwd=config.parent if config else course.root, capture_output=True, text=True, errors="replace",
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )  # fmt: skip
+    if done.returncode:
+        raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.stdout + done.stderr)}")
+    return course.folder(step or course.settings.release_directory, assignment)
+
+
+def _reason(said: str) -> str:
+    """The exception's last line, with the notebook it was raised for; nbgrader's last words where there is none."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    raised = [number for number, line in enumerate(lines) if _RAISED.match(line)]
+    if not raised:
+        return lines[-1] if lines else "it said nothing"
+    before = [match[1] for line in lines[: raised[-1]] if (match := _CONVERTING.search(line))]
+    return f"{before[-1]}: {lines[raised[-1]]}" if before else lines[raised[-1]]
+
+
+@contextlib.contextmanager
+def workspace(course: Course) -> Iterator[str]:
+    """The name of a folder in the place of ``release``, on the same disk; it is gone afterwards."""
+    token = f"release-{secrets.token_hex(4)}"
+    try:
+        yield f".autograder/{token}"
+    finally:
+        folder = course.folder(f".autograder/{token}", "x")
+        while folder.name != token and folder != folder.parent:
+            folder = folder.parent
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def draft(course: Course, assignment: str, step: str) -> Path:
+    """The release as it would be, made under ``step`` with a gradebook that is thrown away."""
+    with tempfile.TemporaryDirectory() as folder:
+        return generate(course, assignment, step, f"sqlite:///{folder}/gradebook.db")
+
+
+def put_in_place(course: Course, assignment: str, checked: Path, step: str) -> None:
+    """Tell the gradebook, then let ``checked`` take the place of the release. step: a workspace that is still empty.
+
+    Raises GradingError, and leaves the release as it was, where nbgrader fails or writes something else this time.
+    """
+    written = generate(course, assignment, step)
+    if differing := next(compare(checked, written), None):
+        raise GradingError(f"nbgrader made two releases of {assignment!r} that differ ({differing}); try again")
+    target = course.release(assignment)
+    old = checked.with_name(f"{checked.name}.old")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            os.replace(target, old)
+        try:
+            os.replace(checked, target)
+        except OSError:
+            if old.exists():
+                os.replace(old, target)
+            raise
+    except OSError as error:
+        raise GradingError(f"{target} cannot be replaced: {error.strerror or error}") from error
+
+
+def compare(one: Path, other: Path) -> Iterator[str]:
+    """Every file in which two folders differ, byte by byte."""
+    pair = filecmp.dircmp(one, other)
+    yield from (f"{entry} is in one of them only" for entry in (*pair.left_only, *pair.right_only))
+    _, changed, broken = filecmp.cmpfiles(one, other, pair.common_files, shallow=False)
+    yield from (f"{entry} differs" for entry in (*changed, *broken))
+    for name in pair.common_dirs:
+        yield from compare(one / name, other / name)
+
+
+def require_same_cells(course: Course, assignment: Assignment) -> None:
+    """Raises GradingError where a cell was added, removed or renamed that grades in the gradebook belong to."""
+    for notebook, known in _graded_cells(course, assignment.name).items():
+        source = assignment.source.get(notebook)
+        now = {grade_id for cell in (source.cells if source else ()) if (grade_id := _registered(cell))}
+        for word, names in (("new", now - known), ("gone", known - now)):
+            if names:
+                raise GradingError(
+                    f"{assignment.name}: {notebook}.ipynb, cell '{min(names)}' is {word}, but submissions were graded "
+                    "without this change, and nbgrader allows none: see 'Changing a running assignment' in "
+                    "docs/instructor.md"
+                )
+
+
+def _registered(cell: object) -> str | None:
+    marks = cells.nbgrader(cell)  # type: ignore[arg-type]
+    return marks.get("grade_id") if any(marks.get(one) for one in ("grade", "solution", "locked", "task")) else None
+
+
+def _graded_cells(course: Course, assignment: str) -> dict[str, set[str]]:
+    """notebook -> its cells in the gradebook, for every notebook with submissions. Makes no gradebook."""
+    from nbgrader.api import Gradebook, MissingEntry
+    from sqlalchemy.exc import SQLAlchemyError
+
+    path = course.db_url.removeprefix("sqlite:///")
+    if path != course.db_url and not Path(path).exists():
+        return {}
+    try:
+        with Gradebook(course.db_url, course.settings.course_id) as gradebook:
+            notebooks = gradebook.find_assignment(assignment).notebooks
+            return {one.name: {cell.name for cell in one.source_cells} for one in notebooks if one.submissions}
+    except MissingEntry:
+        return {}
+    except SQLAlchemyError as error:
+        raise GradingError(f"the gradebook cannot be read: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,133 @@
+"""Can every point of an assignment be given by somebody? Asked before anything is released, bundled or graded.
+
+A graded code cell gets its points from the judge, who needs stored references; a written answer and a task are read by
+a human. A cell that neither can judge would be a zero for the whole class.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from autograder.model import cells
+from autograder.references import store
+from autograder.model.assignment import Assignment
+from autograder.errors import GradingError
+from autograder.exercise.model import Case
+from autograder.release.markers import misspelt
+
+_NO_TESTS = (
+    "there is no reference(...) between '### BEGIN HIDDEN TESTS' and '### END HIDDEN TESTS'; plain asserts are not "
+    "supported yet: hand its answers to a stored reference (docs/writing-exercises.md), or give the cell 0 points"
+)
+#: What :class:`autograder.testing.Case` has besides the stored inputs.
+_CASE = {"config", "load", "compare", "slug", "index"}
+
+
+def require_judgeable(assignment: Assignment) -> None:
+    """Raises GradingError with the first cell that nobody can judge, and what to do about it."""
+    found = list(unjudgeable(assignment))
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise GradingError(f"{assignment.name}: {found[0]}{more}")
+
+
+def unjudgeable(assignment: Assignment) -> Iterator[str]:
+    """Every cell whose points nobody can give, each in one line that names notebook and cell."""
+    for name, notebook in assignment.source.items():
+        asked: dict[str, str] = {}
+        counts = Counter(cells.grade_id(cell) for cell in notebook.cells if cells.grade_id(cell))
+        yield from (f"{name}.ipynb has {count} cells '{one}'" for one, count in counts.items() if count > 1)
+        for number, cell in enumerate(notebook.cells):
+            where = f"{name}.ipynb, cell '{cells.grade_id(cell) or number}'"
+            problem = _misspelt(cell) or _points(cell) or _judge_lacks(cell, assignment)
+            if problem:
+                yield f"{where}: {problem}"
+            elif cells.is_autograded(cell):
+                for slug in cells.references_of(cell.source):
+                    if slug in asked:
+                        yield f"{where}: '{asked[slug]}' asks for {slug!r} too, and only the last answers would count"
+                    asked[slug] = str(cells.grade_id(cell))
+
+
+def _misspelt(cell: NotebookNode) -> str | None:
+    line = next(iter(misspelt(cell.source)), None)
+    return f"{line!r} looks like a marker, but nbgrader knows no such marker" if line else None
+
+
+def _points(cell: NotebookNode) -> str | None:
+    if not cells.is_graded(cell):
+        return None
+    points = cells.nbgrader(cell).get("points")
+    if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < math.inf:
+        return f"its points must be a number, 0 or more, not {points!r}"
+    if cell.cell_type != "code" and not cells.is_manually_graded(cell):
+        return "it is graded, but neither code that can be judged nor an answer that a human reads"
+    return None
+
+
+def _judge_lacks(cell: NotebookNode, assignment: Assignment) -> str | None:
+    """What the judge lacks for a graded code cell, or None. A cell without points may do without a reference."""
+    if not cells.is_autograded(cell):
+        return None
+    parts = cells.split_hidden(cell.source)
+    for what, text in (("its visible part", parts.visible), ("its hidden tests", parts.hidden)):
+        try:
+            cells.parse(text)
+        except SyntaxError as error:
+            line = (error.text or "").strip()
+            return f"{what} are no Python: {error.msg}" + (f" in {line[:60]!r}" if line else "")
+    try:
+        slugs = cells.references_of(cell.source)
+    except ValueError as error:
+        return str(error)
+    if not slugs:
+        return _NO_TESTS if cells.max_points(cell) else None
+    tree = cells.parse(parts.hidden)
+    if not any(isinstance(node, ast.Attribute) and node.attr == "compare" for node in ast.walk(tree)):
+        return "its hidden tests never call case.compare(...), so that no answer reaches the judge"
+    return next(filter(None, (_reference_lacks(slug, tree, assignment) for slug in slugs)), None)
+
+
+def _reference_lacks(slug: str, tree: ast.Module, assignment: Assignment) -> str | None:
+    owner = slug.partition("/")[0]
+    if owner != assignment.name:
+        return f"reference({slug!r}) belongs to another assignment; expected '{assignment.name}/...'"
+    draw = f"run 'autograder references {assignment.name}'"
+    try:
+        assignment.references.exercise(slug)
+        stored = stored_cases(assignment, slug)
+    except GradingError as error:
+        return str(error)
+    except (OSError, ValueError, KeyError) as error:
+        return f"the stored reference {slug!r} cannot be read ({type(error).__name__}: {error}): {draw}"
+    if not stored:
+        return f"the stored reference {slug!r} has no case: {draw}"
+    lacking = sorted(_read_from_cases(tree, slug) - set().union(*map(_inputs, stored)) - _CASE)
+    return f"it reads case.{lacking[0]}, which the stored reference {slug!r} does not have: {draw}" if lacking else None
+
+
+def stored_cases(assignment: Assignment, slug: str) -> tuple[Case, ...]:
+    return assignment.references.cases(slug)
+
+
+def _inputs(case: Case) -> set[str]:
+    return {*case.inputs, *case.texts}
+
+
+def _read_from_cases(tree: ast.Module, slug: str) -> set[str]:
+    """What hidden tests read from the cases of one reference, in loops ``for case in reference(...)``."""
+    read: set[str] = set()
+    for loop in ast.walk(tree):
+        if not (isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Call)):
+            continue
+        if not any(isinstance(given, ast.Constant) and given.value == slug for given in loop.iter.args):
+            continue
+        for node in (node for line in loop.body for node in ast.walk(line)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == loop.target.id:
+                read.add(node.attr)
+    return read

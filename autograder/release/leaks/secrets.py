@@ -1,0 +1,167 @@
+"""The words that students must not see, cut into pieces that can be searched for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+
+#: Shorter pieces occur by chance. Lines that are shorter count together with those that follow.
+BARE_WIDTH = 24
+PROSE_WIDTH = 40
+
+_REGIONS = {"SOLUTION": "solution", "HIDDEN TESTS": "hidden test", "MARK SCHEME": "mark scheme"}
+#: Says nothing about an answer, whoever writes it.
+_TRIVIAL = re.compile(
+    r"import \w|from [\w.]+ import|super\(\)\.__init__\(|raise NotImplementedError|@\w+$"
+    r"|(pass|else:|try:|return|[)\]}\s,]*)$"
+)
+
+
+@dataclass(frozen=True)
+class Needle:
+    """A piece of a secret without its white space; ``shown`` is the line as a teacher knows it."""
+
+    squeezed: str
+    owner: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """The first characters of a needle -> the needles that begin so."""
+
+    by_head: dict[str, list[Needle]]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sequence[Needle]]) -> Secrets:
+        by_head: dict[str, list[Needle]] = {}
+        for needle in (needle for part in parts for needle in part):
+            by_head.setdefault(needle.squeezed[:BARE_WIDTH], []).append(needle)
+        return cls(by_head)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Lines that are taken out on release. ``before``: the visible lines above, for regions that are very short."""
+
+    owner: str
+    lines: tuple[str, ...]
+    before: tuple[str, ...]
+    prose: bool
+
+
+def squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+def bare(line: str) -> str:
+    """The line without its comment: a copied line is a leak with or without it."""
+    return re.sub(r"(^|\s)#.*$", "", line)
+
+
+def secrets_of(assignment: Assignment) -> list[Needle]:
+    """Everything secret of one assignment that its own visible text does not show anyway."""
+    regions, visible = _divided(assignment)
+    known = _searchable("\n".join(text for text in visible.values()))
+    return [needle for region in regions for needle in _needles(region) if needle.squeezed not in known]
+
+
+def shown_whole(assignment: Assignment) -> Iterator[str]:
+    """Each place in the visible text that shows more than half of a secret: pasted there, not merely alike."""
+    regions, visible = _divided(assignment)
+    searchable = {where: _searchable(text) for where, text in visible.items()}
+    for region in regions:
+        needles = list(_needles(region))
+        for where, text in searchable.items():
+            shown = [needle for needle in needles if needle.squeezed in text]
+            stub = region.owner == f"solution file {assignment.name}/{where}"  # it shares its frame with the solution
+            if 2 * len(shown) > len(needles) and not stub:
+                yield f"{where}: most of {region.owner}: {shown[0].shown!r}"
+
+
+def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
+    """(what students must not see, where -> what they see) of one assignment."""
+    regions: list[Region] = []
+    visible: dict[str, str] = {}
+    for name, notebook in assignment.source.items():
+        for number, cell in enumerate(notebook.cells):
+            place = f"{name}/{cells.grade_id(cell) or f'cell {number}'}"
+            found, visible[place] = split_cell(cell, f"{assignment.name}/{place}")
+            regions += found
+    # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
+    beside = {name: data.decode("utf-8", "replace") for name, data in assignment.files.items()}
+    visible |= {name: text for name, text in beside.items() if not any(f"BEGIN {mark}" in text for mark in _REGIONS)}
+    for name, data in assignment.solution_files().items():
+        lines = tuple(data.decode("utf-8", "replace").split("\n"))
+        regions.append(Region(f"solution file {assignment.name}/{name}", lines, (), prose=False))
+    return regions, visible
+
+
+def _searchable(text: str) -> str:
+    return squeeze(text) + "\n" + squeeze("\n".join(map(bare, text.split("\n"))))
+
+
+def split_cell(cell: NotebookNode, owner: str) -> tuple[list[Region], str]:
+    """(what a release takes out of a cell, what it leaves), whatever is marked and whatever nbgrader replaces whole."""
+    prose = cell.cell_type != "code"
+    regions: list[Region] = []
+    visible: list[str] = []
+    inside: str | None = None
+    lines: list[str] = []
+    for line in cell.source.split("\n"):
+        kind = next((kind for kind in _REGIONS if f"BEGIN {kind}" in line), None)
+        if kind:
+            inside, lines = kind, []
+        elif inside and f"END {inside}" in line:
+            regions.append(_region(inside, owner, lines, visible, prose))
+            inside = None
+        else:
+            (lines if inside else visible).append(line)
+    if inside:
+        regions.append(_region(inside, owner, lines, visible, prose))
+    if cells.is_solution(cell) and not any(region.owner.startswith("solution") for region in regions):
+        # nbgrader replaces the whole cell: a model answer, or code without markers
+        return [*regions, Region(f"model answer {owner}", tuple(visible), (), prose)], ""
+    return regions, "\n".join(visible)
+
+
+def _region(kind: str, owner: str, lines: list[str], visible: list[str], prose: bool) -> Region:
+    return Region(f"{_REGIONS[kind]} {owner}", tuple(lines), tuple(visible[-3:]), prose or kind == "MARK SCHEME")
+
+
+def _needles(region: Region) -> Iterator[Needle]:
+    """From every line on, as many lines as make a piece that does not occur by chance."""
+    pieces = list(_sentences(region.lines) if region.prose else (bare(line) for line in region.lines))
+    pieces = [piece for piece in pieces if piece.strip()]
+    width = PROSE_WIDTH if region.prose else BARE_WIDTH
+    if not region.prose and 0 < sum(map(_weight, pieces)) < width:
+        pieces = [bare(line) for line in region.before] + pieces
+        yield from _from(pieces, 0, len(pieces), 2 * width, region.owner)
+        return
+    for start in range(len(pieces)):
+        yield from _from(pieces, start, len(pieces), width, region.owner)
+
+
+def _from(pieces: list[str], start: int, end: int, width: int, owner: str) -> Iterator[Needle]:
+    weight = 0
+    for stop in range(start, end):
+        weight += _weight(pieces[stop])
+        if weight >= width:
+            squeezed = squeeze("".join(pieces[start : stop + 1]))
+            yield Needle(squeezed, owner, next(one.strip() for one in pieces[start:] if _weight(one))[:80])
+            return
+
+
+def _weight(piece: str) -> int:
+    return 0 if _TRIVIAL.match(piece.strip()) else len(squeeze(piece))
+
+
+def _sentences(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield from re.split(r"(?<=[.!?;:])\s+", line.strip().lstrip("-*> "))

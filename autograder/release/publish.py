@@ -1,0 +1,249 @@
+"""The students' repository: released notebooks, and the course library as it installs in Colab.
+
+What is written is checked before any of it takes its place: the release is what the source makes of itself, every cell
+can be judged, nothing leaks, and somebody has looked at every picture. A folder that was published before is brought up
+to date: files that are not ours (``.git``, say), the instructor's own words in README.md, and assignments that were
+published earlier and are not chosen this time stay.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from nbformat import NotebookNode
+
+from autograder.model import cells
+from autograder.release.agreement import differences
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course, unknown_assignment
+from autograder.errors import GradingError
+from autograder.release.judgeable import require_judgeable
+from autograder.release.leaks.search import leaks, release_leaks
+from autograder.release.pictures import Picture, approve, approved, pictures
+from autograder.release.points_in_text import wrong_points
+from autograder.release.visible_checks import missing_checks
+
+TEMPLATES = Path(__file__).resolve().parent / "publish_files"
+#: In a published folder: the files that were written there.
+LIST = ".published.json"
+_AS_THEY_ARE = ("LICENSE", "environment.yml", "docs/student.md")
+_PICTURE = re.compile(r"!\[[^\]]*\]\((images/[\w.-]+)\)")
+_UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints", ".*")
+_REPOSITORY = re.compile(r'^REPOSITORY = "([^"]+)"$', re.MULTILINE)
+#: Between these lines README.md is written anew each time; before and after them it is the instructor's.
+_OURS = re.compile(r"<!-- published: .*? -->\n.*?<!-- /published -->\n?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Published:
+    """``repository``: OWNER/NAME as it stands in badges and setup cells; ``removed``: what was there and is no more;
+    ``kept``: assignments that were published earlier and stayed as they were.
+    """
+
+    files: tuple[str, ...]
+    removed: tuple[str, ...]
+    repository: str
+    pictures: tuple[Picture, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+def publish(root: Path, folder: Path, chosen: Sequence[str] = (), *, approve_pictures: bool = False) -> Published:
+    """Write the students' repository of the course at ``root`` into ``folder``.
+
+    chosen: these assignments only; those that were published before stay. Raises GradingError where the folder holds
+    something else, a release is missing, stale or fails a check, anything leaks, or a picture was not approved; then
+    nothing was changed.
+    """
+    course = Course(root)
+    before = _published_before(folder)
+    sheets = _sheets(course, chosen)
+    kept = _kept(folder, before, course, sheets) if chosen else ()
+    repository = _repository(sheets)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".publish-") as temporary:
+        fresh = Path(temporary)
+        found = list(_fill_and_search(fresh, folder, course, sheets, kept, repository))
+        if found:
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            raise GradingError(f"nothing was published, because it would leak {found[0]}{more}")
+        seen = pictures(fresh)
+        if approve_pictures:
+            approve(course.root, seen)
+        _require_approved(course.root, seen)
+        files = sorted(str(path.relative_to(fresh)) for path in fresh.rglob("*") if path.is_file())
+        staying = {name for name in before if name.startswith(tuple(f"release/{one}/" for one in kept))}
+        listed = sorted({*files, *staying})
+        (fresh / LIST).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        removed = tuple(sorted(before - set(listed)))
+        _bring_over(fresh, folder, [*files, LIST], removed)
+    return Published(tuple(files), removed, repository, tuple(seen), kept)
+
+
+def _require_approved(root: Path, seen: list[Picture]) -> None:
+    unknown = [picture.name for picture in seen if picture.digest not in approved(root)]
+    if unknown:
+        raise GradingError(
+            f"nothing was published: a picture can show an answer, and nobody approved {', '.join(unknown)}; look at "
+            "each, then publish with --approve-pictures"
+        )
+
+
+def _published_before(folder: Path) -> set[str]:
+    """The files of an earlier publication. Raises GradingError for a folder that is neither one nor empty."""
+    if not folder.exists() or (folder.is_dir() and not any(path.name != ".git" for path in folder.iterdir())):
+        return set()
+    try:
+        listed = json.loads((folder / LIST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise GradingError(
+            f"{folder} is not empty and was not published by this command: give a new or an empty folder"
+        ) from None
+    # only what lies inside: the list may have been edited
+    return {name for name in listed if not Path(name).is_absolute() and ".." not in Path(name).parts}
+
+
+def _sheets(course: Course, chosen: Sequence[str]) -> list[Assignment]:
+    """The assignments to publish. Raises GradingError where one is not released, or not as its source is now."""
+    known = course.assignments()
+    for name in chosen:
+        if name not in known:
+            raise GradingError(unknown_assignment(course, name))
+    names = [name for name in known if not chosen or name in chosen]
+    if not names:
+        expected = f"{course.source('<assignment>')}/<notebook>.ipynb"
+        raise GradingError(f"{course.root} holds no assignment: expected {expected}")
+    missing = [name for name in names if not any(course.release(name).glob("*.ipynb"))]
+    if missing:
+        raise GradingError(
+            f"{', '.join(missing)}: not released yet; run 'autograder release {' '.join(missing)}', or publish others "
+            "with --assignment"
+        )
+    sheets = [Assignment.open(course, name) for name in names]
+    stale = {sheet.name: found for sheet in sheets if (found := next(differences(course.root, sheet), None))}
+    if stale:
+        raise GradingError(
+            f"nothing was published: the release is not what the source makes of itself ({next(iter(stale))}: "
+            f"{next(iter(stale.values()))}); run 'autograder release {' '.join(stale)}', or publish others with "
+            "--assignment"
+        )
+    for sheet in sheets:
+        require_judgeable(sheet)
+        for missing_check in missing_checks(sheet, course.root):
+            raise GradingError(f"nothing was published: {sheet.name}/{missing_check}")
+        for name, notebook in sheet.release.items():
+            for wrong in wrong_points(notebook):
+                raise GradingError(f"nothing was published: {sheet.name}/{name}.ipynb, {wrong}")
+    return sheets
+
+
+def _kept(folder: Path, before: set[str], course: Course, sheets: list[Assignment]) -> tuple[str, ...]:
+    """The assignments of an earlier publication that this one leaves alone. One that is withdrawn from the folder, or
+    from the course, is not among them.
+    """
+    there = {Path(name).parts[1] for name in before if name.startswith("release/") and (folder / name).is_file()}
+    return tuple(sorted(there.intersection(course.assignments()) - {sheet.name for sheet in sheets}))
+
+
+def _repository(sheets: list[Assignment]) -> str:
+    """OWNER/NAME as every setup cell has it. Raises GradingError where two releases differ."""
+    named = {
+        match
+        for sheet in sheets
+        for notebook in sheet.release.values()
+        for cell in notebook.cells
+        for match in _REPOSITORY.findall(cell.source)
+    }
+    if len(named) != 1:
+        raise GradingError(
+            f"the released notebooks name {len(named)} repositories ({', '.join(sorted(named)) or 'none'}): set "
+            "c.SetRepository.repository in nbgrader_config.py and run 'autograder release'"
+        )
+    return named.pop()
+
+
+def _fill_and_search(
+    fresh: Path, folder: Path, course: Course, sheets: list[Assignment], kept: Sequence[str], repository: str
+) -> Iterator[str]:
+    """Lay out the repository; every leak in it. An assignment may show what is a line of another one's solution, as its
+    own release may; the rest may hold nothing of any assignment, published or not.
+    """
+    _fill(fresh, folder, course, [*_rows(folder, kept), *_rows_of(sheets)], repository)
+    secret = {sheet.name: sheet for sheet in sheets}
+    for name in course.assignments():
+        if name not in secret and any(course.release(name).glob("*.ipynb")):
+            secret[name] = Assignment.open(course, name)
+    yield from leaks(fresh, list(secret.values()))
+    for sheet in sheets:
+        shutil.copytree(course.release(sheet.name), fresh / "release" / sheet.name, ignore=_UNWANTED)
+        yield from (f"release/{sheet.name}/{leak}" for leak in release_leaks(fresh / "release" / sheet.name, sheet))
+
+
+def _fill(fresh: Path, folder: Path, course: Course, rows: list[tuple[str, str, str]], repository: str) -> None:
+    root = course.root
+    try:
+        shutil.copytree(root / "course", fresh / "course", ignore=_UNWANTED)
+        shown = _PICTURE.findall((root / "docs" / "student.md").read_text(encoding="utf-8"))
+        for name in (*_AS_THEY_ARE, *(f"docs/{picture}" for picture in shown)):
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(root / name, fresh / name)
+        project = (root / "pyproject.toml").read_text(encoding="utf-8")
+    except OSError as error:
+        raise GradingError(f"the course is not complete: {error.filename or error} cannot be read") from error
+    (fresh / "pyproject.toml").write_text(_for_installing(project), encoding="utf-8")
+    shutil.copyfile(TEMPLATES / "gitignore", fresh / ".gitignore")
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, autoescape=False)
+    page = environment.get_template("README.md.j2").render(repository=repository, notebooks=sorted(rows))
+    (fresh / "README.md").write_text(_with_own_words(folder / "README.md", page + "\n"), encoding="utf-8")
+
+
+def _with_own_words(path: Path, page: str) -> str:
+    """The page, with what the instructor wrote before and after our part of the one that is there."""
+    before = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if not _OURS.search(before):
+        return page
+    return _OURS.sub(lambda _: page, before, count=1)
+
+
+def _for_installing(project: str) -> str:
+    """``pyproject.toml`` without the settings of tools that only developers run."""
+    tables = re.split(r"(?m)^(?=\[)", project)
+    return "".join(one for one in tables if not one.startswith("[tool.") or one.startswith("[tool.setuptools"))
+
+
+def _rows_of(sheets: list[Assignment]) -> Iterator[tuple[str, str, str]]:
+    for sheet in sheets:
+        yield from (_row(sheet.name, name, notebook) for name, notebook in sheet.release.items())
+
+
+def _rows(folder: Path, kept: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    for assignment in kept:
+        for path in sorted((folder / "release" / assignment).glob("*.ipynb")):
+            yield _row(assignment, path.stem, nbformat.read(path, as_version=4))
+
+
+def _row(assignment: str, name: str, notebook: NotebookNode) -> tuple[str, str, str]:
+    points = sum(cells.max_points(cell) for cell in notebook.cells if cells.is_graded(cell))
+    return assignment, name, f"{points:g}"
+
+
+def _bring_over(fresh: Path, folder: Path, files: list[str], removed: tuple[str, ...]) -> None:
+    for name in files:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(fresh / name, target)
+    for name in removed:
+        (folder / name).unlink(missing_ok=True)
+        for parent in (folder / name).parents:
+            if parent == folder or (parent.exists() and any(parent.iterdir())):
+                break
+            if parent.exists():  # else somebody took it out by hand
+                parent.rmdir()

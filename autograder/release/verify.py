@@ -1,0 +1,174 @@
+"""Releasing an assignment through nbgrader, and proving that the release is what it should be."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import nbformat
+
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import Submission
+from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
+from autograder.pipeline.grade import inputs_of, prepare
+from autograder.pipeline.judge import judge
+from autograder.release.judgeable import require_judgeable
+from autograder.release.leaks.search import release_leaks
+from autograder.classroom.pace import record_pace, seconds_of
+from autograder.release.points_in_text import wrong_points
+from autograder.pipeline.execute import Kernels, Limits, ExecutedNotebook, run
+from autograder.model.verdict import NotebookVerdict
+
+#: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
+INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """One thing that was proven of a release, or why it does not hold."""
+
+    name: str
+    problems: tuple[str, ...]
+
+
+@contextlib.contextmanager
+def drafted(course: Course, name: str) -> Iterator[Draft]:
+    """A release that is not in its place yet; the one of before stays.
+
+    Raises GradingError with nbgrader's reason, or with ours, where the source cannot be released.
+    """
+    before = Assignment.unreleased(course, name)
+    require_judgeable(before)
+    require_same_cells(course, before)
+    with workspace(course) as step:
+        folder = draft(course, name, f"{step}/first")
+        yield Draft(course, Assignment.open(course, name, folder), folder, step)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """``assignment``: as students would get it from ``folder``."""
+
+    course: Course
+    assignment: Assignment
+    folder: Path
+    step: str
+
+    def prove(self, kernels: Kernels) -> Iterator[Verification]:
+        """Every proof, one after the other."""
+        made = self.assignment
+        yield Verification("points add up", tuple(_points(made)))
+        yield Verification("nothing leaks", tuple(release_leaks(self.folder, made)))
+        yield Verification("a second release is the same, byte for byte", tuple(self._differences()))
+        seconds: dict[str, dict[str, float]] = {}
+        yield Verification(
+            "solutions run from top to bottom and have full points", tuple(_solved(made, kernels, seconds))
+        )
+        record_pace(self.course.root, made.name, seconds)  # grading makes its time limits of them
+        yield Verification("untouched notebooks run to the end and have no points", tuple(_untouched(made, kernels)))
+
+    def _differences(self) -> Iterator[str]:
+        yield from compare(self.folder, draft(self.course, self.assignment.name, f"{self.step}/second"))
+
+    def put_in_place(self) -> None:
+        """To be called when every proof holds. Raises GradingError, and leaves the old release, where it cannot be."""
+        put_in_place(self.course, self.assignment.name, self.folder, f"{self.step}/last")
+
+
+def _points(assignment: Assignment) -> Iterator[str]:
+    for name, source in assignment.source.items():
+        ours = {cells.grade_id(cell): cells.max_points(cell) for cell in source.cells if cells.is_graded(cell)}
+        theirs = {
+            cells.grade_id(cell): cells.max_points(cell)
+            for cell in assignment.release[name].cells
+            if cells.is_graded(cell)
+        }
+        if ours != theirs:
+            yield f"{name}: source and release differ in graded cells or points"
+        yield from (f"{name}: {wrong}" for wrong in wrong_points(assignment.release[name]))
+
+
+def solved(assignment: Assignment) -> Submission:
+    """The released notebooks with the instructor's solutions filled in, as if a student had handed them in."""
+    notebooks = {}
+    for name, released in assignment.release.items():
+        student = nbformat.from_dict(released)
+        solutions = {
+            cells.grade_id(cell): cell.source for cell in assignment.source[name].cells if cells.is_solution(cell)
+        }
+        for cell in student.cells:
+            if cells.is_solution(cell):
+                cell.source = without_markers(solutions[cells.grade_id(cell)])
+        notebooks[name] = nbformat.writes(student).encode()
+    return Submission("solution", notebooks, assignment.solution_files(), ())
+
+
+def without_markers(source: str) -> str:
+    """A solution cell as a student would have written it."""
+    marks = ("### BEGIN SOLUTION", "### END SOLUTION")
+    return "\n".join(line for line in source.split("\n") if line.strip() not in marks)
+
+
+def untouched(assignment: Assignment) -> Submission:
+    notebooks = {name: nbformat.writes(notebook).encode() for name, notebook in assignment.release.items()}
+    return Submission("untouched", notebooks, {}, ())
+
+
+def run_all(
+    submission: Submission, assignment: Assignment, kernels: Kernels
+) -> Iterator[tuple[str, ExecutedNotebook, NotebookVerdict]]:
+    """Every notebook of a submission, run and judged."""
+    prepared = prepare(submission, assignment)
+    for name, made in prepared.rebuilt.items():
+        with tempfile.TemporaryDirectory() as answers:
+            ran = run(
+                made.notebook,
+                files=prepared.files,
+                inputs=inputs_of(made.notebook, assignment.references),
+                answers=Path(answers),
+                kernels=kernels,
+                limits=Limits(),
+            )
+            verdict = judge(
+                ran, assignment.references, student=submission.student, assignment=assignment.name, notebook=name
+            )
+            yield name, ran, verdict
+
+
+def _errors(ran: ExecutedNotebook) -> Iterator[tuple[str, str]]:
+    """(error name, where and what) of every visible cell that did not go well."""
+    for outcome in ran.outcomes:
+        part = outcome.visible
+        if part.status != "ok":
+            first = ran.notebook.cells[outcome.index].source.strip().split("\n")[0]
+            yield part.ename or part.status, f"cell {outcome.index} ({first[:50]}): {part.ename} {part.evalue[:200]}"
+
+
+def _solved(assignment: Assignment, kernels: Kernels, seconds: dict[str, dict[str, float]]) -> Iterator[str]:
+    """``seconds`` is filled with what each cell took, by notebook and cell id."""
+    for name, ran, verdict in run_all(solved(assignment), assignment, kernels):
+        seconds[name] = seconds_of(ran)
+        yield from (f"{name}: {what}" for _, what in _errors(ran))
+        yield from _unexpected(verdict, ("passed", "manual"))
+
+
+def _untouched(assignment: Assignment, kernels: Kernels) -> Iterator[str]:
+    for name, ran, verdict in run_all(untouched(assignment), assignment, kernels):
+        yield from (f"{name}: {what}" for error, what in _errors(ran) if error not in INTENDED)
+        yield from (f"{name}: {cell.cell} has {cell.points:g} points" for cell in verdict.cells if cell.points)
+        tasks = {cells.grade_id(cell) for cell in assignment.source[name].cells if cells.is_task(cell)}
+        others = tuple(cell for cell in verdict.cells if cell.cell not in tasks)  # a task waits, whatever was added
+        yield from _unexpected(replace(verdict, cells=others), ("failed", "missing"))
+
+
+def _unexpected(verdict: NotebookVerdict, statuses: tuple[str, ...]) -> Iterator[str]:
+    for cell in verdict.cells:
+        if cell.status not in statuses and cell.max_points:
+            said = next((check.message for check in cell.checks if not check.passed), "")
+            of = f"{cell.points} of {cell.max_points:g} points"
+            yield f"{verdict.notebook}: {cell.cell} {cell.status} with {of}. {said}"

@@ -1,0 +1,62 @@
+"""The visible checks that notebooks call, held against the library that students get with them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+
+PACKAGE = "course.check"
+
+
+def missing_checks(assignment: Assignment, library: Path) -> Iterator[str]:
+    """Every ``check.something`` in a released notebook that the library does not have. Nothing is imported.
+
+    library: the folder that holds the package ``course``.
+    """
+    for name, notebook in assignment.release.items():
+        modules: dict[str, str] = {}  # how a notebook calls a module of checks -> the module
+        for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+            try:
+                tree = cells.parse(cell.source)
+            except SyntaxError:  # a cell that shows a mistake on purpose, or is no Python
+                continue
+            modules |= dict(_imported(tree))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+                    module = modules[node.value.id]
+                    if node.attr not in _names(library, module):
+                        yield f"{name}.ipynb, cell '{cells.grade_id(cell)}': {PACKAGE}.{module} has no {node.attr}"
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            found = ((alias.asname, alias.name) for alias in node.names if alias.name.startswith(f"{PACKAGE}."))
+            yield from ((called, module.removeprefix(f"{PACKAGE}.")) for called, module in found if called)
+
+
+def _names(library: Path, module: str) -> set[str]:
+    """What a module binds at its top level."""
+    stem = library.joinpath(*PACKAGE.split("."), *module.split("."))
+    for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+        if path.is_file():
+            return set(_bound(ast.parse(path.read_text(encoding="utf-8"))))
+    return set()
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id

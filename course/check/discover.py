@@ -1,0 +1,21 @@
+"""Finding the visible checks of an assignment: one module for each exercise, with a function of the module's name."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from course.check.limits import limited
+
+
+def checks(package: str, path: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """name -> check, each with a time limit; modules whose name begins with an underscore are no checks.
+
+    package, path: ``__name__`` and ``__path__`` of the assignment's package. All modules are imported at once: one
+    that was imported later would take its function's place in the package.
+    """
+    names = [module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_")]
+    modules = {name: import_module(f"{package}.{name}") for name in names}
+    return {name: limited(getattr(module, name)) for name, module in modules.items()}

@@ -18,12 +18,12 @@ import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
 
+from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment, read_files
 from autograder.model.course import Course
-from autograder.errors import GradingError
-from autograder.release.judgeable import require_judgeable
 from autograder.model.settings import read_config
+from autograder.release.judgeable import require_judgeable
 
 _REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
 #: Files beside the notebooks that nobody computes with.

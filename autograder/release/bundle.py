@@ -22,12 +22,12 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.release.agreement import check_before_grading
+from autograder.errors import GradingError
 from autograder.model.assignment import SOLUTIONS, Assignment
 from autograder.model.course import Course
-from autograder.errors import GradingError
 from autograder.pipeline.rebuild import trusted
 from autograder.references.store import FOLDER, References
+from autograder.release.agreement import check_before_grading
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SCRIPTS = ("setup.sh", "run_autograder")

@@ -18,10 +18,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.errors import GradingError
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from autograder.model import cells
-from autograder.references import store
-from autograder.model.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.exercise.model import Case
+from autograder.model import cells
+from autograder.model.assignment import Assignment
 from autograder.release.markers import misspelt
 
 _NO_TESTS = (

@@ -21,11 +21,11 @@ import nbformat
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nbformat import NotebookNode
 
+from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.release.agreement import differences
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
-from autograder.errors import GradingError
+from autograder.release.agreement import differences
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import leaks, release_leaks
 from autograder.release.pictures import Picture, approve, approved, pictures

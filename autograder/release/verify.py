@@ -10,19 +10,19 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.classroom.pace import record_pace, seconds_of
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import Submission
-from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
+from autograder.model.verdict import NotebookVerdict
+from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, run
 from autograder.pipeline.grade import inputs_of, prepare
 from autograder.pipeline.judge import judge
+from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import release_leaks
-from autograder.classroom.pace import record_pace, seconds_of
 from autograder.release.points_in_text import wrong_points
-from autograder.pipeline.execute import Kernels, Limits, ExecutedNotebook, run
-from autograder.model.verdict import NotebookVerdict
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
 INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}

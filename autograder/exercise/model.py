@@ -85,10 +85,13 @@ class Mistake:
     variant: Any = None
     share: float = 0.0
 
+    def check(self, passed: bool = False, /, **values: object) -> Check:
+        """The check for this mistake. ``values`` fill the placeholders ``{name}`` of the message."""
+        return Check(self.id, passed, self.message.format(**values) if values else self.message, self.hint, self.id)
+
     def judgement(self, *others: Check, **values: object) -> Judgement:
-        """The judgement on an answer with this mistake. ``values`` fill the placeholders ``{name}`` of the message."""
-        message = self.message.format(**values) if values else self.message
-        return Judgement([Check(self.id, False, message, self.hint, self.id), *others], self.share)
+        """The judgement on an answer with this mistake; ``values`` as for :meth:`check`."""
+        return Judgement([self.check(**values), *others], self.share)
 
 
 Rule = Callable[["Exercise", Case, Answers], Judgement]

@@ -1,0 +1,129 @@
+"""Comparing what became of a sample answer with what its author says it deserves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograder.authoring.texts import texts_of
+from autograder.authoring.trial import Trials, Tried
+from autograder.exercise import SampleAnswer
+from autograder.model.verdict import CellVerdict
+from autograder.references import loader
+
+#: A number in a message that could be an expected value: one with at least three decimals.
+_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample answer of an exercise (``<assignment>/<exercise>``)."""
+
+    slug: str
+    answer: SampleAnswer
+    right: bool
+
+    @property
+    def exercise(self) -> str:
+        return self.slug.partition("/")[2]
+
+    def __str__(self) -> str:
+        return f"{self.slug}: {'right' if self.right else 'wrong'}: {self.answer.name}"
+
+
+def samples(trials: Trials, exercise: str = "") -> list[Sample]:
+    """The sample answers of an assignment, or of one of its exercises."""
+    folder, assignment = trials.assignment.references.folder, trials.assignment.name
+    found = []
+    for name in [exercise] if exercise else loader.names(folder, assignment):
+        slug = f"{assignment}/{name}"
+        right, wrong = loader.sample_answers(folder, slug)
+        found += [Sample(slug, answer, True) for answer in right] + [Sample(slug, answer, False) for answer in wrong]
+    return found
+
+
+def problems(trials: Trials, sample: Sample) -> list[str]:
+    """What is not as the author says; empty where all is well. Raises GradingError for an answer that cannot be tried.
+
+    A right answer has full points and passes the visible checks, everywhere. A wrong one leaves the points it should,
+    in its own cell and in those it also costs, is named, and costs no other cell anything.
+    """
+    answer = sample.answer
+    texts = texts_of(answer, trials.solutions)
+    in_file = bool(set(texts) & trials.assignment.deliverables)
+    tried = trials.run(texts, only=(sample.exercise, *answer.costs) if in_file else ())
+    if sample.exercise not in tried.verdicts:
+        return [f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}"]
+    said = list(_right(tried)) if sample.right else list(_wrong(trials, sample, tried))
+    return said + [f"the message shows an expected value: {leak}" for leak in leaked(trials, tried)]
+
+
+def _right(tried: Tried) -> Iterator[str]:
+    for name, verdict in tried.verdicts.items():
+        if verdict.status != "passed":
+            yield f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}"
+    for name, message in tried.visible.items():
+        if message:
+            yield f"{name}: the visible check refuses it: {message}"
+
+
+def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[str]:
+    answer, own = sample.answer, tried.verdicts[sample.exercise]
+    expected = {sample.exercise: own.max_points if answer.points is None else answer.points, **answer.costs}
+    for name, verdict in tried.verdicts.items():
+        want = expected.get(name, verdict.max_points)
+        if verdict.points is None or not np.isclose(verdict.points, want):
+            yield f"{name}: {verdict.points} points are left, {want:g} should be: {_words(verdict)}"
+    lost = [verdict for verdict in tried.verdicts.values() if verdict.status != "passed"]
+    if not lost:
+        yield "it is accepted"
+    named = {check.mistake for verdict in lost for check in verdict.checks if check.mistake}
+    if answer.mistake and answer.mistake not in named:
+        yield f"it is not called {answer.mistake}, but {', '.join(sorted(named)) or 'has no name'}"
+    if not answer.mistake and named:
+        yield f"it has a name: {', '.join(sorted(named))}"
+    catalogue = _catalogue(trials, sample, tried)
+    if unknown := named - catalogue:
+        yield f"{', '.join(sorted(unknown))} is in no catalogue (Exercise.mistakes)"
+    seen = any(message for name, message in tried.visible.items() if name in {sample.exercise, *answer.costs})
+    if seen == answer.unseen:
+        yield "the visible check sees it: set unseen=False" if seen else "the visible check accepts it"
+
+
+def _catalogue(trials: Trials, sample: Sample, tried: Tried) -> set[str]:
+    references, assignment = trials.assignment.references, trials.assignment.name
+    known = references.exercises(assignment)
+    slugs = [slug for slug in known if slug == sample.slug or slug.partition("/")[2] in tried.verdicts]
+    return {mistake.id for slug in slugs for mistake in known[slug].mistakes}
+
+
+def _words(verdict: CellVerdict) -> str:
+    return "; ".join(check.message for check in verdict.checks if not check.passed) or verdict.status
+
+
+def leaked(trials: Trials, tried: Tried) -> list[str]:
+    """Messages of a trial, visible or in feedback, that quote an expected value."""
+    found = []
+    for name, verdict in tried.verdicts.items():
+        messages = [word for check in verdict.checks for word in (check.message, check.hint)]
+        messages.append(tried.visible.get(name, ""))
+        numbers = {number for message in messages for number in _NUMBER.findall(message)}
+        if numbers:
+            expected = _expected(trials, f"{trials.assignment.name}/{name}")
+            found += [f"{name}: {number}" for number in sorted(numbers) if _among(number, expected)]
+    return found
+
+
+def _expected(trials: Trials, slug: str) -> Sequence[np.ndarray]:
+    if slug not in trials.assignment.references.exercises(trials.assignment.name):
+        return []
+    cases = trials.assignment.references.cases(slug)
+    return [array for case in cases for array in case.expected.values() if array.dtype.kind == "f"]
+
+
+def _among(number: str, arrays: Sequence[np.ndarray]) -> bool:
+    half = 0.5 * 10.0 ** -len(number.partition(".")[2])
+    return any(bool((np.abs(array - float(number)) <= half).any()) for array in arrays)

@@ -14,6 +14,7 @@ from autograder.exercise.rules import (
     not_charged_twice,
     right,
     same_twice,
+    shared_equally,
     unsteady,
     wrong,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "read_text",
     "right",
     "same_twice",
+    "shared_equally",
     "text_array",
     "unsteady",
     "wrong",

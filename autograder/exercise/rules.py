@@ -6,7 +6,7 @@ answer keeps points.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,19 +34,27 @@ def named(exercise: Exercise, id: str, **values: object) -> Judgement:
     return exercise.mistake(id).judgement(**values)
 
 
-def not_charged_twice(rule: Rule, earlier: tuple[str, ...], follows: Callable[[Case, Answers], bool]) -> Rule:
+def shared_equally(checks: Sequence[Check]) -> Judgement:
+    """Partial credit: each of these checks earns the same share of the points."""
+    return Judgement(checks, sum(check.passed for check in checks) / len(checks))
+
+
+def not_charged_twice(
+    rule: Rule, earlier: tuple[str, ...], follows: Callable[[Case, Answers], bool], label: str = ""
+) -> Rule:
     """``rule``, but an answer that is wrong only because an earlier exercise was wrong keeps its points.
 
     earlier: slugs of the exercises that the answer builds on.
     follows: True where the answer is what comes out of the faulty earlier part when this part is right. It is asked
     only where one of the earlier exercises lost points.
+    label: what feedback then calls right; default: the exercise's name.
     """
 
     def forgiving(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         judgement = rule(exercise, case, answers)
         if judgement.earned == 1 or not answers.charged(*earlier) or not follows(case, answers):
             return judgement
-        return right(exercise.slug.partition("/")[2])
+        return right(label or exercise.slug.partition("/")[2])
 
     return forgiving
 

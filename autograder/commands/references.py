@@ -19,7 +19,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--seed",
         metavar="NUMBER",
-        help="another seed makes another exam; 'new' picks one that nobody can guess (default: the seed of before)",
+        help="another seed makes another exam; 'new' picks one that nobody can guess (default: that of before, if any)",
     )
     parser.set_defaults(func=run)
 
@@ -27,7 +27,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     from autograder.model.course import Course
     from autograder.references import store
-    from autograder.references.draw import PUBLIC_SEED
+    from autograder.references.draw import new_seed
 
     known = Course(args.course).assignments()
     names = args.assignment or known
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = None if args.seed is None else _seed(args.seed)
     for name in names:
         seed = references.seed(name) if chosen is None else chosen
-        _build(references, name, PUBLIC_SEED if seed is None else seed)
+        _build(references, name, new_seed() if seed is None else seed)
     return 0
 
 

@@ -37,7 +37,7 @@ def draw(made: Exercise, seed: int) -> list[Case]:
     """
     random = generator(seed, made.slug)
     for _ in range(_DRAWS):
-        cases = list(made.make(random))
+        cases = _cases(made, random)
         unseen = [
             mistake.id
             for mistake in made.mistakes
@@ -49,6 +49,13 @@ def draw(made: Exercise, seed: int) -> list[Case]:
         f"{made.slug}: none of {_DRAWS} draws from seed {seed} tells the mistake {unseen[0]!r} from the right answer; "
         "the oracle must draw other cases"
     )
+
+
+def _cases(made: Exercise, random: np.random.Generator) -> list[Case]:
+    try:
+        return list(made.make(random))
+    except Exception as error:  # the author's own code
+        raise GradingError(f"{made.slug}: its oracle cannot draw cases: {type(error).__name__}: {error}") from error
 
 
 def _shows(mistake: Mistake, case: Case, made: Exercise) -> bool:

@@ -23,6 +23,7 @@ from autograder.release.generate import compare, draft, put_in_place, require_sa
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import release_leaks
 from autograder.release.points_in_text import wrong_points
+from autograder.release.stubs import require_filled_in
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
 INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
@@ -43,6 +44,7 @@ def drafted(course: Course, name: str) -> Iterator[Draft]:
     Raises GradingError with nbgrader's reason, or with ours, where the source cannot be released.
     """
     before = Assignment.unreleased(course, name)
+    require_filled_in(course, before)
     require_judgeable(before)
     require_same_cells(course, before)
     with workspace(course) as step:

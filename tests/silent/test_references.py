@@ -108,14 +108,14 @@ def test_a_failing_oracle_leaves_the_references_of_before(oracles, tmp_path):
     kept = bytes_below(tmp_path)
     oracles.EXERCISES = [*toy("doubling"), Exercise(lambda generator: [1 / 0], framework="torch", slug="toy/zero")]
     loader.exercises.cache_clear()
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(GradingError, match="toy/zero: its oracle cannot draw cases: ZeroDivisionError"):
         references.build(ASSIGNMENT, seed=2)
     assert bytes_below(tmp_path) == kept
 
 
 def test_without_names_all_assignments_are_drawn_and_the_kits_seed_is_said(oracles, tmp_path, capsys):
     root = course(tmp_path / "course")
-    assert cli.main(["--course", str(root), "references"]) == 0
+    assert cli.main(["--course", str(root), "references", "--seed", "2026"]) == 0
     said = capsys.readouterr()
     assert "2 exercises, 2 cases, seed 2026" in said.out
     assert "everybody can know them" in said.err
@@ -124,6 +124,14 @@ def test_without_names_all_assignments_are_drawn_and_the_kits_seed_is_said(oracl
     seed = References.of_course(root).seed(ASSIGNMENT)
     assert cli.main(["--course", str(root), "references"]) == 0
     assert References.of_course(root).seed(ASSIGNMENT) == seed  # the exam of before, drawn again
+
+
+def test_the_first_references_of_an_assignment_are_drawn_from_a_seed_that_nobody_can_guess(oracles, tmp_path, capsys):
+    seeds = set()
+    for root in (course(tmp_path / "one"), course(tmp_path / "two")):
+        assert cli.main(["--course", str(root), "references"]) == 0
+        seeds.add(References.of_course(root).seed(ASSIGNMENT))
+    assert (len(seeds), capsys.readouterr().err) == (2, "")
 
 
 @pytest.mark.parametrize("words", [["nowhere"], ["toy", "--seed", "many"], ["toy", "--seed", "-1"]])

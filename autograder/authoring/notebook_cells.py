@@ -1,0 +1,103 @@
+"""The cells of a new exercise, in a new notebook or behind those of one that exists."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.authoring.names import NewExercise
+from autograder.authoring.render import heading, render
+from autograder.errors import GradingError
+from autograder.model import cells
+
+POINTS = 1
+_PYTHON = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def with_exercise(path: Path, new: NewExercise, checks: str, setup: str) -> NotebookNode:
+    """The notebook at ``path``, or a new one, with the cells of the exercise at its end.
+
+    checks: the package of the course's visible checks, if it has one; setup: the text of the setup cell, if it has one.
+    """
+    notebook = _read(path) if path.exists() else _empty(new, checks, setup)
+    alias = _check_of(notebook, checks, new.assignment) if checks else ""
+    values = {
+        "assignment": new.assignment,
+        "exercise": new.exercise,
+        "heading": heading(new.exercise),
+        "points": POINTS,
+        "checks": checks,
+        "import_check": bool(checks and not alias),
+        "check": alias or "check",
+    }
+    answer, graded = f"{new.exercise}_answer", new.exercise
+    added = [
+        new_markdown_cell(_text("text.md.j2", values), id=f"{new.exercise}_text"),
+        new_code_cell(_text("answer_cell.py.j2", values), id=answer, metadata=_metadata(answer, solution=True)),
+        new_code_cell(_text("graded_cell.py.j2", values), id=graded, metadata=_metadata(graded, points=POINTS)),
+    ]
+    _require_free(path, notebook, added)
+    notebook.cells += added
+    return notebook
+
+
+def text_of(notebook: NotebookNode) -> str:
+    """The notebook as it is written to a file."""
+    if (notebook.nbformat, notebook.nbformat_minor) < (4, 5):  # an older format, in which cells have no ids
+        for cell in notebook.cells:
+            cell.pop("id", None)
+    return str(nbformat.writes(notebook)) + "\n"
+
+
+def _read(path: Path) -> NotebookNode:
+    try:
+        return nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    except Exception as error:  # nbformat raises many kinds
+        raise GradingError(f"{path} cannot be read as a notebook: {error}") from error
+
+
+def _empty(new: NewExercise, checks: str, setup: str) -> NotebookNode:
+    imports = "import numpy as np" + (f"\n\nfrom {checks} import {new.assignment} as check" if checks else "")
+    made = [new_markdown_cell(f"# {heading(new.notebook)}\n\nSTUB: what this notebook is about", id="title")]
+    if setup:
+        made.append(new_code_cell(setup.strip(), id="setup", metadata=_metadata("setup")))
+    made.append(new_code_cell(imports, id="imports", metadata=_metadata("imports")))
+    return new_notebook(cells=made, metadata=_PYTHON)
+
+
+def _metadata(grade_id: str, *, solution: bool = False, points: int | None = None) -> dict[str, object]:
+    """nbgrader's own marks: a solution is the student's, everything else is locked."""
+    marks = {"grade": points is not None, "grade_id": grade_id, "locked": not solution}
+    marks |= {"points": points} if points is not None else {}
+    return {"nbgrader": marks | {"schema_version": 3, "solution": solution, "task": False}}
+
+
+def _text(template: str, values: dict[str, object]) -> str:
+    return render(f"exercise/{template}", **values).rstrip("\n")
+
+
+def _check_of(notebook: NotebookNode, checks: str, assignment: str) -> str:
+    """What the notebook calls the assignment's visible checks; empty where it does not import them."""
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        try:
+            tree = cells.parse(cell.source)
+        except SyntaxError:  # a cell that shows a mistake on purpose
+            continue
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == checks):
+            for alias in (alias for alias in node.names if alias.name == assignment):
+                return alias.asname or alias.name
+    return ""
+
+
+def _require_free(path: Path, notebook: NotebookNode, added: list[NotebookNode]) -> None:
+    used = {name for cell in notebook.cells for name in (cell.get("id"), cells.grade_id(cell)) if name}
+    for cell in added:
+        if cell.id in used:
+            raise GradingError(f"{path} has a cell {cell.id!r} already: choose another name for the exercise")

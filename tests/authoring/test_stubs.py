@@ -1,0 +1,259 @@
+"""``autograder new``: stubs that say what goes where, and that nobody can release."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.authoring.course_folder import make_course
+from autograder.authoring.names import read_name
+from autograder.authoring.stubs import write_stubs
+from autograder.errors import GradingError
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.references import loader
+from autograder.references.store import References
+from autograder.release.stubs import require_filled_in, stubs
+from autograder.release.verify import drafted
+
+SMOOTHING = "source/signals/1_smoothing.ipynb"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    make_course(tmp_path / "course")
+    return Course(tmp_path / "course")
+
+
+def new(course: Course, name: str, checks: str = "") -> list[str]:
+    return [str(path.relative_to(course.root)) for path in write_stubs(course, read_name(name, course), checks)]
+
+
+def library(course: Course, discover: bool = False) -> None:
+    (course.root / "lib" / "check").mkdir(parents=True)
+    for name in ("lib/__init__.py", "lib/check/__init__.py", *(["lib/check/discover.py"] if discover else [])):
+        (course.root / name).write_text("")
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("signals/median", ("signals/1_smoothing", "signals/median")),
+        ("signals/2_medians", ("signals/2_medians", "signals/medians")),
+        ("signals/1_smoothing/median/", ("signals/1_smoothing", "signals/median")),
+        ("filters", ("filters/1_filters", "filters/filters")),
+        ("filters/low_pass", ("filters/1_filters", "filters/low_pass")),
+        ("filters/cut-off/low_pass", ("filters/cut-off", "filters/low_pass")),
+    ],
+)
+def test_what_is_left_out_of_a_name_is_named_after_what_is_there(
+    name: str, written: tuple[str, str], course: Course
+) -> None:
+    notebook, slug = written
+    assert new(course, name) == [
+        f"source/{notebook}.ipynb",
+        f"exercises/{slug}/oracle.py",
+        f"exercises/{slug}/answers.py",
+    ]
+
+
+def test_cells_are_appended_with_ids_of_their_own_and_those_before_stay(course: Course) -> None:
+    before = json.loads((course.root / SMOOTHING).read_bytes())
+    new(course, "signals/median")
+    after = json.loads((course.root / SMOOTHING).read_bytes())
+    count = len(before["cells"])
+    assert {**after, "cells": after["cells"][:count]} == before
+    added = nbformat.read(course.root / SMOOTHING, as_version=4).cells[count:]
+    assert [cell.id for cell in added] == ["median_text", "median_answer", "median"]
+    assert [cells.grade_id(cell) for cell in added] == [None, "median_answer", "median"]
+    assert cells.is_solution(added[1])
+    assert cells.is_autograded(added[2])
+    assert cells.references_of(added[2].source) == ("signals/median",)
+    nbformat.validate(nbformat.read(course.root / SMOOTHING, as_version=4))
+
+
+def test_nothing_that_exists_is_changed_but_the_notebook(course: Course) -> None:
+    before = contents(course.root)
+    new(course, "signals/median")
+    after = contents(course.root)
+    assert {name for name in before if before[name] != after[name]} == {SMOOTHING}
+
+
+def test_a_notebook_of_an_older_format_stays_one(course: Course) -> None:
+    path = course.root / SMOOTHING
+    old = json.loads(path.read_bytes()) | {"nbformat_minor": 4}
+    for cell in old["cells"]:
+        del cell["id"]
+    path.write_text(json.dumps(old))
+    new(course, "signals/median")
+    now = json.loads(path.read_bytes())
+    assert now["nbformat_minor"] == 4
+    assert not any("id" in cell for cell in now["cells"])
+    nbformat.validate(nbformat.read(path, as_version=4))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "expected ASSIGNMENT"),
+        ("a/b/c/d", "expected ASSIGNMENT"),
+        ("a//b", "expected ASSIGNMENT"),
+        ("../etc/passwd", "cannot be the name of an assignment"),
+        ("ps-1", "cannot be the name of an assignment"),
+        ("signals/class", "cannot be the name of an exercise"),
+        ("signals/_helper", "cannot be the name of an exercise"),
+        ("signals/größe", "cannot be the name of an exercise"),
+        ("signals/check", "notebooks use it themselves"),
+        (f"signals/{'x' * 60}", "at most 50 characters"),
+        ("signals/2 smoothing/median", "cannot be a notebook's name"),
+        ("signals", "say signals/EXERCISE"),
+        ("signals/1_smoothing", "say signals/1_smoothing/EXERCISE"),
+        ("signals/moving_average", "exists already"),
+        ("signals/2_more/moving_average", "exists already"),
+        ("signals/moving_average_answer", "has a cell of an exercise"),
+    ],
+)
+def test_a_name_that_cannot_be_used_is_refused_in_one_line_and_nothing_is_written(
+    name: str, said: str, course: Course
+) -> None:
+    before = contents(course.root)
+    with pytest.raises(GradingError, match=said) as refused:
+        new(course, name)
+    assert "\n" not in str(refused.value)
+    assert contents(course.root) == before
+
+
+def test_of_several_notebooks_one_must_be_named(course: Course) -> None:
+    new(course, "signals/2_more/trend")
+    with pytest.raises(GradingError, match=r"2 notebooks \(1_smoothing, 2_more\): say signals/NOTEBOOK/EXERCISE"):
+        new(course, "signals/median")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = contents(course.root)
+    monkeypatch.setattr("autograder.authoring.stubs.write_file", failing_at(".ipynb"))
+    with pytest.raises(GradingError, match="no room"):
+        new(course, "filters/low_pass")
+    assert contents(course.root) == before
+    assert not (course.root / "exercises" / "filters" / "low_pass").exists()
+
+
+def failing_at(suffix: str) -> Callable[[Path, bytes], None]:
+    def write(path: Path, data: bytes) -> None:
+        if path.suffix == suffix:
+            raise GradingError("no room")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    return write
+
+
+@pytest.mark.parametrize("discover", [True, False])
+def test_a_course_with_checks_of_its_own_gets_a_module_for_the_visible_check(discover: bool, course: Course) -> None:
+    library(course, discover)
+    written = new(course, "filters/low_pass", "lib.check")
+    assert written[3:] == ["lib/check/filters/low_pass.py", "lib/check/filters/__init__.py"]
+    for name in written[1:]:
+        ast.parse((course.root / name).read_text(encoding="utf-8"))
+    notebook = nbformat.read(course.root / written[0], as_version=4)
+    sources = [cell.source for cell in notebook.cells]
+    assert "from lib.check import filters as check" in sources[1]
+    assert sources[-1].startswith("check.low_pass(low_pass)\n")
+    assert ("lib.check.discover" in (course.root / written[4]).read_text(encoding="utf-8")) is discover
+
+
+def test_a_package_of_checks_finds_its_modules_by_itself(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    library(course)
+    new(course, "filters/low_pass", "lib.check")
+    new(course, "filters/high_pass", "lib.check")
+    monkeypatch.syspath_prepend(course.root)
+    from lib.check import filters  # type: ignore[import-not-found]
+
+    for check in (filters.low_pass, filters.high_pass):
+        with pytest.raises(NotImplementedError, match="STUB: the visible check"):
+            check(None)
+
+
+def test_the_second_exercise_of_an_assignment_uses_its_notebooks_import(course: Course) -> None:
+    library(course)
+    new(course, "filters/low_pass", "lib.check")
+    (written, *_, last) = new(course, "filters/high_pass", "lib.check")
+    assert last == "lib/check/filters/high_pass.py"
+    sources = [cell.source for cell in nbformat.read(course.root / written, as_version=4).cells]
+    assert sum("from lib.check" in source for source in sources) == 1
+    assert sources[-1].startswith("check.high_pass(high_pass)\n")
+
+
+def test_a_notebook_that_imports_no_checks_gets_the_import_in_the_graded_cell(course: Course) -> None:
+    library(course)
+    new(course, "signals/median", "lib.check")
+    sources = [cell.source for cell in nbformat.read(course.root / SMOOTHING, as_version=4).cells]
+    assert sources[-1].startswith("from lib.check import signals as check\n\ncheck.median(median)\n")
+
+
+def test_a_new_notebook_begins_with_the_courses_setup_cell(course: Course) -> None:
+    (course.root / "source" / "setup_cell.py").write_text("REPOSITORY = 'a/b'\n")
+    new(course, "filters/low_pass")
+    made = nbformat.read(course.root / "source/filters/1_filters.ipynb", as_version=4).cells
+    assert [(cell.id, cells.is_locked(cell)) for cell in made[:3]] == [
+        ("title", False),
+        ("setup", True),
+        ("imports", True),
+    ]
+    assert made[1].source == "REPOSITORY = 'a/b'"
+
+
+def test_every_file_of_a_new_exercise_is_named_as_a_stub(course: Course) -> None:
+    library(course)
+    written = new(course, "filters/low_pass", "lib.check")
+    found = list(stubs(course, Assignment.unreleased(course, "filters"), "lib.check"))
+    for cell in ("low_pass_text", "low_pass_answer", "low_pass"):
+        assert any(f"1_filters.ipynb, cell '{cell}' is a stub: " in line for line in found), found
+    for name in written[1:4]:
+        assert any(line.startswith(f"{name} is a stub: ") for line in found), found
+
+
+def test_an_assignment_with_a_stub_is_not_released(course: Course) -> None:
+    new(course, "signals/median")
+    said = r"signals: 1_smoothing.ipynb, cell 'median_text' is a stub: .*; fill it in"
+    with pytest.raises(GradingError, match=said), drafted(course, "signals"):
+        raise AssertionError("a draft with a stub")
+
+
+def test_any_one_stub_stops_the_release(course: Course) -> None:
+    for path in (course.root / "exercises" / "signals" / "moving_average").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text + "\n# STUB: one more\n", encoding="utf-8")
+        with pytest.raises(GradingError, match=f"moving_average/{path.name} is a stub: one more; fill it in"):
+            require_filled_in(course, Assignment.unreleased(course, "signals"))
+        path.write_text(text, encoding="utf-8")
+    require_filled_in(course, Assignment.unreleased(course, "signals"))
+
+
+def test_a_stub_draws_no_references_and_gives_no_answers(course: Course) -> None:
+    new(course, "signals/median")
+    references = References.of_course(course.root)
+    before = contents(course.root / "exercises")
+    with pytest.raises(GradingError, match=r"signals/median: its oracle cannot draw cases: .*STUB: draw the cases"):
+        references.build("signals", 1)
+    with pytest.raises(GradingError, match=r"answers.py cannot be imported: .*STUB: right and wrong answers"):
+        loader.sample_answers(references.folder, "signals/median")
+    assert contents(course.root / "exercises") == before
+
+
+def test_the_stub_of_one_exercise_leaves_the_others_to_be_used(course: Course) -> None:
+    new(course, "signals/median")
+    references = References.of_course(course.root)
+    assert list(references.exercises("signals")) == ["signals/median", "signals/moving_average"]
+    assert len(references.cases("signals/moving_average")) == 3

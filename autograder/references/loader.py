@@ -20,6 +20,8 @@ from autograder.exercise.sample_answer import SampleAnswer
 
 #: Begins the name of the package that holds a course's exercises.
 PACKAGE = "exercises_of_course_"
+#: The folder of a course that holds its exercises and their stored references.
+FOLDER = "exercises"
 ORACLE, ANSWERS = "oracle.py", "answers.py"
 
 

@@ -20,10 +20,9 @@ from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise
 from autograder.references import loader
 from autograder.references.draw import PUBLIC_SEED
+from autograder.references.loader import FOLDER
 from autograder.references.write import write_references
 
-#: The folder of a course that holds its stored references.
-FOLDER = "exercises"
 PUBLIC_WARNING = (
     "the stored references of {assignment} are those that ship with the kit: everybody can know them. "
     "Draw your own with 'autograder references {assignment} --seed new'."

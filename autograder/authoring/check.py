@@ -1,0 +1,122 @@
+"""Everything that an author must know of an assignment before students get it: its exercises, answer by answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.sample_answers import Sample, problems, samples
+from autograder.authoring.trial import WARM, Trials
+from autograder.classroom.fingerprint import digest, machine_parts
+from autograder.errors import GradingError
+from autograder.files.atomic import write_file
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.references import loader
+
+#: Told how many answers are done, and of how many.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class ExerciseCheck:
+    """What the sample answers of one exercise showed. ``problems`` is empty where all is as their author says."""
+
+    exercise: str
+    right: int
+    wrong: int
+    problems: tuple[str, ...]
+
+
+def check_exercises(
+    assignment: Assignment,
+    exercise: str = "",
+    progress: Progress = lambda done, of: None,
+    modules: Iterable[str] = WARM,
+) -> list[ExerciseCheck]:
+    """Try every sample answer of an assignment, or of one of its exercises, in order of their names.
+
+    modules: what the warm process imports, so that not every answer has to.
+    Raises GradingError for an exercise that does not exist, or whose folder cannot be used.
+    """
+    folder = assignment.references.folder
+    known = loader.names(folder, assignment.name)
+    if exercise and exercise not in known:
+        raise GradingError(f"{assignment.name} has no exercise {exercise!r}; known are {', '.join(known) or 'none'}")
+    assignment.references.exercises(assignment.name)
+    with Trials(assignment, modules) as trials:
+        chosen = samples(trials, exercise)
+        found = list(zip(chosen, _tried(trials, chosen, progress), strict=True))
+    return [_summary(name, found, assignment) for name in ([exercise] if exercise else known)]
+
+
+def _tried(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[str]]:
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        for number, said in enumerate(pool.map(lambda sample: _problems(trials, sample), chosen), 1):
+            progress(number, len(chosen))
+            yield said
+
+
+def _problems(trials: Trials, sample: Sample) -> list[str]:
+    try:
+        return problems(trials, sample)
+    except GradingError as error:
+        return [str(error)]
+
+
+def _summary(name: str, found: list[tuple[Sample, list[str]]], assignment: Assignment) -> ExerciseCheck:
+    own = [(sample, said) for sample, said in found if sample.exercise == name]
+    right = sum(sample.right for sample, _ in own)
+    said = [
+        f"{'right' if sample.right else 'wrong'} answer {sample.answer.name!r}: {line}"
+        for sample, lines in own
+        for line in lines
+    ]
+    path = Path(loader.FOLDER, assignment.name, name, loader.ANSWERS)
+    if not right or right == len(own):
+        said.append(f"{path} must hold at least one right and one wrong answer: nothing else tests the exercise")
+    if name not in _graded(assignment):
+        said.append(f"no notebook of {assignment.name} has a graded cell {name!r}")
+    return ExerciseCheck(name, right, len(own) - right, tuple(said))
+
+
+def _graded(assignment: Assignment) -> set[str | None]:
+    return {cells.grade_id(cell) for notebook in assignment.source.values() for cell in notebook.cells}
+
+
+def state(course: Course, assignment: Assignment) -> str:
+    """Digest of all that the sample answers' results depend on: exercises, notebooks, files, grader and library."""
+    folder = assignment.references.folder
+    paths = [*folder.glob("_*.py"), *(folder / assignment.name).rglob("*"), *course.source(assignment.name).rglob("*")]
+    files = {
+        str(path.relative_to(course.root)): path.read_bytes().hex()
+        for path in sorted(paths)
+        if path.is_file() and _counts(path)
+    }
+    return digest(files, machine_parts())
+
+
+def _counts(path: Path) -> bool:
+    return "__pycache__" not in path.parts and not any(part.startswith(".") for part in path.parts[-2:])
+
+
+def was_checked(course: Course, assignment: Assignment) -> bool:
+    """True where all sample answers were right in this very state."""
+    try:
+        return _record(course, assignment.name).read_text(encoding="utf-8") == state(course, assignment)
+    except OSError:
+        return False
+
+
+def remember(course: Course, assignment: Assignment) -> None:
+    """Note that all sample answers are right as things stand."""
+    write_file(_record(course, assignment.name), state(course, assignment).encode())
+
+
+def _record(course: Course, assignment: str) -> Path:
+    path: Path = course.root / ".autograder" / "checked" / assignment
+    return path

@@ -1,4 +1,4 @@
-"""What all references of the attention block share: weights, cases, and ``transformers``' own block as the oracle."""
+"""Cases of the attention block: drawn weights and inputs; expected answers from the block of ``transformers``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from autograder.exercise import Case
-from autograder.oracles.distilbert_sizes import config, hf_config
+
+from ._sizes import config, hf_config
 
 Array = np.ndarray
 
 
 def block_weights(generator: np.random.Generator, dim: int, hidden_dim: int, bias: float = 0.3) -> dict[str, Array]:
-    """Weights whose scores come out of order 1: large enough that every mistake shows."""
+    """Weights that give scores of order 1: large enough that every mistake shows."""
     weights: dict[str, Array] = {}
     for name, rows, columns in [
         ("q_lin", dim, dim),
@@ -31,8 +32,10 @@ def block_weights(generator: np.random.Generator, dim: int, hidden_dim: int, bia
     return weights
 
 
-def oracle(hidden_states: Array, weights: Mapping[str, Array], sizes: Mapping[str, object]) -> tuple[Array, Array]:
-    """``transformers``' own block in float64: -> output (batch, tokens, dim), weights (batch, heads, tokens, tokens)"""
+def transformers_block(
+    hidden_states: Array, weights: Mapping[str, Array], sizes: Mapping[str, object]
+) -> tuple[Array, Array]:
+    """In float64: -> output (batch, tokens, dim), weights (batch, heads, tokens, tokens)"""
     import torch
     from transformers.models.distilbert.modeling_distilbert import TransformerBlock
 
@@ -56,7 +59,7 @@ def oracle(hidden_states: Array, weights: Mapping[str, Array], sizes: Mapping[st
         return block(x).numpy(), block.attention(x)[1].numpy()
 
 
-def block_case(
+def _case(
     generator: np.random.Generator,
     batch: int,
     tokens: int,
@@ -70,19 +73,19 @@ def block_case(
     dim = n_heads * head_size
     weights = block_weights(generator, dim, hidden_dim, bias)
     hidden_states = (size * generator.normal(0, 1, (batch, tokens, dim))).astype(np.float32)
-    output, attention_weights = oracle(hidden_states, weights, sizes)
+    output, attention_weights = transformers_block(hidden_states, weights, sizes)
     return Case(sizes, {"hidden_states": hidden_states}, weights, {}, {"output": output, "weights": attention_weights})
 
 
-def ordinary(generator: np.random.Generator) -> list[Case]:
-    return [block_case(generator, 2, 5, 3, 4, 17), block_case(generator, 3, 7, 4, 2, 11)]
+def ordinary_cases(generator: np.random.Generator) -> list[Case]:
+    return [_case(generator, 2, 5, 3, 4, 17), _case(generator, 3, 7, 4, 2, 11)]
 
 
-def low_variance(generator: np.random.Generator) -> Case:
-    # shows a LayerNorm whose eps is not the config's: invisible on any other input
-    return block_case(generator, 2, 5, 3, 4, 17, size=1e-3, bias=1e-4)
+def low_variance_case(generator: np.random.Generator) -> Case:
+    """The only case that shows a LayerNorm whose eps is not the config's."""
+    return _case(generator, 2, 5, 3, 4, 17, size=1e-3, bias=1e-4)
 
 
-def huge(generator: np.random.Generator) -> Case:
-    # shows an exponential that overflows: scores of several hundred
-    return block_case(generator, 2, 5, 3, 4, 17, size=50.0)
+def huge_case(generator: np.random.Generator) -> Case:
+    """Scores of several hundred: they show an exponential that overflows."""
+    return _case(generator, 2, 5, 3, 4, 17, size=50.0)

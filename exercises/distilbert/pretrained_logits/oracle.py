@@ -1,28 +1,24 @@
-"""References for the pretrained model's logits: ``mini``'s always, the published ones where the weights are at hand."""
+"""The pretrained model's logits: those of ``mini`` always, the published ones where the weights were downloaded."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_case
-from autograder.oracles.distilbert_sizes import hf_config
-from autograder.oracles.judgements import right
-from course.names import to_transformers_names
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_case, right
 
-SENTENCES = [
-    [101, 2023, 2001, 2028, 1997, 1996, 2190, 5691, 1045, 2031, 2412, 2464, 1012, 102],
-    [101, 1045, 5223, 2023, 2061, 2172, 999, 102],
-    [101, 1045, 1005, 2310, 2042, 3403, 2005, 1037, 17662, 12172, 2607, 2026, 2878, 2166, 1012, 102],
-]
-#: Printed to four places: the first by the sheet (seed 0), the others by the Hugging Face course, chapter 2.2.
+from .._sentences import SENTENCES
+from .._sizes import hf_config
+
+#: Printed to four places: the first by the notebook (seed 0), the others by the Hugging Face course, chapter 2.2.
 PUBLISHED = [[-4.1982, 4.5568], [4.1692, -3.3464], [-1.5607, 1.6123]]
 
 
-def _make_pretrained(generator: np.random.Generator) -> list[Case]:
+def make(generator: np.random.Generator) -> list[Case]:
     import torch
     from transformers import DistilBertForSequenceClassification
 
     from course import Config
+    from course.names import to_transformers_names
     from course.pretrained import load_state_dict
 
     sizes = Config.mini()
@@ -48,7 +44,7 @@ def _make_pretrained(generator: np.random.Generator) -> list[Case]:
     return cases
 
 
-def judge_pretrained(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if case.config["checkpoint"] == "distilbert" and "absent" in answers.arrays:
         return right("distilbert")  # nothing may depend on weights that need a download
     got = answers.arrays.get("logits")
@@ -68,4 +64,4 @@ def judge_pretrained(exercise: Exercise, case: Case, answers: Answers) -> Judgem
     )
 
 
-EXERCISE = Exercise(_make_pretrained, judge_pretrained, framework="torch", slug="distilbert/pretrained_logits")
+EXERCISE = Exercise(make, judge, framework="torch")

@@ -1,6 +1,6 @@
-"""Sizes of the small models that references are made with, as ``course`` and as ``transformers`` want them.
+"""Sizes of the small models that cases are drawn with, as ``course`` and as ``transformers`` want them.
 
-torch and transformers are imported where references are made: judging needs NumPy alone, and starts at once.
+torch and transformers are imported only where cases are drawn, so that judging starts fast and needs NumPy alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EPS = 1e-12
 
 
 def config(n_heads: int, head_size: int, hidden_dim: int, **others: int) -> dict[str, Any]:
-    """The attributes of a ``course.Config`` of this size, as the seed names them."""
+    """The attributes of a ``course.Config`` of this size."""
     dim = n_heads * head_size
     return {
         "n_heads": n_heads,
@@ -35,7 +35,7 @@ def config(n_heads: int, head_size: int, hidden_dim: int, **others: int) -> dict
 
 
 def hf_config(sizes: Mapping[str, Any]) -> DistilBertConfig:
-    """The same sizes for ``transformers``, without dropout, with attention weights to be had."""
+    """The same sizes for ``transformers``, without dropout, and with attention weights returned."""
     from transformers import DistilBertConfig
 
     names = ("n_heads", "dim", "hidden_dim", "n_layers", "max_position_embeddings", "vocab_size")

@@ -1,4 +1,4 @@
-"""References for the embedding: words and positions, added and normalised."""
+"""The embeddings: words and positions, added and normalised."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
-from autograder.oracles.attention import layer_norm
-from autograder.oracles.distilbert_sizes import config, hf_config
-from autograder.oracles.judgements import steady
+from autograder.exercise import Case, Exercise, Mistake, dropout_at_work, same_twice
 
-Array = np.ndarray
+from ..._attention import Array, layer_norm
+from .._sizes import config, hf_config
 
 
-def _embedding_case(
+def _case(
     generator: np.random.Generator, batch: int, tokens: int, n_heads: int, head_size: int, size: float = 1.0
 ) -> Case:
     # more positions than words, so that looking up ids in the table of positions is no crash but a wrong answer
@@ -40,12 +38,12 @@ def _embedding_case(
     return Case(sizes, {"input_ids": input_ids}, weights, {}, {"embeddings": output})
 
 
-def _make_embeddings(generator: np.random.Generator) -> list[Case]:
+def make(generator: np.random.Generator) -> list[Case]:
     return [
-        _embedding_case(generator, 2, 5, 3, 4),
-        _embedding_case(generator, 4, 7, 3, 2),
-        _embedding_case(generator, 3, 6, 4, 2, size=1e-3),  # shows an eps that is not the config's
-        _embedding_case(generator, 2, 4, 3, 3, size=1e-6),  # about √eps: LayerNorm no longer hides a factor
+        _case(generator, 2, 5, 3, 4),
+        _case(generator, 4, 7, 3, 2),
+        _case(generator, 3, 6, 4, 2, size=1e-3),  # shows an eps that is not the config's
+        _case(generator, 2, 4, 3, 3, size=1e-6),  # about √eps: LayerNorm no longer hides a factor
     ]
 
 
@@ -89,7 +87,7 @@ def _add(words: Array, places: Array) -> Array:
     return words + places
 
 
-EMBEDDING_MISTAKES = [
+MISTAKES = [
     Mistake(
         "M11-none",
         "The positions are missing: only the words are there.",
@@ -164,12 +162,7 @@ EMBEDDING_MISTAKES = [
         _embedded(_add, norm=False),
     ),
     Mistake("M8", "The LayerNorm comes before the positions are added.", "Add first, then normalise.", _normed_words),
+    dropout_at_work("The embeddings"),
 ]
 
-EXERCISE = Exercise(
-    _make_embeddings,
-    steady("embeddings", "The embeddings"),
-    EMBEDDING_MISTAKES,
-    framework="torch",
-    slug="distilbert/embeddings",
-)
+EXERCISE = Exercise(make, same_twice("embeddings"), MISTAKES, framework="torch")

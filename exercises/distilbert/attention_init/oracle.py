@@ -1,14 +1,15 @@
-"""References for part 1 of the attention block: the three projections that ``__init__`` declares."""
+"""Part 1 of the attention block: the three projections that ``__init__`` declares."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
-from autograder.oracles.distilbert_sizes import config
+
+from .._sizes import config
 
 
-def _make_init(generator: np.random.Generator) -> list[Case]:
+def make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for sizes in (config(3, 4, 17), config(4, 2, 11)):
         dim = sizes["dim"]
@@ -18,7 +19,7 @@ def _make_init(generator: np.random.Generator) -> list[Case]:
     return cases
 
 
-INIT_MISTAKES = [
+MISTAKES = [
     Mistake(
         "INIT-head",
         "Each projection is only as wide as one head.",
@@ -34,7 +35,7 @@ INIT_MISTAKES = [
     Mistake(
         "INIT-literal",
         "The sizes of the projections are written as numbers: they are 768, whatever the config says.",
-        "Ask the config for every size; then the same code fits the small model too.",
+        "Take every size from the config; then the same code fits the small model too.",
         lambda case: {"q_lin": np.array([768, 768])},
     ),
     Mistake(
@@ -57,4 +58,4 @@ INIT_MISTAKES = [
     ),
 ]
 
-EXERCISE = Exercise(_make_init, mistakes=INIT_MISTAKES, framework="torch", slug="distilbert/attention_init")
+EXERCISE = Exercise(make, mistakes=MISTAKES, framework="torch")

@@ -1,4 +1,4 @@
-"""References for the classifier behind the encoder: everything before it gives one stored tensor."""
+"""The classifier after the encoder; everything before it is a stand-in that returns one stored tensor."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
-from autograder.oracles import attention
-from autograder.oracles.attention import softmax
-from autograder.oracles.distilbert_sizes import config
-from autograder.oracles.judgements import either_way, steady
+from autograder.exercise import Case, Exercise, Mistake, better_of_own_and_ready, dropout_at_work, same_twice
 
-Array = np.ndarray
+from ..._attention import Array, gelu, softmax
+from .._sizes import config
 
 
-def _make_classifier(generator: np.random.Generator) -> list[Case]:
-    """Everything before the classifier gives one stored tensor, so that only the classifier is seen."""
+def make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for batch, tokens, classes in ((2, 5, 3), (4, 3, 2)):
         sizes = config(3, 4, 17, n_classes=classes)
@@ -72,7 +68,7 @@ def _classified(
     return answers
 
 
-CLASSIFIER_MISTAKES = [
+MISTAKES = [
     Mistake(
         "M15-softmax",
         "These are probabilities, not logits: a softmax was applied.",
@@ -93,13 +89,13 @@ CLASSIFIER_MISTAKES = [
     ),
     Mistake(
         "M15-gelu",
-        "The activation is a GELU; the sheet asks for a ReLU.",
+        "The activation is a GELU; the assignment asks for a ReLU.",
         "pre_classifier, then ReLU, then classifier.",
-        _classified(activate=attention.gelu),
+        _classified(activate=gelu),
     ),
     Mistake(
         "M15-tanh",
-        "The activation is a tanh; the sheet asks for a ReLU.",
+        "The activation is a tanh; the assignment asks for a ReLU.",
         "pre_classifier, then ReLU, then classifier.",
         _classified(activate=np.tanh),
     ),
@@ -126,7 +122,7 @@ CLASSIFIER_MISTAKES = [
     ),
     Mistake(
         "M15-mean",
-        "The tokens were averaged; the sheet asks for the [CLS] token.",
+        "The tokens were averaged; the assignment asks for the [CLS] token.",
         "pooled_output already holds what the classifier takes.",
         _classified(pool=lambda x: x.mean(1)),
     ),
@@ -136,12 +132,7 @@ CLASSIFIER_MISTAKES = [
         "pooled_output already holds what the classifier takes.",
         _classified(pool=lambda x: x[:, -1]),
     ),
+    dropout_at_work("The logits"),
 ]
 
-EXERCISE = Exercise(
-    _make_classifier,
-    either_way(steady("logits", "The logits")),
-    CLASSIFIER_MISTAKES,
-    framework="torch",
-    slug="distilbert/classifier",
-)
+EXERCISE = Exercise(make, better_of_own_and_ready(same_twice("logits")), MISTAKES, framework="torch")

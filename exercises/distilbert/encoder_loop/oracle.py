@@ -1,4 +1,4 @@
-"""References for the encoder: the list of blocks, and the loop that sends the embeddings through it."""
+"""The loop that sends the embeddings through all blocks, and keeps each block's attention weights."""
 
 from __future__ import annotations
 
@@ -6,73 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case
-from autograder.oracles.distilbert_sizes import config
-from autograder.oracles.judgements import named
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case, named
+
+from .._sizes import config
 
 Array = np.ndarray
 
-# --- encoder list -----------------------------------------------------------------------------------------------------
 
-
-def _make_list(generator: np.random.Generator) -> list[Case]:
-    cases = []
-    for layers in (4, 3):
-        sizes = config(3, 4, 17, n_layers=layers)
-        expected = {
-            "length": np.array(layers),
-            "distinct": np.array(layers),
-            "registered": np.array(layers),
-            "blocks": np.array(True),
-        }
-        cases.append(Case(sizes, expected=expected))
-    return cases
-
-
-def _layers(case: Case) -> int:
-    return int(case.config["n_layers"])
-
-
-LIST_MISTAKES = [
-    Mistake(
-        "M14-list",
-        "The blocks stand in a plain Python list: their parameters are invisible to the model.",
-        "nn.ModuleList is a list that registers what it holds; without it nothing is loaded, moved or trained.",
-        lambda case: {"length": np.array(_layers(case)), "registered": np.array(0), "blocks": np.array(True)},
-    ),
-    Mistake(
-        "M14-same",
-        "The list holds one and the same block several times.",
-        "Call AttentionBlock(config) once for each layer: each has weights of its own.",
-        lambda case: {"length": np.array(_layers(case)), "distinct": np.array(1)},
-    ),
-    Mistake(
-        "M14-six",
-        "There are six blocks, whatever the config says.",
-        "config.n_layers says how many.",
-        lambda case: {"length": np.array(6)},
-    ),
-    Mistake(
-        "M14-one", "There is one block only.", "config.n_layers says how many.", lambda case: {"length": np.array(1)}
-    ),
-    Mistake(
-        "M14-off",
-        "One block is missing.",
-        "range(n) counts from 0 to n - 1: that is n steps.",
-        lambda case: {"length": np.array(_layers(case) - 1)},
-    ),
-    Mistake(
-        "M14-more",
-        "There is one block too many.",
-        "range(n) counts from 0 to n - 1: that is n steps.",
-        lambda case: {"length": np.array(_layers(case) + 1)},
-    ),
-]
-
-# --- encoder loop -----------------------------------------------------------------------------------------------------
-
-
-def _make_loop(generator: np.random.Generator) -> list[Case]:
+def make(generator: np.random.Generator) -> list[Case]:
     """Stand-in layers: layer i gives ``x @ matrix[i] + shift[i]`` and the stored weights, so only the loop is seen."""
     cases = []
     for batch, tokens, layers in ((2, 5, 4), (3, 4, 2)):
@@ -99,36 +40,25 @@ def _make_loop(generator: np.random.Generator) -> list[Case]:
     return cases
 
 
-def judge_loop(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     given = answers.arrays
-    layers = _layers(case)
+    layers = int(case.config["n_layers"])
     inputs = given.get("layer_inputs")
     if inputs is not None and not inputs.ndim:
         return compare_case(exercise, case, answers)
     if inputs is not None and len(inputs) != layers:
-        words = "No layer was" if not len(inputs) else f"{len(inputs)} layer{'s were' if len(inputs) > 1 else ' was'}"
-        message = f"{words} called in one forward pass; the list has {layers}."
-        return named("M14-count", message, "The loop visits every block of the list once.")
+        calls = {0: "No layer was", 1: "1 layer was"}.get(len(inputs), f"{len(inputs)} layers were")
+        return named(exercise, "M14-count", calls=calls, layers=layers)
     if inputs is not None and layers > 1 and all(np.array_equal(inputs[0], later) for later in inputs[1:]):
-        message = "Every block was fed the embeddings."
-        return named("M14-first", message, "What one block gives is what the next one takes.")
+        return named(exercise, "M14-first")
     if ("attention" in given and "attention_again" not in given) or _grown(given):
-        return named(
-            "M14-appended",
-            "attention_probs grows with every call of the model.",
-            "Store this call's weights under the layer's number, in place of the last call's.",
-        )
+        return named(exercise, "M14-appended")
     judgement = compare_case(exercise, case, answers)
     if "pooled" not in given and inputs is not None and all(c.passed for c in judgement.checks if c.name != "pooled"):
-        message = "The loop is right, but nothing behind it is called output: the result has another name."
-        return named("M14-name", message, "The given line below takes output[:, 0]: the comment asks for that name.")
+        return named(exercise, "M14-name")
     failed = [check for check in judgement.checks if not check.passed]
     if failed and failed[0].name == "attention" and "attention" not in given:
-        return named(
-            "M14-kept",
-            "The attention weights were not kept: attention_probs has no tensor per layer.",
-            "A block returns two things; the second one belongs into self.attention_probs[i].",
-        )
+        return named(exercise, "M14-kept")
     return judgement
 
 
@@ -147,7 +77,28 @@ def _reversed(case: Case) -> Mapping[str, Array]:
     return {"attention": case.inputs["attention"][::-1], "layer_inputs": case.expected["layer_inputs"]}
 
 
-LOOP_MISTAKES = [
+MISTAKES = [
+    Mistake(
+        "M14-count",
+        "{calls} called in one forward pass; the list has {layers}.",
+        "The loop visits every block of the list once.",
+    ),
+    Mistake("M14-first", "Every block was fed the embeddings.", "What one block gives is what the next one takes."),
+    Mistake(
+        "M14-appended",
+        "attention_probs grows with every call of the model.",
+        "Store this call's weights under the layer's number, in place of the last call's.",
+    ),
+    Mistake(
+        "M14-name",
+        "The loop is right, but nothing after it is called output: the result has another name.",
+        "The given line below takes output[:, 0]: the comment asks for that name.",
+    ),
+    Mistake(
+        "M14-kept",
+        "The attention weights were not kept: attention_probs has no tensor per layer.",
+        "A block returns two things; the second one belongs into self.attention_probs[i].",
+    ),
     Mistake(
         "M14-output",
         "What is pooled is not the last block's output but the embeddings.",
@@ -181,7 +132,4 @@ LOOP_MISTAKES = [
     ),
 ]
 
-EXERCISES = [
-    Exercise(_make_list, mistakes=LIST_MISTAKES, framework="torch", slug="distilbert/encoder_list"),
-    Exercise(_make_loop, judge_loop, LOOP_MISTAKES, framework="torch", slug="distilbert/encoder_loop"),
-]
+EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")

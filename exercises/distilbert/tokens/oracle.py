@@ -1,0 +1,59 @@
+"""Token ids turned back into tokens."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Mistake, compare_case, named, text_array
+
+from .._sentences import SENTENCES, tokens_of
+
+
+def make(generator: np.random.Generator) -> list[Case]:
+    drawn = [101, 102]
+    while not any(word.startswith("##") for word in tokens_of(drawn)):  # pieces of words tell how their marks are kept
+        drawn = [101, *generator.integers(2000, 29000, 6).tolist(), 102]
+    return [
+        Case({}, {"input_ids": np.array([ids])}, expected={TEXT + "tokens": text_array(tokens_of(ids))})
+        for ids in (SENTENCES[1], drawn)
+    ]
+
+
+def _expected(case: Case) -> list[str]:
+    words: list[str] = json.loads(case.expected[TEXT + "tokens"].tobytes().decode())
+    return words
+
+
+MISTAKES = [
+    Mistake(
+        "M17-nested",
+        "The tokens are wrapped in one list too many.",
+        "input_ids has a batch axis; a sentence is one row of it.",
+        lambda case: {TEXT + "tokens": text_array([_expected(case)])},
+    ),
+    Mistake(
+        "M17-special",
+        "[CLS] and [SEP] are missing.",
+        "They are tokens like the others: every id has its token.",
+        lambda case: {TEXT + "tokens": text_array([w for w in _expected(case) if w not in ("[CLS]", "[SEP]")])},
+    ),
+    Mistake(
+        "M17-sentence",
+        "This is one sentence; what is asked for is a list with one token per id.",
+        "Decoding joins the word pieces; look for a method that converts ids one by one.",
+        lambda case: {TEXT + "tokens": text_array(" ".join(_expected(case)))},
+    ),
+]
+
+
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    judgement = compare_case(exercise, case, answers)
+    said = answers.text("tokens")
+    if judgement.earned < 1 and isinstance(said, str):
+        return named(exercise, "M17-sentence")
+    return judgement
+
+
+EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")

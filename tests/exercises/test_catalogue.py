@@ -1,0 +1,117 @@
+"""The catalogues of known mistakes: each is told from the right answer, and from every other, on the stored cases."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pytest
+
+from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, Mistake, compare_case
+from autograder.model.course import Course
+from autograder.references import loader
+from tests.grading import REFERENCES, ROOT
+
+Arrays = Mapping[str, np.ndarray]
+
+ASSIGNMENTS = Course(ROOT).assignments()
+SLUGS = [slug for assignment in ASSIGNMENTS for slug in REFERENCES.exercises(assignment)]
+#: A right answer to these holds more than the arrays that are expected, or other ones; their sample answers test that.
+MORE_THAN_EXPECTED = {
+    "distilbert/figure",
+    "encoder_lab/classification_head",
+    "numpy_attention/multihead_attention",
+    "numpy_attention/no_loops",
+    "numpy_attention/self_attention",
+    "numpy_attention/written_tests",
+    "transformer_tutorial/attention_dropout",
+    "transformer_tutorial/classifier_padding",
+}
+#: Mistakes that have another name too, on cases where the other one is what matters.
+ALSO_CALLED = {("encoder_lab/attention_weights", "M1-exp"): "M1-overflow"}
+
+
+def as_expected(slug: str) -> bool:
+    """True where answers are handed over under the names of what is expected, and not once for each stand-in."""
+    return not any("/" in name for case in REFERENCES.cases(slug) for name in case.expected)
+
+
+WITH_ANSWERS = [
+    slug for slug in SLUGS if any(one.answers for one in REFERENCES.exercise(slug).mistakes) and as_expected(slug)
+]
+
+
+def made(slug: str) -> Iterator[tuple[Mistake, Case, Arrays]]:
+    """(mistake, case, the whole answer of somebody who makes it) for every stored case"""
+    for case in REFERENCES.cases(slug):
+        for mistake in REFERENCES.exercise(slug).mistakes:
+            if mistake.answers is not None:
+                yield mistake, case, {**case.expected, **mistake.answers(case)}
+
+
+def judged(exercise: Exercise, case: Case, arrays: Arrays) -> Judgement:
+    return (exercise.rule or compare_case)(exercise, case, Answers(arrays))
+
+
+def distance(got: Arrays, want: Arrays, exercise: Exercise) -> float:
+    """How many tolerances apart the two are; infinite where shapes or texts differ, or a number is not finite."""
+    worst = 0.0
+    for name in want.keys() & got.keys():
+        if name.startswith(TEXT) or got[name].shape != want[name].shape:
+            worst = max(worst, 0.0 if np.array_equal(got[name], want[name]) else np.inf)
+        elif not np.isfinite(got[name]).all():
+            worst = np.inf
+        else:
+            allowed = exercise.atol + exercise.rtol * np.abs(want[name])
+            apart = np.abs(got[name].astype(float) - want[name].astype(float))
+            worst = max(worst, float((apart / allowed).max(initial=0.0)))
+    return worst
+
+
+@pytest.mark.parametrize("slug", WITH_ANSWERS)
+def test_every_known_mistake_is_ten_tolerances_from_the_right_answer(slug: str) -> None:
+    exercise = REFERENCES.exercise(slug)
+    largest: dict[str, float] = {}
+    for mistake, case, wrong in made(slug):
+        largest[mistake.id] = max(largest.get(mistake.id, 0.0), distance(wrong, case.expected, exercise))
+    assert {id: apart for id, apart in largest.items() if apart < 10} == {}
+
+
+@pytest.mark.parametrize("slug", WITH_ANSWERS)
+def test_every_known_mistake_is_called_by_its_own_name_and_by_no_other(slug: str) -> None:
+    exercise = REFERENCES.exercise(slug)
+    called: dict[str, set[str]] = {mistake.id: set() for mistake, _, _ in made(slug)}
+    for mistake, case, wrong in made(slug):
+        checks = judged(exercise, case, wrong).checks
+        called[mistake.id] |= {check.mistake or check.name for check in checks if not check.passed}
+    assert all(id in names and names <= {id, ALSO_CALLED.get((slug, id))} for id, names in called.items()), called
+
+
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if slug not in MORE_THAN_EXPECTED])
+def test_the_stored_answer_itself_is_right(slug: str) -> None:
+    for case in REFERENCES.cases(slug):
+        assert judged(REFERENCES.exercise(slug), case, case.expected).earned == 1
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_mistake_that_only_a_rule_recognises_is_made_by_a_sample_answer(slug: str) -> None:
+    assignment = slug.partition("/")[0]
+    answers = [loader.sample_answers(REFERENCES.folder, one)[1] for one in REFERENCES.exercises(assignment)]
+    seen = {answer.mistake for wrong in answers for answer in wrong}
+    if not seen:
+        pytest.skip("its answers have not moved yet")
+    assert {one.id for one in REFERENCES.exercise(slug).mistakes if one.answers is None} <= seen
+
+
+def test_judging_imports_neither_torch_nor_transformers() -> None:
+    code = (
+        "from autograder.pipeline import judge\nfrom tests.grading import REFERENCES\nimport sys\n"
+        f"for assignment in {ASSIGNMENTS}:\n"
+        "    REFERENCES.exercises(assignment)\n"
+        "    found = [name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules]\n"
+        "    assert not found, f'the oracles of {assignment} import {found}'\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -32,6 +32,8 @@ def main() -> int:
     shutil.copy(ROOT / "nbgrader_config.py", course)
     for tree in ("source", "exercises"):
         shutil.copytree(ROOT / tree / ASSIGNMENT, course / tree / ASSIGNMENT)
+    for shared in (ROOT / "exercises").glob("*.py"):
+        shutil.copy(shared, course / "exercises")
     _say("1. Release: nbgrader makes the students' notebooks from the instructor's")
     generate(Course(course), ASSIGNMENT)
     print("\n".join(f"   {path.relative_to(ROOT)}" for path in sorted((course / "release").rglob("*.ipynb"))))

@@ -96,9 +96,9 @@ def scaling(folder: Path, sizes: list[int]) -> None:
 
 def notebooks(folder: Path) -> None:
     print("\n## Every source notebook, run from top to bottom as Jupyter runs it\n", flush=True)
+    shutil.copytree(ROOT / "exercises", folder / "exercises")
     for sheet in Course(ROOT).assignments():
-        for tree in ("source", "exercises"):
-            shutil.copytree(ROOT / tree / sheet, folder / tree / sheet)
+        shutil.copytree(ROOT / "source" / sheet, folder / "source" / sheet)
         for name, content in Assignment.open(ROOT, sheet).solution_files().items():
             (folder / "source" / sheet / name).write_bytes(content)  # what students write beside the notebooks
     heads(["notebook", "seconds", "kernel's peak private MB"])

@@ -55,6 +55,8 @@ def make_course(folder: Path, submissions: int, *, stock: bool = False, only: st
     for path in (ROOT / "source" / ASSIGNMENT).glob(f"{only}.ipynb"):
         shutil.copy(path, source)
     shutil.copytree(ROOT / "exercises" / ASSIGNMENT, folder / "exercises" / ASSIGNMENT)
+    for shared in (ROOT / "exercises").glob("*.py"):
+        shutil.copy(shared, folder / "exercises")
     config = STOCK_CONFIG if stock else (ROOT / "nbgrader_config.py").read_text()
     (folder / "nbgrader_config.py").write_text(config)
     call(folder, "nbgrader", "generate_assignment", ASSIGNMENT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import atexit
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -25,6 +26,14 @@ from autograder.release.verify import without_markers
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCES = References.of_course(ROOT)
+
+
+def copy_exercises(course: Path, assignment: str) -> None:
+    """Copy the exercises of an assignment, and the modules that they share with others, into a course's folder."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "exercises" / assignment, course / "exercises" / assignment, ignore=ignore)
+    for module in (ROOT / "exercises").glob("*.py"):
+        shutil.copy(module, course / "exercises")
 
 
 @lru_cache

@@ -89,7 +89,8 @@ def _entries(
         yield file, (project / file).read_bytes()
     yield from _folder(project / "course", "course")
     yield from _grader(name)
-    yield from _folder(references.folder / name, f"{FOLDER}/{name}")
+    yield from _oracles(assignment.references.folder, name)
+    yield from (stored for stored in _folder(references.folder / name, f"{FOLDER}/{name}") if stored[0][-3:] != ".py")
     for file in sorted(assignment.deliverables):  # the name says what is to be handed in; the content is the answer
         yield f"autograder/solutions/{name}/{file}", b""
     for stem, notebook in assignment.source.items():
@@ -106,6 +107,14 @@ def _shell(assignment: str, settings: Settings) -> str:
         f"CI_OPTIONS=({shlex.join(settings.ci_options)})\n"
         f"PIP_OPTIONS=({shlex.join(settings.pip_options)})\n"
     )
+
+
+def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
+    """The modules of the assignment's exercises and those that all assignments share, without any sample answer."""
+    modules = [*exercises.glob("*.py"), *(exercises / assignment).rglob("*.py")]
+    for path in sorted(modules):
+        if not path.name.lstrip("_").startswith("answers"):
+            yield f"{FOLDER}/{path.relative_to(exercises).as_posix()}", path.read_bytes()
 
 
 def _grader(assignment: str) -> Iterator[tuple[str, bytes]]:

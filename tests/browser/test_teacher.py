@@ -15,7 +15,7 @@ from tests.browser.conftest import Photograph
 from tests.browser.formgrader import Formgrader
 from tests.browser.jupyter import Server, jupyter_server
 from tests.feedback.browser import needs_browser
-from tests.grading import filled, solution
+from tests.grading import copy_exercises, filled, solution
 from tests.pipeline.conftest import ROOT
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -46,8 +46,8 @@ COMMENT = "Right about the first word. And what did pre-training teach [CLS] to 
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A course in its first week: sources and configuration, nothing released, no gradebook."""
     folder = tmp_path_factory.mktemp("course") / "course"
-    for tree in ("source", "exercises"):
-        shutil.copytree(ROOT / tree / SHEET, folder / tree / SHEET)
+    shutil.copytree(ROOT / "source" / SHEET, folder / "source" / SHEET)
+    copy_exercises(folder, SHEET)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     with jupyter_server(folder, tmp_path_factory.mktemp("home")) as running:
         yield running

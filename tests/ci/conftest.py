@@ -11,15 +11,16 @@ import pytest
 from autograder.ci import submission
 from autograder.model.course import Course
 from autograder.sample import build_sample_class
-from tests.grading import ROOT, kernels
+from tests.grading import ROOT, copy_exercises, kernels
 
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Source, release and the sample class's submissions; no gradebook. Not to be written to."""
     root = tmp_path_factory.mktemp("ci") / "course"
-    for folder in ("source", "release", "exercises"):
+    for folder in ("source", "release"):
         shutil.copytree(ROOT / folder / "distilbert", root / folder / "distilbert")
+    copy_exercises(root, "distilbert")
     build_sample_class(root)
     return Course(root)
 

@@ -24,6 +24,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from autograder.sample import build_sample_class
+from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 
 SHEET = "distilbert"
@@ -34,8 +35,9 @@ MOODLE = "{name}_{number}_assignsubmission_file_"
 @pytest.fixture(scope="session")
 def released(tmp_path_factory):
     root = tmp_path_factory.mktemp("collect") / "course"
-    for station in ("source", "release", "exercises"):
+    for station in ("source", "release"):
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
+    copy_exercises(root, SHEET)
     return root
 
 

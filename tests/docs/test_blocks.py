@@ -16,7 +16,7 @@ import pytest
 from autograder.release.pictures import APPROVED
 from autograder.sample import build_sample_class
 from tests.docs.test_links import PAGES
-from tests.grading import ROOT
+from tests.grading import ROOT, copy_exercises
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("nbgrader_config.py", "LICENSE", "README.md", "environment.yml", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, root)
     shutil.copy(ROOT / APPROVED, root)
-    of_the_sheet = [f"{tree}/{SHEET}" for tree in ("source", "release", "exercises")]
+    copy_exercises(root, SHEET)
+    of_the_sheet = [f"{tree}/{SHEET}" for tree in ("source", "release")]
     for name in (*of_the_sheet, "course", "docs", "autograder/release/bundle_files"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     type_in(root, f"nbgrader generate_assignment {SHEET} --force")

@@ -12,6 +12,7 @@ import pytest
 
 from autograder.model.course import Course
 from autograder.sample import build_sample_class
+from tests.grading import copy_exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,8 +29,8 @@ def new_course(folder: Path, assignment: str = "distilbert") -> Course:
     """A released course with an empty gradebook of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
-    for tree in ("source", "exercises"):
-        shutil.copytree(ROOT / tree / assignment, folder / tree / assignment)
+    shutil.copytree(ROOT / "source" / assignment, folder / "source" / assignment)
+    copy_exercises(folder, assignment)
     released = nbgrader(folder, "generate_assignment", assignment)
     assert released.returncode == 0, released.stderr[-2000:]
     return Course(folder)

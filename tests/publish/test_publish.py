@@ -17,6 +17,7 @@ from autograder.model.assignment import Assignment
 from autograder.release.pictures import APPROVED, pictures
 from autograder.release.publish import publish
 from autograder.release.verify import solved
+from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 
 CHECKS = sorted((ROOT / "course" / "check").rglob("*.py"))
@@ -27,8 +28,9 @@ SHEET, OTHER = "numpy_attention", "distilbert"
 def course(tmp_path):
     """One real sheet, and a library of one line."""
     root = tmp_path / "course"
-    for station in ("source", "release", "exercises"):
+    for station in ("source", "release"):
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
+    copy_exercises(root, SHEET)
     (root / "course" / "__pycache__").mkdir(parents=True)
     (root / "course" / "__init__.py").write_text('"""The library."""\n')
     shutil.copytree(ROOT / "course" / "check", root / "course" / "check", ignore=shutil.ignore_patterns("__pycache__"))
@@ -41,8 +43,9 @@ def course(tmp_path):
 
 def another(course):
     """A second assignment in the course."""
-    for station in ("source", "release", "exercises"):
+    for station in ("source", "release"):
         shutil.copytree(ROOT / station / OTHER, course / station / OTHER)
+    copy_exercises(course, OTHER)
     return OTHER
 
 

@@ -17,7 +17,7 @@ from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
 from autograder.release.generate import generate
 from autograder.release.verify import Draft, Verification
-from tests.grading import ROOT
+from tests.grading import ROOT, copy_exercises
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "source" / SHEET, root / "source" / SHEET)
     for name in ("2_finetuning", "3_write_tests"):
         (root / "source" / SHEET / f"{name}.ipynb").unlink()
-    shutil.copytree(ROOT / "exercises" / SHEET, root / "exercises" / SHEET)
+    copy_exercises(root, SHEET)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     generate(Course(root), SHEET)
     return root

@@ -17,6 +17,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.settings import find_course, read_settings
 from autograder.model.submission import read_submission
+from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT, nbgrader
 
 SHEET, NOTEBOOK = "numpy_attention", "1_attention.ipynb"
@@ -52,7 +53,7 @@ def renamed(tmp_path_factory) -> Course:
     (root / "books").mkdir()
     source = root / "term" / "instructor" / SHEET
     source.mkdir(parents=True)
-    shutil.copytree(ROOT / "exercises" / SHEET, root / "exercises" / SHEET)
+    copy_exercises(root, SHEET)
     shutil.copy(ROOT / "source" / SHEET / NOTEBOOK, source)
     (source / "draft.txt").write_text("not for students")
     (source / "words.txt").write_text("for students")

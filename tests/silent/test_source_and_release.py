@@ -15,7 +15,7 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.release.agreement import check_before_grading, differences
-from tests.grading import ROOT
+from tests.grading import ROOT, copy_exercises
 
 SHEET = "numpy_attention"
 Change = Callable[[dict[str, NotebookNode], NotebookNode], None]
@@ -27,7 +27,7 @@ def course(tmp_path: Path) -> Path:
     for station in ("source", "release"):
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "submitted" / "ada" / SHEET)
-    shutil.copytree(ROOT / "exercises" / SHEET, root / "exercises" / SHEET)
+    copy_exercises(root, SHEET)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     return root
 

@@ -15,7 +15,7 @@ from autograder.model.assignment import Assignment
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.judge import judge
 from autograder.release.judgeable import unjudgeable
-from tests.grading import REFERENCES, ROOT
+from tests.grading import REFERENCES, ROOT, copy_exercises
 
 SHEET = "numpy_attention"
 NOTEBOOK = "1_attention"
@@ -149,7 +149,7 @@ def course(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "source" / SHEET, root / "source" / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "release" / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "submitted" / "ada" / SHEET)
-    shutil.copytree(ROOT / "exercises" / SHEET, root / "exercises" / SHEET)
+    copy_exercises(root, SHEET)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     for station in ("source", "release"):
         path = root / station / SHEET / f"{NOTEBOOK}.ipynb"

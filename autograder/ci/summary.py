@@ -11,7 +11,7 @@ import re
 from autograder.ci.outcome import Disclosure, Exercise, Notebook, Outcome
 from autograder.feedback.words import WORDS, points, readable
 
-_LONGEST_CELL = 600
+_MAX_CELL = 600
 #: What Markdown, or GitHub's own additions to it, could take for structure, a link, a formula or a mention.
 _STRUCTURE = re.compile(r"[!#$&*<>@\[\\\]^_`{|}~]|:(?=\S)|(?<=www)\.")
 _VISIBLE = {"passed": "passes", "failed": "not right yet", "silent": "said nothing; run it yourself"}
@@ -64,6 +64,6 @@ def escape(text: str) -> str:
 
     Character references never make structure (CommonMark 0.31, section 2.5), nor do they end a table's cell.
     """
-    bounded = text if len(text) <= _LONGEST_CELL else text[:_LONGEST_CELL] + " …"
+    bounded = text if len(text) <= _MAX_CELL else text[:_MAX_CELL] + " …"
     lines = [line.strip() for line in bounded.strip().split("\n")]
     return "<br>".join(_STRUCTURE.sub(lambda match: f"&#{ord(match[0])};", line) for line in lines if line)

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from autograder.model import cells
 from autograder.model.plain_text import paragraph
 
-_LONGEST = 4000
+_MAX_LENGTH = 4000
 _HIDDEN_LINE = "[a line of the grader's own]"
 #: A hidden line shorter than this says nothing, and may stand in anybody's code.
 _TELLING = 20
@@ -20,7 +20,7 @@ _NO_XML = re.compile("[^\\t\\n\\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def printable(text: str) -> str:
     """The text without colours; control characters and direction marks are shown as escapes. Cut far above its use."""
-    return _NO_XML.sub("", paragraph(text, 10 * _LONGEST))
+    return _NO_XML.sub("", paragraph(text, 10 * _MAX_LENGTH))
 
 
 class Words:
@@ -43,4 +43,4 @@ class Words:
         plain = printable(text)
         if self._hidden is not None:
             plain = self._hidden.sub(_HIDDEN_LINE, plain)
-        return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + " …"
+        return plain if len(plain) <= _MAX_LENGTH else plain[:_MAX_LENGTH] + " …"

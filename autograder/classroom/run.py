@@ -35,7 +35,7 @@ from autograder.gradebook.late.times import course_times
 from autograder.gradebook.read import open_book
 from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import available, prove
-from autograder.kernel.fork_server import Template
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
@@ -72,11 +72,11 @@ Report = Callable[[Progress], None]
 
 
 def grade_class(
-    course: Course, order: GradingOptions, report: Report = lambda progress: None, warm: Template | None = None
+    course: Course, order: GradingOptions, report: Report = lambda progress: None, warm: KernelForkServer | None = None
 ) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
 
-    warm: a template that was started before, for who is in a hurry; it is closed in here where it is used.
+    warm: an already started fork server; this function closes it.
 
     Raises GradingError where nothing can be done at all (another run holds the assignment, say), NothingToGrade where
     not one submission can be read.
@@ -118,7 +118,7 @@ class _Run:
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
 
-    def grade(self, students: list[str], report: Report, warm: Template | None) -> list[Row]:
+    def grade(self, students: list[str], report: Report, warm: KernelForkServer | None) -> list[Row]:
         sweep_autograded(self._course, self._order.assignment, students)
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
@@ -261,7 +261,7 @@ class _Run:
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
-def _results(todo: list[Job], order: GradingOptions, warm: Template | None) -> Iterator[JobResult]:
+def _results(todo: list[Job], order: GradingOptions, warm: KernelForkServer | None) -> Iterator[JobResult]:
     if not todo:
         return
     if order.scheduler:
@@ -270,11 +270,11 @@ def _results(todo: list[Job], order: GradingOptions, warm: Template | None) -> I
         yield from local_results(todo, order.workers)
     else:
         available()
-        with closing(warm or Template()) as template:  # it comes up while the self-test is running
+        with closing(warm or KernelForkServer()) as fork_server:  # it comes up while the self-test is running
             start_importing()
             prove()  # real attempts to escape, before the first line of a student's code
-            template.ready()
-            yield from local_results([replace(job, template=template.address) for job in todo], order.workers)
+            fork_server.ready()
+            yield from local_results([replace(job, fork_server=fork_server.address) for job in todo], order.workers)
 
 
 def _short(path: Path, root: Path) -> Path:

@@ -1,6 +1,6 @@
 """One submission in whatever process grades it, and the local processes that do so.
 
-Local workers share one warm template of kernels; a Dask worker (``dask_workers``) keeps its own. A worker that dies
+Local workers share one warm fork server; a Dask worker (``dask_workers``) keeps its own. A worker that dies
 takes down only what it was doing, and that is done again, alone, by another.
 """
 
@@ -48,7 +48,7 @@ class Job:
     student: str
     limits: Limits
     isolation: Isolation
-    template: str | None = None  # the address of one that is running
+    fork_server: str | None = None  # the address of one that is running
     content: str = ""  # digests of what assignment and grader must be where it is graded; empty: anything
     version: str = ""
 
@@ -72,10 +72,10 @@ Work = Callable[[Job], JobResult]
 
 
 @lru_cache(maxsize=1)
-def _kernels(isolation: Isolation, template: str | None) -> Kernels:
+def _kernels(isolation: Isolation, fork_server: str | None) -> Kernels:
     """They live as long as the worker does."""
     Finalize(None, _UNTIL_EXIT.close, exitpriority=0)  # a pool's process ends without what atexit knows
-    return _UNTIL_EXIT.enter_context(Kernels.open(isolation, template=template))
+    return _UNTIL_EXIT.enter_context(Kernels.open(isolation, fork_server=fork_server))
 
 
 @lru_cache(maxsize=4)
@@ -99,7 +99,7 @@ def do(job: Job) -> JobResult:
         assignment = _assignment(job.course, job.assignment, job.content)
         folder = job.course.submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
-        graded = grade(submission, assignment, _kernels(job.isolation, job.template), job.limits)
+        graded = grade(submission, assignment, _kernels(job.isolation, job.fork_server), job.limits)
         return JobResult(job, graded, submission=submission_parts(submission))
     except GradingError as error:
         return JobResult(job, None, str(error))

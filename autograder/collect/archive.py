@@ -15,11 +15,11 @@ from typing import IO
 
 from autograder.errors import GradingError
 
-MOST_ENTRIES = 50_000
+MAX_ENTRIES = 50_000
 #: Text packs to about a tenth; whatever unpacks to more than this many times its size was made to.
-MOST_TIMES = 200
+MAX_TIMES = 200
 _SMALL = 1 << 20
-_LONGEST_NAME = 255
+_MAX_NAME = 255
 _LOCAL_HEADER = 30  # bytes, at least, before an entry's data
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 
@@ -36,8 +36,8 @@ def opened(source: Path | IO[bytes], name: str) -> Iterator[zipfile.ZipFile]:
     except _BROKEN as error:
         raise GradingError(f"{name} cannot be read as a zip: {error}") from error
     with archive:
-        if len(archive.infolist()) > MOST_ENTRIES:
-            raise GradingError(f"{name} has {len(archive.infolist())} entries; at most {MOST_ENTRIES} are read")
+        if len(archive.infolist()) > MAX_ENTRIES:
+            raise GradingError(f"{name} has {len(archive.infolist())} entries; at most {MAX_ENTRIES} are read")
         yield archive
 
 
@@ -66,7 +66,7 @@ def against_name(name: str) -> str:
     parts = name.rstrip("/").split("/")
     if ".." in parts or "." in parts or "" in parts:
         return "its name leads out of the archive"
-    if any(len(part.encode()) > _LONGEST_NAME for part in parts) or len(name) > 4 * _LONGEST_NAME:
+    if any(len(part.encode()) > _MAX_NAME for part in parts) or len(name) > 4 * _MAX_NAME:
         return "its name is too long"
     return ""
 
@@ -94,7 +94,7 @@ def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> b
 
     Raises Refused where there are more than ``limit``, far more than were packed, or where it is broken.
     """
-    bound = limit if info.compress_size * MOST_TIMES > limit else max(_SMALL, info.compress_size * MOST_TIMES)
+    bound = limit if info.compress_size * MAX_TIMES > limit else max(_SMALL, info.compress_size * MAX_TIMES)
     try:
         with archive.open(info) as stream:
             data = stream.read(bound + 1)
@@ -103,5 +103,5 @@ def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> b
     if len(data) > limit:
         raise Refused(f"it is larger than {limit >> 20} MB")
     if len(data) > bound:
-        raise Refused(f"it unpacks to more than {MOST_TIMES} times its size")
+        raise Refused(f"it unpacks to more than {MAX_TIMES} times its size")
     return data

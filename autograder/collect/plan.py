@@ -21,7 +21,7 @@ from autograder.model.submission import EXCHANGE_FILES, MAX_FILE_BYTES
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
 from autograder.nbgrader import exchange
 
-MOST_PER_STUDENT = 512 << 20  # bytes
+MAX_PER_STUDENT = 512 << 20  # bytes
 _READERS: Mapping[str, Callable[[str, frozenset[str]], Iterator[UploadedFile]]] = {"canvas": canvas, "moodle": moodle}
 
 
@@ -139,8 +139,8 @@ class _Gathering:
         except Refused as reason:
             one.notes.append(f"{origin} was refused: {reason}")
             return
-        if one.bytes + len(data) > MOST_PER_STUDENT:
-            one.notes.append(f"{origin} was refused: more than {MOST_PER_STUDENT >> 20} MB in one submission")
+        if one.bytes + len(data) > MAX_PER_STUDENT:
+            one.notes.append(f"{origin} was refused: more than {MAX_PER_STUDENT >> 20} MB in one submission")
             return
         if "/" in filename:
             one.notes.append(f"{name} was found in {filename.rpartition('/')[0]}/")

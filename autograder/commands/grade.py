@@ -17,7 +17,7 @@ from rich.table import Table
 
 from autograder.errors import GOES_ON, GradingError, said
 from autograder.isolation import system
-from autograder.kernel.fork_server import Template
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def run(args: argparse.Namespace) -> int:
         console.print(f"[yellow]{WARNING}[/]")
     if args.no_isolation or args.scheduler or not system.LINUX:
         return _grade(args, console, None)
-    with closing(Template()) as warm:  # it comes up while all the rest is imported
+    with closing(KernelForkServer()) as warm:  # it comes up while all the rest is imported
         return _grade(args, console, warm)
 
 
-def _grade(args: argparse.Namespace, console: Console, warm: Template | None) -> int:
+def _grade(args: argparse.Namespace, console: Console, warm: KernelForkServer | None) -> int:
     from autograder.classroom.run import GradingOptions, grade_class
     from autograder.model.course import Course
     from autograder.pipeline.execute import Limits

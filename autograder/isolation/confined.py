@@ -11,7 +11,7 @@ import time
 
 from autograder.isolation.supervisor import Ending
 
-_LARGEST_PACKET = 1 << 16
+_MAX_PACKET = 1 << 16
 
 
 class Confined:
@@ -52,7 +52,7 @@ class Confined:
     def _receive(self) -> Ending:
         """The supervisor's last word; where it was killed itself, its children were with it."""
         try:
-            packet = self._channel.recv(_LARGEST_PACKET)
+            packet = self._channel.recv(_MAX_PACKET)
         except OSError:
             packet = b""
         if not packet:

@@ -14,7 +14,7 @@ from autograder.isolation.syscalls import SHARED_BYTES
 from autograder.isolation.usage import PAGE, Process
 
 #: Folders with more entries than this count as full: looking at them all would take too long.
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 #: A deleted file that a process has mapped counts as this much at least: how much of it there is cannot be seen.
 MAPPED_BYTES = 16 << 20
 
@@ -38,7 +38,7 @@ def disk(folders: Iterable[str], most: int) -> int:
                         total += entry.stat(follow_symlinks=False).st_blocks * 512
                         if entry.is_dir(follow_symlinks=False):
                             todo.append(entry.path)
-                    if entries > MOST_FILES or total > most:
+                    if entries > MAX_FILES or total > most:
                         return most + 1
         except (FileNotFoundError, NotADirectoryError):
             continue

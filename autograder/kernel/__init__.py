@@ -1,6 +1,6 @@
-"""Kernels that run students' notebooks: forked from a warm template, confined, spoken to over unix sockets.
+"""Kernels that run students' notebooks: forked from a warm fork server, confined, spoken to over unix sockets.
 
-Only the errors stand here. The template process imports this package before it forks, and what it does not import no
+Only the errors stand here. The fork server imports this package before it forks, and what it does not import no
 student's process holds: the rest is imported by its own name.
 """
 

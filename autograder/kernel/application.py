@@ -1,4 +1,4 @@
-"""The kernel inside of its confinement: ipykernel's application, started in a process forked from the template."""
+"""The kernel inside of its confinement: ipykernel's application, started in a process forked from the fork server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from IPython.core.pylabtools import activate_matplotlib
 from autograder.kernel.launch import Launch
 
 #: Characters of one cell; more than any bound on a cell's output that makes sense.
-MOST_PRINTED = 4 << 20
+MAX_PRINTED = 4 << 20
 _AT_ONCE = 1 << 18
 
 
@@ -36,7 +36,7 @@ class BoundedStream(OutStream):
         cell = str(self.parent_header.get("msg_id"))
         if cell != self._cell:
             self._cell, self._printed = cell, 0
-        room = max(0, MOST_PRINTED - self._printed)
+        room = max(0, MAX_PRINTED - self._printed)
         self._printed += len(string)
         for start in range(0, min(room, len(string)), _AT_ONCE):
             piece = string[start : min(start + _AT_ONCE, room)]
@@ -52,7 +52,7 @@ class ForkedKernelApp(IPKernelApp):
     """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk."""
 
     def parse_command_line(self, argv: list[str] | None = None) -> None:
-        """There is none: it would be the template's."""
+        """There is none: it would be the fork server's."""
 
     def load_config_file(self, *_: Any, **__: Any) -> None:
         """There is none in a new folder."""
@@ -100,7 +100,7 @@ def _show_figures(shell: InteractiveShell) -> None:
 
 
 def reseed() -> None:
-    """Give this process random numbers of its own: all children of a template start with the same state."""
+    """Give this process random numbers of its own: all children of a fork server start with the same state."""
     random.seed()
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(int.from_bytes(os.urandom(4), "little"))

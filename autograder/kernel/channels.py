@@ -19,13 +19,13 @@ from zmq.utils.monitor import recv_monitor_message
 from autograder.isolation import usage
 
 #: Of one socket's messages, the grader holds at most this many of at most this size.
-MOST_WAITING = 32
-LARGEST_MESSAGE = 32 << 20  # bytes
-LARGEST_CONTENT = 4 << 20  # bytes that are read: JSON unfolds to many times its length
+MAX_WAITING = 32
+MAX_MESSAGE = 32 << 20  # bytes
+MAX_CONTENT = 4 << 20  # bytes that are read: JSON unfolds to many times its length
 #: Bytes by which one kernel may make the grader grow in all its life. The parts of a message that never ends are held
 #: without being counted among those that wait.
 FLOOD = 256 << 20
-_LARGEST_HEADER = 1 << 16
+_MAX_HEADER = 1 << 16
 _SEND_MS = 1000  # a kernel that takes nothing must not hold up the grader
 _RECONNECT_MS = 10
 _CONTENT = 4  # its place in a message, after signature, header, parent's header and metadata
@@ -36,7 +36,7 @@ def context() -> zmq.Context[zmq.Socket[bytes]]:
     """A context whose sockets take in little at a time."""
     made: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     for option, value in (
-        (zmq.RCVHWM, MOST_WAITING), (zmq.MAXMSGSIZE, LARGEST_MESSAGE), (zmq.RECONNECT_IVL, _RECONNECT_MS),
+        (zmq.RCVHWM, MAX_WAITING), (zmq.MAXMSGSIZE, MAX_MESSAGE), (zmq.RECONNECT_IVL, _RECONNECT_MS),
         (zmq.SNDTIMEO, _SEND_MS),
     ):  # fmt: skip
         made.setsockopt(option, value)
@@ -81,9 +81,9 @@ class KernelChannels:
         parts = socket.recv_multipart(zmq.NOBLOCK)
         try:
             _, parts = self._session.feed_identities(parts)
-            if any(len(part) > _LARGEST_HEADER for part in parts[:_CONTENT]):
+            if any(len(part) > _MAX_HEADER for part in parts[:_CONTENT]):
                 return None
-            oversized = len(parts[_CONTENT]) > LARGEST_CONTENT
+            oversized = len(parts[_CONTENT]) > MAX_CONTENT
             raw = self._session.deserialize(parts, content=not oversized)
             kind, parent = raw["header"]["msg_type"], raw["parent_header"].get("msg_id")
             content = {} if oversized else raw["content"]

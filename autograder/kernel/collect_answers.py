@@ -9,9 +9,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-MOST_BYTES = 16 << 20  # one cell's answers together; the judge reads less of each file, as its case asks for
-MOST_FILES = 64
-MOST_OF_SUBMISSION = 64 << 20
+MAX_BYTES = 16 << 20  # one cell's answers together; the judge reads less of each file, as its case asks for
+MAX_FILES = 64
+MAX_OF_SUBMISSION = 64 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.safetensors")
 _SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 
@@ -20,7 +20,7 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW"
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-def harvest(out: Path, slug: str, answers: Path, most: int = MOST_BYTES) -> list[str]:
+def collect_answers(out: Path, slug: str, answers: Path, most: int = MAX_BYTES) -> list[str]:
     """Copy ``<out>/answers/<slug>/*.safetensors`` to ``<answers>/<slug>/``.
 
     out: the kernel's folder for answers, itself trusted; nothing beneath it is.
@@ -66,8 +66,8 @@ def _names(folder: int, notes: list[str]) -> Iterator[str]:
     names: list[str] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for count, entry in enumerate(entries):
-            if count >= MOST_FILES:
-                notes.append(f"more than {MOST_FILES} files: the others were not taken")
+            if count >= MAX_FILES:
+                notes.append(f"more than {MAX_FILES} files: the others were not taken")
                 break
             if _NAME.fullmatch(entry.name):
                 names.append(entry.name)

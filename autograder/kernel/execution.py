@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import zmq
 
-from autograder.kernel.channels import LARGEST_CONTENT, LARGEST_MESSAGE, KernelChannels, lost
+from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, KernelChannels, lost
 from autograder.kernel.outputs import Outputs, problem
 
 Status = Literal["ok", "error", "crashed", "timeout"]
@@ -49,20 +49,20 @@ class Execution:
 
     def __init__(
         self,
-        wire: KernelChannels,
-        lifeline: ProcessHandle,
+        channels: KernelChannels,
+        process_handle: ProcessHandle,
         code: str,
         seconds: float,
         outputs: Outputs,
         remembered: bool,
     ) -> None:
-        self._wire, self._lifeline, self._outputs, self._seconds = wire, lifeline, outputs, seconds
+        self._channels, self._process_handle, self._outputs, self._seconds = channels, process_handle, outputs, seconds
         self._reply: dict[str, Any] | None = None
         self._replied_at = self._lost_at = float("inf")
         self._idle = self._timed_out = False
-        self._disk_full = lifeline.disk_full()
+        self._disk_full = process_handle.disk_full()
         self._start = time.monotonic()
-        self._request = wire.request(
+        self._request = channels.request(
             "execute_request",
             {"code": code, "silent": False, "store_history": remembered, "user_expressions": {},
              "allow_stdin": False, "stop_on_error": False},
@@ -70,58 +70,58 @@ class Execution:
 
     def wait(self) -> Finished:
         """Collect what the code shows until it ends, or must end."""
-        wire, descriptor = self._wire, self._lifeline.descriptor
+        channels, descriptor = self._channels, self._process_handle.descriptor
         poller = zmq.Poller()
-        for source in (wire.shell, wire.iopub, wire.shell_lost, wire.iopub_lost):
+        for source in (channels.shell, channels.iopub, channels.shell_lost, channels.iopub_lost):
             poller.register(source, zmq.POLLIN)
         if descriptor is not None:
             poller.register(descriptor, zmq.POLLIN)
         while (finished := self._judge(time.monotonic())) is None:
             poller.poll(_TICK)
             self._take_in()
-            self._disk_full = self._disk_full or self._lifeline.disk_full()
+            self._disk_full = self._disk_full or self._process_handle.disk_full()
         return replace(finished, seconds=time.monotonic() - self._start, disk_full=self._disk_full)
 
     def _take_in(self) -> None:
         check_at = time.monotonic() + _CHECK_EVERY
-        for socket in (self._wire.shell, self._wire.iopub):
+        for socket in (self._channels.shell, self._channels.iopub):
             for _ in range(_BATCH):
                 if time.monotonic() > check_at:
-                    if self._wire.flooded():
+                    if self._channels.flooded():
                         return
                     check_at = time.monotonic() + _CHECK_EVERY
                 try:
-                    message = self._wire.receive(socket)
+                    message = self._channels.receive(socket)
                 except zmq.Again:
                     break
                 if message is None or message.parent != self._request:
                     continue
-                if socket is self._wire.shell:
+                if socket is self._channels.shell:
                     if message.kind == "execute_reply" and self._reply is None:
                         self._reply, self._replied_at = message.content, time.monotonic()
                 elif message.kind == "status":
                     self._idle = self._idle or message.content.get("execution_state") == "idle"
                 elif message.oversized:
-                    self._outputs.omit(f"an output of more than {LARGEST_CONTENT >> 20} MB was left out")
+                    self._outputs.omit(f"an output of more than {MAX_CONTENT >> 20} MB was left out")
                 else:
                     self._outputs.add(message.kind, message.content)
 
     def _judge(self, now: float) -> Finished | None:
         """How it ended, if it has; interrupts it when its time is up."""
-        if self._wire.flooded():
+        if self._channels.flooded():
             return self._gone("it flooded the grader with messages")
         if self._reply is not None and (self._idle or now > self._replied_at + _IDLE):
             return self._answered(self._reply)
-        if (ending := self._lifeline.ended()) is not None:
+        if (ending := self._process_handle.ended()) is not None:
             self._take_in()
             return self._gone(ending)
-        if lost(self._wire.shell_lost) or lost(self._wire.iopub_lost):
+        if lost(self._channels.shell_lost) or lost(self._channels.iopub_lost):
             self._lost_at = min(self._lost_at, now)
         if now > self._lost_at + _LAST_WORDS:
-            return self._gone(f"it cut the connection, or sent more than {LARGEST_MESSAGE >> 20} MB at once")
+            return self._gone(f"it cut the connection, or sent more than {MAX_MESSAGE >> 20} MB at once")
         if now > self._start + self._seconds and not self._timed_out:
             self._timed_out = True
-            self._lifeline.interrupt()
+            self._process_handle.interrupt()
         if now > self._start + self._seconds + _GRACE:
             return self._gone("it did not stop when interrupted")
         return None

@@ -1,4 +1,4 @@
-"""The grader's end of the template: one warm process, kept alive, that forks kernels for whoever knows its address."""
+"""The grader's end of the fork server: a warm process, kept alive, that forks kernels for whoever knows its address."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from autograder.kernel.scratch import base_folder, remove_tree
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120.0
-_STARTS = 3  # in a row that may fail before the template is given up
+_STARTS = 3  # in a row that may fail before the fork server is given up
 _WAITING = 128  # connections
 _PASSED_ON = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME", "LD_LIBRARY_PATH")
 
 
-class ForkServer:
-    """Has kernels forked by the template at an address. Safe to use from several threads and processes."""
+class ForkServerClient:
+    """Has kernels forked by the fork server at an address. Safe to use from several threads and processes."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -36,7 +36,7 @@ class ForkServer:
     def fork(self, launch: Launch, policy: Policy) -> Confined:
         """A new kernel process, confined to ``policy``, about to serve on the sockets of its connection file.
 
-        Where the template is just being started anew, the request waits for it. Raises InfrastructureError where
+        Where the fork server is just being started anew, the request waits for it. Raises InfrastructureError where
         there is none any more.
         """
         ours, theirs = channel_pair()
@@ -47,11 +47,11 @@ class ForkServer:
                 socket.send_fds(connection, [request], [theirs.fileno()])
             except OSError as error:
                 ours.close()
-                raise InfrastructureError(f"the template process takes no requests: {error}") from error
+                raise InfrastructureError(f"the fork server takes no requests: {error}") from error
         return Confined(ours)
 
 
-class Template:
+class KernelForkServer:
     """The warm process. It starts at once and in the background, again when it dies, and ends with :meth:`close`.
 
     Its socket lies in a folder of the grader's own, which no confined process can reach.
@@ -73,17 +73,17 @@ class Template:
         self._keeper.start()
 
     def ready(self) -> None:
-        """Return when the template has come up. Raises InfrastructureError where it does not."""
+        """Return when the fork server has come up. Raises InfrastructureError where it does not."""
         self._up.wait()
         if self._failure:
-            raise InfrastructureError(f"the template process did not start: {self._failure}")
+            raise InfrastructureError(f"the fork server did not start: {self._failure}")
 
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
 
     def close(self) -> None:
-        """End the template, and with it every kernel that it started. Once is enough, twice does no harm."""
+        """End the fork server, and with it every kernel that it started. Once is enough, twice does no harm."""
         if self._closing:
             return
         self._closing = True
@@ -95,7 +95,7 @@ class Template:
         self._held.close()
 
     def _keep(self) -> None:
-        """Start the template whenever there is none, until it is closed or fails to start several times in a row."""
+        """Start the fork server whenever there is none, until it is closed or fails to start several times in a row."""
         failures = 0
         while not self._closing and failures < _STARTS:
             ours, theirs = channel_pair()
@@ -127,7 +127,7 @@ class Template:
 
 
 def _reason_against(process: subprocess.Popen[bytes], channel: socket.socket) -> str:
-    """Wait until the template has come up; why it cannot be used, empty where it can."""
+    """Wait until the fork server has come up; why it cannot be used, empty where it can."""
     assert process.stderr is not None
     with process.stderr:
         ready, _, _ = select.select([channel], [], [], _START_SECONDS)
@@ -158,9 +158,9 @@ def _variables() -> dict[str, str]:
 
 
 @cache
-def shared() -> ForkServer:
-    """A fork server whose template lives as long as this process does."""
-    template = Template()
-    atexit.register(template.close)
-    template.ready()
-    return ForkServer(template.address)
+def shared() -> ForkServerClient:
+    """A fork server whose process lives as long as this process does."""
+    fork_server = KernelForkServer()
+    atexit.register(fork_server.close)
+    fork_server.ready()
+    return ForkServerClient(fork_server.address)

@@ -23,7 +23,7 @@ from autograder.isolation import Policy, available, environment
 from autograder.kernel.channels import KernelChannels, context
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import Execution, Finished, ProcessHandle
-from autograder.kernel.fork_server import ForkServer, Template
+from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.room import Room
@@ -41,19 +41,19 @@ _ASK_AGAIN = 0.05  # seconds
 class Kernel:
     """A kernel that serves. To be closed; then every process it started is gone."""
 
-    def __init__(self, manager: KernelManager, wire: KernelChannels, room: Room) -> None:
-        self._manager, self._wire = manager, wire
+    def __init__(self, manager: KernelManager, channels: KernelChannels, room: Room) -> None:
+        self._manager, self._channels = manager, channels
         provisioner = manager.provisioner
         self._confined = provisioner.confined if isinstance(provisioner, ForkedProvisioner) else None
         descriptor = self._confined.fileno() if self._confined else None
-        self._lifeline = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
+        self._process_handle = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
 
     def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
         """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account.
 
         Raises InfrastructureError where it failed while others had filled the disk: nobody knows whose fault that is.
         """
-        finished = Execution(self._wire, self._lifeline, code, seconds, outputs, remembered).wait()
+        finished = Execution(self._channels, self._process_handle, code, seconds, outputs, remembered).wait()
         if finished.status != "ok" and finished.disk_full and not self._stopped_for_what_it_used():
             raise InfrastructureError("the disk of the temporary folder was full; make room there, or set TMPDIR")
         return finished
@@ -72,14 +72,14 @@ class Kernel:
         return None if ending is None else str(ending)
 
     def close(self) -> None:
-        self._wire.close()
+        self._channels.close()
         self._manager.shutdown_kernel(now=True)
 
 
 class Kernels:
     """Starts kernels, all in one way. Made by :meth:`open`."""
 
-    def __init__(self, base: Path, fork_server: ForkServer | None, readable: Sequence[Path]) -> None:
+    def __init__(self, base: Path, fork_server: ForkServerClient | None, readable: Sequence[Path]) -> None:
         self.confined = fork_server is not None
         self._base, self._fork_server, self._readable = base, fork_server, tuple(readable)
         self._context = context()
@@ -88,26 +88,26 @@ class Kernels:
     @classmethod
     @contextlib.contextmanager
     def open(
-        cls, isolation: Isolation = "auto", *, template: str | None = None, readable: Sequence[Path] = ()
+        cls, isolation: Isolation = "auto", *, fork_server: str | None = None, readable: Sequence[Path] = ()
     ) -> Iterator[Kernels]:
         """Kernels for a while.
 
         isolation: "auto" confines them; "none" starts ordinary kernels, which can read, write and send whatever the
         grader can: for one's own work on systems that know no confinement.
-        template: the address of a running :class:`Template`; without it, one is started and ended here.
+        fork_server: the address of a running :class:`KernelForkServer`; without it, one is started and ended here.
         readable: further files and folders that confined kernels may read.
-        Raises IsolationUnavailable where "auto" cannot be had, InfrastructureError where the template cannot start.
+        Raises IsolationUnavailable where "auto" cannot be had, InfrastructureError where the fork server cannot start.
         """
         with contextlib.ExitStack() as closing:
-            fork_server = None
+            client = None
             if isolation == "auto":
-                fork_server = ForkServer(template or _own_template(closing))
+                client = ForkServerClient(fork_server or _own_fork_server(closing))
             base, held = base_folder()
             closing.callback(held.close)
             closing.callback(remove_tree, base)
-            kernels = cls(base, fork_server, readable)
+            kernels = cls(base, client, readable)
             closing.callback(kernels._context.destroy, linger=0)
-            if fork_server is None:
+            if client is None:
                 _stage_testing(base / "staged")
             yield kernels
 
@@ -161,7 +161,7 @@ class Kernels:
         policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._readable)
         try:
             return self._start(scratch, policy, room)
-        except InfrastructureError:  # the template may have ended between two notebooks
+        except InfrastructureError:  # the fork server may have ended between two notebooks
             return self._start(scratch, policy, room)
 
     def _start(self, scratch: Scratch, policy: Policy, room: Room) -> Kernel:
@@ -169,12 +169,12 @@ class Kernels:
         manager = self._manager(scratch, policy)
         try:
             manager.start_kernel(cwd=str(scratch.work), env=variables)
-            wire = KernelChannels(manager)
+            channels = KernelChannels(manager)
         except Exception as error:
             raise InfrastructureError(f"no kernel could be started: {error}") from error
-        kernel = Kernel(manager, wire, room)
+        kernel = Kernel(manager, channels, room)
         try:
-            _await_ready(kernel, wire)
+            _await_ready(kernel, channels)
         except BaseException:
             kernel.close()
             raise
@@ -212,15 +212,15 @@ class _OneSpec(KernelSpecManager):
         return self._spec
 
 
-def _own_template(closing: contextlib.ExitStack) -> str:
+def _own_fork_server(closing: contextlib.ExitStack) -> str:
     available()
-    template = Template()
-    closing.callback(template.close)
-    template.ready()
-    return template.address
+    fork_server = KernelForkServer()
+    closing.callback(fork_server.close)
+    fork_server.ready()
+    return fork_server.address
 
 
-def _await_ready(kernel: Kernel, wire: KernelChannels) -> None:
+def _await_ready(kernel: Kernel, channels: KernelChannels) -> None:
     """Return when the kernel answers on both channels: from then on no output can be missed."""
     deadline = time.monotonic() + _START_SECONDS
     heard: set[zmq.Socket[bytes]] = set()
@@ -229,12 +229,12 @@ def _await_ready(kernel: Kernel, wire: KernelChannels) -> None:
             raise InfrastructureError(f"the kernel did not come up: {ending}")
         if time.monotonic() > deadline:
             raise InfrastructureError(f"the kernel did not answer within {_START_SECONDS:g} s")
-        wire.request("kernel_info_request", {})
+        channels.request("kernel_info_request", {})
         again = time.monotonic() + _ASK_AGAIN
         while len(heard) < 2 and (left := again - time.monotonic()) > 0:
-            for socket in (wire.shell, wire.iopub):
+            for socket in (channels.shell, channels.iopub):
                 if socket not in heard and socket.poll(int(left * 1000)):
-                    wire.receive(socket)
+                    channels.receive(socket)
                     heard.add(socket)
 
 

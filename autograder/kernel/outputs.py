@@ -8,12 +8,12 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-MOST_OUTPUTS = 200
+MAX_OUTPUTS = 200
 #: What a line, and what an output, take in a notebook file besides their text: quotes, indentation, names.
 _LINE_BYTES = 16
 _OUTPUT_BYTES = 300
-_LONGEST_NAME = 200
-_LONGEST_LINE_COUNT = 200
+_MAX_NAME = 200
+_MAX_LINE_COUNT = 200
 
 #: What a notebook of the course can show; a script has no place in it.
 _TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg")
@@ -38,7 +38,7 @@ class Allowance:
 
 
 class Outputs:
-    """The outputs of one cell, as nbformat wants them: at most ``most_bytes`` and :data:`MOST_OUTPUTS` of them.
+    """The outputs of one cell, as nbformat wants them: at most ``most_bytes`` and :data:`MAX_OUTPUTS` of them.
 
     Bytes are counted as they are written. ``notebook``: what all cells together may still show.
     """
@@ -116,14 +116,14 @@ class Outputs:
         transient = content.get("transient")
         name = transient.get("display_id") if isinstance(transient, dict) else None
         if isinstance(name, str):
-            self._shown[name[:_LONGEST_NAME]] = node
+            self._shown[name[:_MAX_NAME]] = node
 
     def _update(self, kind: str, content: dict[str, Any]) -> None:
         """Replace what this cell showed; an earlier cell's outputs stay as they were when it ended."""
         transient = content.get("transient")
         name = transient.get("display_id") if isinstance(transient, dict) else None
-        if isinstance(name, str) and name[:_LONGEST_NAME] in self._shown:
-            node = self._shown[name[:_LONGEST_NAME]]
+        if isinstance(name, str) and name[:_MAX_NAME] in self._shown:
+            node = self._shown[name[:_MAX_NAME]]
             self._left += sum(map(written_bytes, node["data"].values()))
             data = self._bundle(content.get("data"))
             node["data"] = NotebookNode() if data is None else data
@@ -165,21 +165,21 @@ class Outputs:
         return cut
 
     def _append(self, node: NotebookNode) -> None:
-        if len(self._nodes) < MOST_OUTPUTS:
+        if len(self._nodes) < MAX_OUTPUTS:
             self._left -= _OUTPUT_BYTES
             self._nodes.append(node)
         else:
-            self.omit(f"the rest of the output was left out: a cell may have {MOST_OUTPUTS} outputs")
+            self.omit(f"the rest of the output was left out: a cell may have {MAX_OUTPUTS} outputs")
 
 
 def problem(content: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:
     """Name, value and traceback of an error, as a message gives them, bounded."""
     lines = content.get("traceback")
     lines = lines if isinstance(lines, list) else []
-    if len(lines) > _LONGEST_LINE_COUNT:
-        lines = [*lines[: _LONGEST_LINE_COUNT // 2], "...", *lines[-_LONGEST_LINE_COUNT // 2 :]]
+    if len(lines) > _MAX_LINE_COUNT:
+        lines = [*lines[: _MAX_LINE_COUNT // 2], "...", *lines[-_MAX_LINE_COUNT // 2 :]]
     return (
-        clean(content.get("ename"), _LONGEST_NAME),
+        clean(content.get("ename"), _MAX_NAME),
         clean(content.get("evalue"), 4000),
         tuple(clean(line, 10_000) for line in lines),
     )

@@ -1,4 +1,4 @@
-"""A jupyter_client kernel provisioner whose kernels are forked from a warm template and confined."""
+"""A jupyter_client kernel provisioner whose kernels are forked from a warm fork server and confined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jupyter_client.provisioning import KernelProvisionerBase
 from traitlets import Instance, Unicode, default
 
 from autograder.isolation import Confined, Ending, Policy
-from autograder.kernel.fork_server import ForkServer, shared
+from autograder.kernel.fork_server import ForkServerClient, shared
 from autograder.kernel.launch import Launch
 from autograder.kernel.scratch import Scratch
 
@@ -32,14 +32,14 @@ class ForkedProvisioner(KernelProvisionerBase):
 
     scratch = Unicode(help="The root of a laid-out scratch folder; empty for a new one.").tag(config=True)
     policy = Unicode(help="What the kernel may do, as JSON; empty for the usual bounds.").tag(config=True)
-    fork_server = Instance(ForkServer)
+    fork_server = Instance(ForkServerClient)
 
     confined: Confined | None = None
     ending: Ending | None = None
     _own: Scratch | None = None
 
     @default("fork_server")
-    def _shared_fork_server(self) -> ForkServer:
+    def _shared_fork_server(self) -> ForkServerClient:
         return shared()
 
     @property

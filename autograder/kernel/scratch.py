@@ -25,7 +25,7 @@ from typing import IO
 from autograder.isolation import Policy, environment
 
 _PREFIX = "ag-"
-_LONGEST_PARENT = 60  # characters: a unix socket's path ends at about 100
+_MAX_PARENT = 60  # characters: a unix socket's path ends at about 100
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
@@ -35,7 +35,7 @@ def base_folder() -> tuple[Path, IO[bytes]]:
     Folders of graders that were killed, whose lock nobody holds, are removed first.
     """
     parent = Path(tempfile.gettempdir())
-    if len(str(parent)) > _LONGEST_PARENT and os.name == "posix":
+    if len(str(parent)) > _MAX_PARENT and os.name == "posix":
         parent = Path("/tmp")
     for left in parent.glob(f"{_PREFIX}*/lock"):
         with contextlib.suppress(OSError), open(left, "rb") as lock:

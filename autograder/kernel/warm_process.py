@@ -1,4 +1,4 @@
-"""The warm template: a process that has imported everything and forks a kernel for each notebook.
+"""The fork server: a process that has imported everything and forks a kernel for each notebook.
 
 It has one thread, has run no tensor operation (a child of one that had would hang in its first matrix product), and
 holds no secret: no reference, no source notebook. Graders ask over a socket that it inherits, and it ends with theirs.
@@ -40,7 +40,7 @@ _WARM = (
     "course.check.numpy_attention", "course.check.figure_data", "bertviz", "autograder.testing",
 )  # fmt: skip
 
-_LARGEST_REQUEST = 1 << 20
+_MAX_REQUEST = 1 << 20
 _LOOK_FOR_PARENT = 2.0  # seconds
 
 
@@ -59,7 +59,7 @@ def main(descriptor: int, listening: int) -> None:
         if listener in ready:
             connection, _ = listener.accept()
             with connection, contextlib.suppress(OSError):
-                request, descriptors, _, _ = socket.recv_fds(connection, _LARGEST_REQUEST, 1)
+                request, descriptors, _, _ = socket.recv_fds(connection, _MAX_REQUEST, 1)
                 if descriptors:
                     _fork(request, descriptors[0])
 

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.kernel import InfrastructureError
-from autograder.kernel.collect_answers import MOST_BYTES, MOST_OF_SUBMISSION, harvest
+from autograder.kernel.collect_answers import MAX_BYTES, MAX_OF_SUBMISSION, collect_answers
 from autograder.kernel.execution import Finished
 from autograder.kernel.kernels import Kernel, Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
@@ -179,8 +179,8 @@ class _Session:
         assert self._scratch is not None
         try:
             taken = sum(file.stat().st_size for file in self._answers.rglob("*.safetensors"))
-            most = min(MOST_BYTES, max(0, MOST_OF_SUBMISSION - taken))
-            return harvest(self._scratch.out, slug, answers_folder(self._answers, index), most)
+            most = min(MAX_BYTES, max(0, MAX_OF_SUBMISSION - taken))
+            return collect_answers(self._scratch.out, slug, answers_folder(self._answers, index), most)
         except OSError as error:
             raise InfrastructureError(f"the answers cannot be stored: {error}") from error
 

@@ -21,7 +21,7 @@ from autograder.report.code import Answer, Token, tokens
 #: Fewer tokens than this, and equal answers are chance.
 ENOUGH_TOKENS = 40
 #: More than this are not compared: no exercise needs so many.
-MOST_TOKENS = 5000
+MAX_TOKENS = 5000
 #: So many tokens in a row are compared at a time: about two lines.
 RUN = 10
 #: Share of rare code in common from which on a pair is named. Among 200 simulated answers, put together from three or
@@ -74,7 +74,7 @@ def _joined(answers: Sequence[Answer]) -> Answer:
 
 
 def _pairs_of(place: str, answers: dict[str, Answer]) -> list[Pair]:
-    streams = {student: normalised(answer)[:MOST_TOKENS] for student, answer in answers.items()}
+    streams = {student: normalised(answer)[:MAX_TOKENS] for student, answer in answers.items()}
     long_enough = [student for student, stream in streams.items() if len(stream) >= ENOUGH_TOKENS]
     if len(long_enough) < 2:
         return []

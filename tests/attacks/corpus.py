@@ -278,7 +278,7 @@ class Embeddings(nn.Module):
         ("a masked array", "__import__('numpy').ma.masked_all((*input_ids.shape, self.dim))"),
         ("true, for every number", "torch.ones(*input_ids.shape, self.dim, dtype=torch.bool)"),
     ])),
-    # --- on kernel and template ---------------------------------------------------------------------------------------
+    # --- on kernel and fork server ---------------------------------------------------------------------------------------
     Attack("A30", "sends forged messages in the kernel's name: all went well, and here are five points", """
 kernel = get_ipython().kernel
 for _ in range(20):

@@ -238,7 +238,7 @@ def test_an_encrypted_entry_is_refused(tmp_path):
 
 
 def test_too_many_entries_are_refused_as_a_whole(course, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(archive, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(archive, "MAX_ENTRIES", 3)
     source = packed(tmp_path / "c.zip", {f"s_{number}_1_{ONE}": b"x" for number in range(4)})
     assert collect(course, source) == 2
     assert "at most 3" in capsys.readouterr().err

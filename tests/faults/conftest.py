@@ -148,17 +148,17 @@ def _forks_workers(process: psutil.Process) -> bool:
     return "multiprocessing.forkserver" in " ".join(process.cmdline())
 
 
-def is_template(process: psutil.Process) -> bool:
-    return _is_template_family(process) and not _is_template_family(process.parent())
+def is_fork_server(process: psutil.Process) -> bool:
+    return _is_fork_server_family(process) and not _is_fork_server_family(process.parent())
 
 
 def is_kernel(process: psutil.Process) -> bool:
     """Or the supervisor above one."""
-    return _is_template_family(process) and _is_template_family(process.parent())
+    return _is_fork_server_family(process) and _is_fork_server_family(process.parent())
 
 
-def _is_template_family(process: psutil.Process) -> bool:
-    return "kernel.template" in " ".join(process.cmdline())
+def _is_fork_server_family(process: psutil.Process) -> bool:
+    return "kernel.warm_process" in " ".join(process.cmdline())
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from tests.faults.conftest import (
     grader,
     grades,
     holding,
+    is_fork_server,
     is_kernel,
-    is_template,
     is_worker,
     kill_beneath,
     make_it_thirty,
@@ -36,11 +36,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
 
 def test_thirty_random_kills_change_no_grade(course, undisturbed):
-    """Grader, worker, template and kernel six times each, then six Dask workers; the same command goes on."""
+    """Grader, worker, fork server and kernel six times each, then six Dask workers; the same command goes on."""
     pytest.importorskip("distributed", reason="Dask is an optional extra")
     expected = make_it_thirty(course, undisturbed)
     chance = random.Random(1)
-    victims = 6 * [None, is_worker, is_template, is_kernel]
+    victims = 6 * [None, is_worker, is_fork_server, is_kernel]
     chance.shuffle(victims)
     kill_beneath(course, victims, chance)
     with dask_cluster(course) as (address, start_worker, workers):
@@ -63,7 +63,7 @@ def test_nothing_outlives_a_killed_grader(course):
     process = grader(course)
     while not (children := below(process, is_kernel)) and process.poll() is None:
         time.sleep(0.05)
-    everything = [*children, *below(process, is_worker), *below(process, is_template)]
+    everything = [*children, *below(process, is_worker), *below(process, is_fork_server)]
     process.kill()
     process.wait()
     _, alive = psutil.wait_procs(everything, timeout=15)

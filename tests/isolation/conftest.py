@@ -1,4 +1,4 @@
-"""One template for all tests of this folder, and small notebooks."""
+"""One fork server for all tests of this folder, and small notebooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.isolation import Confined, Ending, Policy, channel_pair, environment, supervise
-from autograder.kernel.fork_server import Template
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, run
 
 #: What a hidden cell does, without what the course's own hidden cells need beside.
@@ -50,15 +50,15 @@ def text(executed: NotebookNode) -> str:
 
 
 @pytest.fixture(scope="session")
-def template() -> Iterator[Template]:
-    with closing(Template()) as started:
+def fork_server() -> Iterator[KernelForkServer]:
+    with closing(KernelForkServer()) as started:
         started.ready()
         yield started
 
 
 @pytest.fixture(scope="session")
-def kernels(template: Template) -> Iterator[Kernels]:
-    with Kernels.open(template=template.address) as opened:
+def kernels(fork_server: KernelForkServer) -> Iterator[Kernels]:
+    with Kernels.open(fork_server=fork_server.address) as opened:
         yield opened
 
 

@@ -15,7 +15,7 @@ from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
 from autograder.isolation import usage
 from autograder.kernel import InfrastructureError
-from autograder.kernel.fork_server import Template
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import PROVISIONER, Kernel, Kernels
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.scratch import Scratch, base_folder
@@ -38,19 +38,19 @@ def ask(kernel: Kernel, code: str) -> str:
     return "".join(output["data"]["text/plain"] for output in outputs.finish() if "data" in output)
 
 
-def below_the_template(template: Template) -> list[int]:
-    assert template.pid is not None
-    return usage.descendants(template.pid)
+def below_the_fork_server(fork_server: KernelForkServer) -> list[int]:
+    assert fork_server.pid is not None
+    return usage.descendants(fork_server.pid)
 
 
-def nothing_left(template: Template) -> bool:
+def nothing_left(fork_server: KernelForkServer) -> bool:
     end = time.monotonic() + 3
-    while below_the_template(template) and time.monotonic() < end:
+    while below_the_fork_server(fork_server) and time.monotonic() < end:
         time.sleep(0.01)
-    return not below_the_template(template)
+    return not below_the_fork_server(fork_server)
 
 
-def test_two_children_of_a_template_draw_different_random_numbers(go: Go) -> None:
+def test_two_children_of_a_fork_server_draw_different_random_numbers(go: Go) -> None:
     draw = "import random, numpy, torch\nprint(random.random(), numpy.random.rand(), torch.rand(1).item())"
     first, second = text(go(cell(draw)).notebook).split(), text(go(cell(draw)).notebook).split()
     assert all(one != other for one, other in zip(first, second, strict=True))
@@ -65,7 +65,7 @@ def test_the_child_holds_no_reference_and_cannot_read_the_grader(go: Go) -> None
     package = Path(__file__).resolve().parents[2] / "autograder"
     ran = go(
         cell("from autograder import reference"),
-        cell(f"open({str(package / 'run.py')!r})"),
+        cell(f"open({str(package / 'pipeline' / 'judge.py')!r})"),
         cell(f"import os; os.listdir({str(package.parent)!r})"),
         cell("import autograder.pipeline.judge"),
         cell("import sys\n[name for name in sys.modules if 'judge' in name or 'oracle' in name]"),
@@ -75,7 +75,7 @@ def test_the_child_holds_no_reference_and_cannot_read_the_grader(go: Go) -> None
     assert text(ran.notebook) == "[]"
 
 
-def test_two_kernels_do_not_see_each_other(kernels: Kernels, template: Template) -> None:
+def test_two_kernels_do_not_see_each_other(kernels: Kernels, fork_server: KernelForkServer) -> None:
     (one, first), (two, second) = start(kernels), start(kernels)
     try:
         ask(one, "open('mine', 'w').write('x')")
@@ -83,7 +83,7 @@ def test_two_kernels_do_not_see_each_other(kernels: Kernels, template: Template)
             f"open({str(first.work / 'mine')!r}).read()",
             f"import os; os.listdir({str(first.root)!r})",
             f"import socket; socket.socket(socket.AF_UNIX).connect({first.socket_prefix + '-1'!r})",
-            f"import os; os.kill({one._confined and below_the_template(template)[1]}, 9)",
+            f"import os; os.kill({one._confined and below_the_fork_server(fork_server)[1]}, 9)",
         ):
             finished = two.execute(attempt, seconds=5, outputs=Outputs(1 << 16))
             assert finished.ename in ("PermissionError", "ProcessLookupError"), (attempt, finished)
@@ -94,29 +94,31 @@ def test_two_kernels_do_not_see_each_other(kernels: Kernels, template: Template)
             scratch.remove()
 
 
-def test_a_daemon_is_gone_when_its_kernel_is_closed(kernels: Kernels, template: Template) -> None:
+def test_a_daemon_is_gone_when_its_kernel_is_closed(kernels: Kernels, fork_server: KernelForkServer) -> None:
     kernel, scratch = start(kernels)
     ask(
         kernel,
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    os.fork() or time.sleep(60)\n    os._exit(0)",
     )
-    assert len(below_the_template(template)) >= 3  # supervisor, kernel, daemon
+    assert len(below_the_fork_server(fork_server)) >= 3  # supervisor, kernel, daemon
     kernel.close()
     scratch.remove()
-    assert nothing_left(template)
+    assert nothing_left(fork_server)
 
 
-def test_a_daemon_is_gone_when_its_kernel_ended_by_itself(go: Go, kernels: Kernels, template: Template) -> None:
+def test_a_daemon_is_gone_when_its_kernel_ended_by_itself(
+    go: Go, kernels: Kernels, fork_server: KernelForkServer
+) -> None:
     go(cell("import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60)\nos._exit(0)"))
-    assert nothing_left(template)
+    assert nothing_left(fork_server)
 
 
-def test_a_fork_bomb_is_bounded_and_gone(go: Go, kernels: Kernels, template: Template) -> None:
+def test_a_fork_bomb_is_bounded_and_gone(go: Go, kernels: Kernels, fork_server: KernelForkServer) -> None:
     bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
     ran = go(cell("x = 1"), cell(bomb), cell("x"), limits=Limits(cell_seconds=0.5, processes=40))
     assert ran.outcomes[1].visible.status in ("crashed", "timeout")
     assert text(ran.notebook) == "1"
-    assert nothing_left(template)
+    assert nothing_left(fork_server)
 
 
 def test_a_kernel_closes_promptly(kernels: Kernels) -> None:
@@ -127,17 +129,19 @@ def test_a_kernel_closes_promptly(kernels: Kernels) -> None:
     scratch.remove()
 
 
-def test_a_kernel_killed_from_outside_is_no_fault_of_the_submission(kernels: Kernels, template: Template) -> None:
+def test_a_kernel_killed_from_outside_is_no_fault_of_the_submission(
+    kernels: Kernels, fork_server: KernelForkServer
+) -> None:
     kernel, scratch = start(kernels)
     try:
-        _supervisor, process = below_the_template(template)
+        _supervisor, process = below_the_fork_server(fork_server)
         os.kill(process, signal.SIGKILL)
         with pytest.raises(InfrastructureError, match="killed from outside"):
             kernel.execute("import time; time.sleep(5)", seconds=10, outputs=Outputs(1 << 16))
     finally:
         kernel.close()
         scratch.remove()
-    assert nothing_left(template)
+    assert nothing_left(fork_server)
 
 
 def test_a_submission_cannot_pass_its_crash_for_a_kill_from_outside(go: Go) -> None:
@@ -145,14 +149,14 @@ def test_a_submission_cannot_pass_its_crash_for_a_kill_from_outside(go: Go) -> N
     assert ran.outcomes[0].visible.status == "crashed"
 
 
-def test_everything_ends_when_the_template_is_killed_and_the_next_notebook_gets_a_new_one(
-    kernels: Kernels, go: Go, template: Template
+def test_everything_ends_when_the_fork_server_is_killed_and_the_next_notebook_gets_a_new_one(
+    kernels: Kernels, go: Go, fork_server: KernelForkServer
 ) -> None:
     kernel, scratch = start(kernels)
     ask(kernel, "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60)")
-    family = below_the_template(template)
-    assert template.pid is not None
-    os.kill(template.pid, signal.SIGKILL)
+    family = below_the_fork_server(fork_server)
+    assert fork_server.pid is not None
+    os.kill(fork_server.pid, signal.SIGKILL)
     end = time.monotonic() + 3
     while any(os.path.exists(f"/proc/{pid}/exe") for pid in family) and time.monotonic() < end:
         time.sleep(0.02)

@@ -17,7 +17,7 @@ import pytest
 from autograder import isolation
 from autograder.isolation import policy, probes, selftest, syscalls, system
 from autograder.kernel import InfrastructureError
-from autograder.kernel.fork_server import ForkServer
+from autograder.kernel.fork_server import ForkServerClient
 from autograder.kernel.kernels import Kernels
 from tests.isolation.conftest import confined
 
@@ -123,7 +123,7 @@ def test_a_course_inside_the_environments_folder_is_not_graded(tmp_path: Path, m
     """``python -m venv .`` in the course's folder makes all of the course readable."""
     inputs = tmp_path / "course" / "exercises" / "toy" / "doubling" / "inputs"
     inputs.mkdir(parents=True)
-    kernels = Kernels(tmp_path, ForkServer("nowhere"), ())
+    kernels = Kernels(tmp_path, ForkServerClient("nowhere"), ())
     kernels.new_scratch({}, {"toy/doubling": inputs}).remove()
     exposed = policy.Readable((str(tmp_path / "course"),), ())
     monkeypatch.setattr("autograder.kernel.kernels.environment", lambda: exposed)

@@ -15,8 +15,8 @@ from nbformat import validate
 from nbformat.v4 import new_notebook
 
 from autograder.kernel import InfrastructureError
-from autograder.kernel.collect_answers import harvest
-from autograder.kernel.fork_server import Template
+from autograder.kernel.collect_answers import collect_answers
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.scratch import Scratch
 from autograder.pipeline.execute import Kernels, Limits, run
 from tests.attacks.machine import ENDLESS
@@ -321,11 +321,11 @@ def test_links_in_an_answers_place_are_not_followed(tmp_path: Path) -> None:
     os.mkfifo(folder / "4.safetensors")
     (scratch.out / "answers" / "a" / "c").symlink_to(tmp_path / "elsewhere")
     answers = tmp_path / "taken"
-    notes = harvest(scratch.out, "a/b", answers) + harvest(scratch.out, "a/c", answers)
+    notes = collect_answers(scratch.out, "a/b", answers) + collect_answers(scratch.out, "a/c", answers)
     assert [str(file.relative_to(answers)) for file in answers.rglob("*.safetensors")] == ["a/b/3.safetensors"]
     assert len(notes) == 5
     with pytest.raises(ValueError):
-        harvest(scratch.out, "../a", answers)
+        collect_answers(scratch.out, "../a", answers)
 
 
 def test_answers_that_are_too_large_are_left(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_answers_that_are_too_large_are_left(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     with open(folder / "0.safetensors", "wb") as sparse:
         sparse.truncate(17 << 20)
-    assert len(harvest(scratch.out, "a", tmp_path / "taken")) == 1
+    assert len(collect_answers(scratch.out, "a", tmp_path / "taken")) == 1
     assert not (tmp_path / "taken").exists()
 
 
@@ -382,7 +382,7 @@ def test_a_kernel_does_not_start_on_a_full_disk(go: Go, monkeypatch: pytest.Monk
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk takes root")
 def test_no_submission_can_fill_a_small_disk_and_blame_the_grader(
-    template: Template, monkeypatch: pytest.MonkeyPatch
+    fork_server: KernelForkServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = Path(tempfile.mkdtemp(dir="/tmp"))  # a short path, as unix sockets need one
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m,mode=755", "tmpfs", str(small)], check=False)
@@ -395,7 +395,7 @@ def test_no_submission_can_fill_a_small_disk_and_blame_the_grader(
     )
     try:
         monkeypatch.setattr("tempfile.tempdir", str(small))
-        with Kernels.open(template=template.address) as kernels, kernels.answers() as answers:
+        with Kernels.open(fork_server=fork_server.address) as kernels, kernels.answers() as answers:
             notebook = new_notebook(cells=[cell(fill), graded("x = 1", "str(x)")])
             ran = run(notebook, files={}, inputs={}, answers=answers, kernels=kernels)
             assert "to disk" in ran.outcomes[0].visible.evalue

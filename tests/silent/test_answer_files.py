@@ -21,7 +21,7 @@ from autograder.pipeline.judge import _compared
 from tests.grading import REFERENCES
 
 #: What reading and judging one answer file may take beyond what the process had before.
-MOST_MEMORY = 32 << 20
+MAX_MEMORY = 32 << 20
 
 #: Exercises with the most different rules; each takes an equal share of the files.
 SLUGS = [
@@ -156,12 +156,12 @@ def test_a_hostile_file_earns_nothing_in_little_memory(name: str, tmp_path: Path
 
     for slug in ("encoder_lab/encoder", "encoder_lab/position_kinds"):
         REFERENCES.cases(slug)
-    assert peak(read) < MOST_MEMORY
+    assert peak(read) < MAX_MEMORY
 
 
 def test_a_text_as_large_as_is_read_takes_little_memory() -> None:
     lists = b"[" + b"[]," * (MAX_TEXT_BYTES // 3 - 2) + b"[]]"
-    assert peak(lambda: read_text(np.frombuffer(lists, np.uint8))) < MOST_MEMORY
+    assert peak(lambda: read_text(np.frombuffer(lists, np.uint8))) < MAX_MEMORY
 
 
 def test_a_file_that_is_too_large_is_not_opened_further(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_file_that_is_too_large_is_not_opened_further(tmp_path: Path) -> None:
         with pytest.raises(UnreadableAnswers, match="bytes; at most"):
             read_file(path, case)
 
-    assert peak(read) < MOST_MEMORY
+    assert peak(read) < MAX_MEMORY
 
 
 def test_every_exercise_has_room_for_its_right_answers_ten_times() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.kernel.outputs import Allowance, Outputs
 
-MOST = 1 << 16
+MAX_BYTES = 1 << 16
 
 
 def written(nodes: list) -> int:
@@ -30,34 +30,34 @@ def raised(text: str) -> tuple[str, dict]:
 @pytest.mark.parametrize("character", ["x", "\x01", "\n", "\x85", "\u2028", "\U0001f600", "\\", "\ud800"], ids=ascii)
 @pytest.mark.parametrize("made", [stream, shown, raised])
 def test_outputs_of_a_cell_are_bounded_as_they_are_written(made, character):
-    outputs = Outputs(MOST)
+    outputs = Outputs(MAX_BYTES)
     for _ in range(40):
         outputs.add(*made(character * 2000))
-    assert written(outputs.finish()) < 1.3 * MOST
+    assert written(outputs.finish()) < 1.3 * MAX_BYTES
 
 
 def test_a_short_output_is_shown_whole():
-    outputs = Outputs(MOST)
+    outputs = Outputs(MAX_BYTES)
     outputs.add(*stream("one\ntwo\x01\n"))
     assert outputs.finish()[0]["text"] == "one\ntwo\x01\n"
 
 
 def test_all_cells_together_show_no_more_than_the_notebook_may():
-    allowance = Allowance(3 * MOST)
+    allowance = Allowance(3 * MAX_BYTES)
     cells = []
     for _ in range(80):
-        outputs = Outputs(MOST, allowance)
-        outputs.add(*stream("\x01" * MOST))
+        outputs = Outputs(MAX_BYTES, allowance)
+        outputs.add(*stream("\x01" * MAX_BYTES))
         cells.append(outputs.finish())
-    assert sum(map(written, cells)) < 3.3 * MOST + 80 * 1000
+    assert sum(map(written, cells)) < 3.3 * MAX_BYTES + 80 * 1000
     assert "the notebook has shown all that it may" in cells[-1][-1]["text"]
 
 
 def test_what_was_cleared_does_not_count():
-    allowance = Allowance(2 * MOST)
-    outputs = Outputs(MOST, allowance)
+    allowance = Allowance(2 * MAX_BYTES)
+    outputs = Outputs(MAX_BYTES, allowance)
     for _ in range(50):
         outputs.add("clear_output", {})
         outputs.add(*stream("x" * 50_000))
     assert outputs.finish()[0]["text"] == "x" * 50_000
-    assert allowance.left > MOST
+    assert allowance.left > MAX_BYTES

@@ -1,7 +1,7 @@
-"""Dot-product attention over folded heads in float64 NumPy, with a knob for everything that people get wrong.
+"""Dot-product attention over folded heads in float64 NumPy, in its right form and in the known wrong ones.
 
-With every knob at rest it is what ``torch.nn.functional.scaled_dot_product_attention`` computes, head by head; a
-test holds the two together. Queries, keys and values come batch-first: (b, t, h, k).
+The default variant is what ``torch.nn.functional.scaled_dot_product_attention`` computes, head by head; a test holds
+the two together. Queries, keys and values come batch-first: (b, t, h, k).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.oracles.attention import softmax
+from .._attention import softmax
 
 Array = np.ndarray
 SCALES = ("once", "never", "by_k", "tokens", "width", "multiplied")
 
 
 @dataclass(frozen=True)
-class Knobs:
+class AttentionVariant:
     """What the attention does; the defaults are right."""
 
     scale: str = "once"  # one of SCALES
@@ -29,6 +29,26 @@ class Knobs:
     fold: str = "right"  # right | viewed | interleaved | heads_first
     unfold: str = "right"  # right | viewed | interleaved
     mask: str = "keys"  # keys | ignored | inverted | zeros | after | tiled
+
+
+#: The known wrong ways from scores to the weighted sum, by the id of the mistake.
+WRONG_WEIGHTS = {
+    "M1": AttentionVariant(axis=-2),
+    "M1-batch": AttentionVariant(axis=0),
+    "M1-none": AttentionVariant(axis=None),
+    "M1-twice": AttentionVariant(twice=True),
+    "M9-late": AttentionVariant(late=True),
+    "M4-transposed": AttentionVariant(transposed=True),
+}
+#: The known wrong ways to fold and unfold the heads, by the id of the mistake.
+WRONG_HEADS = {
+    "M5": AttentionVariant(fold="viewed"),
+    "M5-both": AttentionVariant(fold="viewed", unfold="viewed"),
+    "M5-inter": AttentionVariant(fold="interleaved"),
+    "M5-first": AttentionVariant(fold="heads_first"),
+    "M6": AttentionVariant(unfold="viewed"),
+    "M6-inter": AttentionVariant(unfold="interleaved"),
+}
 
 
 def fold(x: Array, how: str = "right") -> Array:
@@ -53,34 +73,40 @@ def unfold(x: Array, b: int, h: int, how: str = "right") -> Array:
     return x.reshape(b, h, t, k).transpose(0, 2, 1, 3).reshape(b, t, h * k)
 
 
-def scores(queries: Array, keys: Array, h: int, knobs: Knobs = Knobs()) -> Array:
+def scores(queries: Array, keys: Array, h: int, variant: AttentionVariant = AttentionVariant()) -> Array:
     """(b*h, t, k) twice -> (b*h, queries, keys)"""
     t, k = queries.shape[-2:]
-    if knobs.swapped:
+    if variant.swapped:
         queries, keys = keys, queries
     factor = {"once": k**-0.5, "never": 1.0, "by_k": 1 / k, "tokens": t**-0.5, "width": (h * k) ** -0.5}
-    return factor.get(knobs.scale, k**0.5) * np.einsum("bqk,bmk->bqm", queries, keys)
+    return factor.get(variant.scale, k**0.5) * np.einsum("bqk,bmk->bqm", queries, keys)
 
 
-def attention(queries: Array, keys: Array, values: Array, knobs: Knobs = Knobs(), mask: Array | None = None) -> Array:
+def attention(
+    queries: Array,
+    keys: Array,
+    values: Array,
+    variant: AttentionVariant = AttentionVariant(),
+    mask: Array | None = None,
+) -> Array:
     """(b, t, h, k) three times, mask (b, t) true where a token is real -> (b, t, h*k)"""
     b, _, h, _ = queries.shape
-    q, k, v = (fold(x.astype(np.float64), knobs.fold) for x in (queries, keys, values))
-    s = scores(q, k, h, knobs)
-    keep = None if mask is None or knobs.mask == "ignored" else _keep(mask, h, knobs.mask)
-    if keep is not None and knobs.mask != "after":
-        s = np.where(keep, s, 0.0 if knobs.mask == "zeros" else -np.inf)
+    q, k, v = (fold(x.astype(np.float64), variant.fold) for x in (queries, keys, values))
+    s = scores(q, k, h, variant)
+    keep = None if mask is None or variant.mask == "ignored" else _keep(mask, h, variant.mask)
+    if keep is not None and variant.mask != "after":
+        s = np.where(keep, s, 0.0 if variant.mask == "zeros" else -np.inf)
     with np.errstate(invalid="ignore"):
-        if knobs.late:
-            return unfold(softmax(s @ v), b, h, knobs.unfold)
-        weights = s if knobs.axis is None else softmax(s, knobs.axis)
-    if knobs.twice:
+        if variant.late:
+            return unfold(softmax(s @ v), b, h, variant.unfold)
+        weights = s if variant.axis is None else softmax(s, variant.axis)
+    if variant.twice:
         weights = softmax(weights)
-    if keep is not None and knobs.mask == "after":
+    if keep is not None and variant.mask == "after":
         weights = weights * keep
-    if knobs.transposed:
+    if variant.transposed:
         weights = weights.swapaxes(-1, -2)
-    return unfold(weights @ v, b, h, knobs.unfold)
+    return unfold(weights @ v, b, h, variant.unfold)
 
 
 def _keep(mask: Array, h: int, how: str) -> Array:

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, shared_equally
 
 Array = np.ndarray
 
-#: Large, so that a +1 does not show, and in no simple ratio to each other.
+#: (n, m, p): large, so that a +1 does not show, and in no simple ratio to each other.
 SIZES = [(3000, 1100, 640), (5200, 1100, 640), (3000, 2900, 640), (3000, 1100, 1480), (7400, 4700, 900),
          (1900, 6100, 2100)]  # fmt: skip
 TOLERANCE = 0.02
 
 Growth = Callable[[Array, Array, Array], Array]
-#: Multiplications of scores and weighted sums, up to a constant factor (Vaswani et al. 2017, table 1: n² · d for
-#: one self-attention layer), with the keys and values of earlier words kept.
+#: Multiplications for scores and weighted sums, up to a constant factor (Vaswani et al. 2017, table 1: n² · d for
+#: one self-attention layer); the keys and values of earlier words are kept.
 GROWTHS: Mapping[str, Growth] = {
     "encoder": lambda n, m, p: n**2 * p,
     "decoder": lambda n, m, p: m**2 * p,
@@ -32,7 +32,7 @@ WORDS = {
 }
 
 
-def _make(generator: np.random.Generator) -> list[Case]:
+def make(generator: np.random.Generator) -> list[Case]:
     jittered = [[int(size * generator.uniform(0.95, 1.05)) for size in sizes] for sizes in SIZES]
     n, m, p = (np.array(column, dtype=np.float64) for column in zip(*jittered, strict=True))
     expected = {name: growth(n, m, p) for name, growth in GROWTHS.items()}
@@ -42,11 +42,12 @@ def _make(generator: np.random.Generator) -> list[Case]:
 def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """A quarter of the points for each part."""
     sizes = case.inputs["sizes"].astype(np.float64)
-    checks = [_part(name, answers.arrays.get(name), want, sizes) for name, want in case.expected.items()]
-    return Judgement(checks, sum(check.passed for check in checks) / len(checks))
+    return shared_equally(
+        [_check_part(name, answers.arrays.get(name), want, sizes) for name, want in case.expected.items()]
+    )
 
 
-def _part(name: str, got: Array | None, want: Array, sizes: Array) -> Check:
+def _check_part(name: str, got: Array | None, want: Array, sizes: Array) -> Check:
     if got is None or got.shape != want.shape or got.dtype.kind not in "fiu":
         return Check(name, False, f"{WORDS[name]}: no numbers came.", "Return four numbers.")
     numbers = got.astype(np.float64)
@@ -55,7 +56,7 @@ def _part(name: str, got: Array | None, want: Array, sizes: Array) -> Check:
     ratio = numbers / want
     if ratio.max() / ratio.min() <= 1 + TOLERANCE:
         return Check(name, True)
-    return Check(name, False, f"{WORDS[name]}: {_seen(numbers, sizes)}", _hint(name, numbers, sizes))
+    return Check(name, False, f"{WORDS[name]}: {_growth(numbers, sizes)}", _hint(name, numbers, sizes))
 
 
 def _powers(numbers: Array, sizes: Array) -> tuple[Array, bool]:
@@ -66,7 +67,8 @@ def _powers(numbers: Array, sizes: Array) -> tuple[Array, bool]:
     return fitted[:3], exact
 
 
-def _seen(numbers: Array, sizes: Array) -> str:
+def _growth(numbers: Array, sizes: Array) -> str:
+    """How the numbers grow, in words."""
     powers, exact = _powers(numbers, sizes)
     if not exact:
         return "it does not grow as it should."
@@ -85,4 +87,4 @@ def _hint(name: str, numbers: Array, sizes: Array) -> str:
     return "How many queries are there, how many keys does each of them meet, and what does one meeting cost?"
 
 
-EXERCISES = [Exercise(_make, judge, framework="torch", slug="transformer_tutorial/attention_cost")]
+EXERCISE = Exercise(make, judge, framework="torch")

@@ -1,0 +1,64 @@
+"""The transformer block with stand-ins for its sublayers: neither an earlier notebook nor the first half can spoil
+the second.
+
+The hidden cells put ``attend`` and ``feed`` in place of attention and feed-forward network, and hand over what the
+network was given (``between``) and what the block gives (``output``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from autograder.exercise import Case
+
+from .._attention import layer_norm
+
+Array = np.ndarray
+ATTENTION = "transformer_tutorial/block_attention"
+EPS = 1e-5  # nn.LayerNorm's own
+
+
+def attend(x: Array) -> Array:
+    """The hidden cells' stand-in for the attention: (b, t, k) -> (b, t, k)"""
+    return 2 * x[:, ::-1] + 0.5
+
+
+def feed(x: Array) -> Array:
+    """The hidden cells' stand-in for the feed-forward network: (b, t, k) -> (b, t, k)"""
+    return 3 * np.maximum(x, 0) - 1
+
+
+def make(generator: np.random.Generator) -> list[Case]:
+    """The last case has small numbers, so that the eps of LayerNorm shows."""
+    cases = []
+    for (b, t, k), heads, size in (((2, 5, 6), 3, 1.0), ((3, 4, 7), 2, 1.0), ((2, 3, 5), 4, 1e-3)):
+        weights = {
+            f"norm_{i}.{kind}": generator.normal(kind == "weight", 0.3, k).astype(np.float32)
+            for i in (1, 2)
+            for kind in ("weight", "bias")
+        }
+        inputs = {"x": (size * generator.normal(0, 1, (b, t, k))).astype(np.float32)}
+        between = _torch_norm(attend(inputs["x"]) + inputs["x"], weights, "norm_1")
+        output = _torch_norm(feed(between) + between, weights, "norm_2")
+        cases.append(Case({"k": k, "heads": heads}, inputs, weights, {}, {"between": between, "output": output}))
+    return cases
+
+
+def _torch_norm(x: Array, weights: Mapping[str, Array], name: str) -> Array:
+    import torch
+
+    scale, shift = (torch.from_numpy(weights[f"{name}.{kind}"].astype(np.float64)) for kind in ("weight", "bias"))
+    tensor = torch.from_numpy(np.ascontiguousarray(x, dtype=np.float64))
+    return torch.nn.functional.layer_norm(tensor, x.shape[-1:], scale, shift, EPS).numpy()
+
+
+def norm(x: Array, case: Case, number: int) -> Array:
+    """What norm_1 or norm_2 of the case makes of x, in NumPy: (b, t, k) -> (b, t, k)"""
+    weights = {name: weight.astype(np.float64) for name, weight in case.weights.items()}
+    return layer_norm(x, weights, f"norm_{number}", EPS)
+
+
+def x_of(case: Case) -> Array:
+    return case.inputs["x"].astype(np.float64)

@@ -1,0 +1,62 @@
+"""The average of a sentence's real tokens. What stands at padded places is large: it shows wherever it gets in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from autograder.exercise import Case, Exercise, Mistake
+
+Array = np.ndarray
+
+
+def make(generator: np.random.Generator) -> list[Case]:
+    cases = []
+    for (b, t, k), lengths in (((3, 5, 4), (5, 2, 3)), ((2, 7, 6), (1, 4))):
+        mask = np.arange(t)[None] < np.array(lengths)[:, None]
+        states = generator.normal(0, 1, (b, t, k)) + np.where(mask, 0, 20)[..., None]
+        states = states.astype(np.float32)
+        pooled = np.stack(
+            [row[:length].astype(np.float64).mean(0) for row, length in zip(states, lengths, strict=True)]
+        )
+        cases.append(Case({}, {"hidden_states": states, "mask": mask}, expected={"pooled": pooled}))
+    return cases
+
+
+def _pooled(pool: Callable[[Array, Array], Array]) -> Callable[[Case], Mapping[str, Array]]:
+    """``pool`` takes states (b, t, k) and the mask as numbers (b, t, 1)."""
+    return lambda case: {
+        "pooled": pool(
+            case.inputs["hidden_states"].astype(np.float64), case.inputs["mask"].astype(np.float64)[..., None]
+        )
+    }
+
+
+def _divided(sums: Array, counts: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # a sentence without padding: 0/0, as in the student's own torch
+        return sums / counts
+
+
+MISTAKES = [
+    Mistake("M15-padding", "The padding is averaged in.", "Only real tokens count, above and below the fraction bar.",
+            _pooled(lambda x, m: x.mean(1))),
+    Mistake("M15-length", "The sum leaves the padding out, but it is divided by all tokens, padding included.",
+            "By how many vectors must the sum of the real ones be divided?", _pooled(lambda x, m: (x * m).mean(1))),
+    Mistake("M15-count", "Padding is in the sum, but not in the number it is divided by.",
+            "Padded vectors must not be in the sum.", _pooled(lambda x, m: x.sum(1) / m.sum(1))),
+    Mistake("M15-inverted", "The padding was averaged, and the real tokens left out.", "True marks a real token.",
+            _pooled(lambda x, m: _divided((x * (1 - m)).sum(1), (1 - m).sum(1)))),
+    Mistake("M15-sum", "This is the sum of the real tokens; the average is asked for.", "Divide by how many there are.",
+            _pooled(lambda x, m: (x * m).sum(1))),
+    Mistake("M15-first", "This is the first token alone.", "All real tokens count alike.",
+            _pooled(lambda x, m: x[:, 0])),
+    Mistake("M15-max", "This is the largest number of each column, not their average.", "Sum, then divide.",
+            _pooled(lambda x, m: np.where(m > 0, x, -np.inf).max(1))),
+    Mistake("M15-batch", "The sum was divided by the number of real tokens in the whole batch.",
+            "Each sentence has its own length.", _pooled(lambda x, m: (x * m).sum(1) / m.sum())),
+    Mistake("M15-plus", "The sum was divided by one more than there are real tokens.", "Count them once more.",
+            _pooled(lambda x, m: (x * m).sum(1) / (m.sum(1) + 1))),
+]  # fmt: skip
+
+EXERCISE = Exercise(make, mistakes=MISTAKES, framework="torch")

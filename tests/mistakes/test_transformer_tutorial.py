@@ -5,6 +5,7 @@ Every answer is judged with all other cells solved: so each test also says that 
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 
 import numpy as np
@@ -13,8 +14,7 @@ import torch
 
 from autograder.model import cells
 from autograder.model.verdict import NotebookVerdict
-from autograder.oracles.transformer_tutorial_attention import oracle
-from autograder.oracles.transformer_tutorial_dot_products import Knobs, attention
+from autograder.references import loader
 from tests.grading import REFERENCES, grade_cells, mistakes_of
 from tests.mistakes import (
     transformer_tutorial_right_attention,
@@ -146,12 +146,16 @@ def test_grading_the_training_notebook_takes_seconds_not_a_minute() -> None:
 # --- the oracle -------------------------------------------------------------------------------------------------------
 
 
-def test_the_oracle_with_knobs_at_rest_is_torchs_own_attention() -> None:
+def test_the_default_variant_is_torchs_own_attention() -> None:
+    exercises = f"{loader.package(REFERENCES.folder)}.{SHEET}"
+    oracle = importlib.import_module(f"{exercises}._attention_cases").torch_attention
+    dot_products = importlib.import_module(f"{exercises}._dot_products")
+    attention, variant = dot_products.attention, dot_products.AttentionVariant()
     generator = np.random.default_rng(0)
     queries, keys, values = generator.normal(0, 1, (3, 2, 5, 3, 4))
     mask = np.array([[True] * 5, [True, True, False, False, False]])
     assert np.allclose(attention(queries, keys, values), oracle(queries, keys, values))
-    assert np.allclose(attention(queries, keys, values, Knobs(), mask), oracle(queries, keys, values, mask))
+    assert np.allclose(attention(queries, keys, values, variant, mask), oracle(queries, keys, values, mask))
 
 
 def test_the_stored_references_are_those_that_the_oracle_makes(tmp_path: object) -> None:

@@ -1,4 +1,4 @@
-"""References for ``Embeddings``."""
+"""``Embeddings``: words plus positions, normalised, then dropped."""
 
 from __future__ import annotations
 
@@ -6,44 +6,16 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case
-from autograder.oracles.attention import layer_norm
-from autograder.oracles.encoder_lab_drawing import (
-    Wrong,
-    normal,
-)
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case, named
+
+from ..._attention import layer_norm
+from .._arrays import Wrong
+from .._layers import EPS, embedding_weights, torch_embedding
 
 Array = np.ndarray
-EPS = 1e-12
 
 
-def embedding_weights(
-    generator: np.random.Generator, vocabulary: int, positions: int, d_model: int, size: float = 1.0
-) -> dict[str, Array]:
-    return {
-        "token_embeddings.weight": normal(generator, vocabulary, d_model, size=size),
-        "position_embeddings.weight": normal(generator, positions, d_model, size=size),
-        "layer_norm.weight": normal(generator, d_model, size=0.2) + np.float32(1),
-        "layer_norm.bias": normal(generator, d_model, size=0.2),
-    }
-
-
-def torch_embedding(ids: Array, weights: Mapping[str, Array], prefix: str = "") -> Array:
-    """``torch.nn``'s own tables and norm in float64: (batch, tokens) -> (batch, tokens, d_model)"""
-    import torch
-    from torch import nn
-
-    tensors = {
-        name.removeprefix(prefix): torch.from_numpy(weight.astype(np.float64)) for name, weight in weights.items()
-    }
-    words = nn.functional.embedding(torch.from_numpy(ids), tensors["token_embeddings.weight"])
-    places = tensors["position_embeddings.weight"][: ids.shape[1]]
-    return nn.functional.layer_norm(
-        words + places, words.shape[-1:], tensors["layer_norm.weight"], tensors["layer_norm.bias"], EPS
-    ).numpy()
-
-
-def _make_embeddings(generator: np.random.Generator) -> list[Case]:
+def _make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for batch, tokens, vocabulary, positions, d_model, size in (
         (2, 5, 23, 9, 6, 1.0),
@@ -65,37 +37,14 @@ def _make_embeddings(generator: np.random.Generator) -> list[Case]:
 
 
 def judge_embeddings(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """As ever; but an eps that is not 1e-12 costs a quarter, and so does a dropout in the wrong place."""
+    """The default rule; what is dropped in eval mode, or before the norm in training, has a name."""
     judgement = compare_case(exercise, case, answers)
     output, training = answers.arrays.get("output"), answers.arrays.get("in_training")
-    if (
-        output is not None
-        and output.shape == case.expected["output"].shape
-        and judgement.earned < 1
-        and (output == 0).mean() > 0.02
-    ):
-        return Judgement(
-            [
-                Check(
-                    "M16",
-                    False,
-                    "Numbers are dropped in eval mode too.",
-                    "nn.Dropout knows of eval mode; F.dropout has to be told.",
-                    "M16",
-                )
-            ]
-        )
-    if any(check.mistake == "M13" for check in judgement.checks):
-        return Judgement(judgement.checks, share=0.75)
+    comparable = output is not None and output.shape == case.expected["output"].shape
+    if judgement.earned < 1 and comparable and (output == 0).mean() > 0.02:
+        return named(exercise, "M16")
     if judgement.earned == 1 and output is not None and training is not None and not _dropped_last(output, training):
-        wrong = Check(
-            "M16-order",
-            False,
-            "In training, numbers are dropped before the layer norm, or by something else than a dropout.",
-            "Eq. (4): the dropout comes last.",
-            "M16-order",
-        )
-        return Judgement([wrong, *judgement.checks], share=0.75)
+        return exercise.mistake("M16-order").judgement(*judgement.checks)
     return judgement
 
 
@@ -138,7 +87,7 @@ def _add(words: Array, places: Array) -> Array:
     return words + places
 
 
-EMBEDDING_MISTAKES = [
+MISTAKES = [
     Mistake(
         "M11-none",
         "The positions are missing: only the words are there.",
@@ -167,7 +116,7 @@ EMBEDDING_MISTAKES = [
     Mistake(
         "M11-one",
         "The positions start at 1.",
-        "The first token stands at position 0.",
+        "The first token is at position 0.",
         _embedded(_add, lambda ids: np.broadcast_to(np.arange(1, ids.shape[1] + 1), ids.shape)),
     ),
     Mistake(
@@ -179,7 +128,7 @@ EMBEDDING_MISTAKES = [
     Mistake(
         "M11-reversed",
         "The positions count from the end.",
-        "The first token stands at position 0.",
+        "The first token is at position 0.",
         _embedded(_add, lambda ids: np.broadcast_to(np.arange(ids.shape[1])[::-1], ids.shape)),
     ),
     Mistake(
@@ -190,9 +139,10 @@ EMBEDDING_MISTAKES = [
     ),
     Mistake(
         "M13",
-        "The layer norm's eps is larger than the sheet's 1e-12: small vectors come out too small.",
+        "The layer norm's eps is larger than the 1e-12 that the assignment asks for: small vectors come out too small.",
         "nn.LayerNorm takes eps; its default is 1e-5.",
         _embedded(_add, eps=1e-5),
+        share=0.75,
     ),
     Mistake(
         "M8-none",
@@ -203,13 +153,22 @@ EMBEDDING_MISTAKES = [
     Mistake("M8", "The layer norm comes before the positions are added.", "Add first, then normalise.", _normed_words),
     Mistake(
         "long",
-        "A sentence that is too long is taken without a word.",
+        "A sentence that is too long is accepted.",
         "There is no vector for a position beyond the table.",
         lambda case: {"output": case.expected["output"], "refuses_long": np.array(False)},
+    ),
+    Mistake(
+        "M16",
+        "Numbers are dropped in eval mode too.",
+        "nn.Dropout knows of eval mode; F.dropout has to be told.",
+    ),
+    Mistake(
+        "M16-order",
+        "In training, numbers are dropped before the layer norm, or by something else than a dropout.",
+        "Eq. (4): the dropout comes last.",
+        share=0.75,
     ),
 ]
 
 
-EXERCISES = [
-    Exercise(_make_embeddings, judge_embeddings, EMBEDDING_MISTAKES, framework="torch", slug="encoder_lab/embeddings"),
-]
+EXERCISE = Exercise(_make, judge_embeddings, MISTAKES, framework="torch")

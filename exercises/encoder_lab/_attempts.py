@@ -12,10 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_case, find_mistake
+from autograder.exercise import Answers, Case, Exercise, Judgement, compare_case, find_mistake
 
 Array = np.ndarray
-
 #: With which stand-ins (at most a few ways to make them), then with the class's own parts. Other names are no attempt.
 ATTEMPTS = (*(f"stand_in_{number}" for number in reversed(range(8))), "own")
 
@@ -40,8 +39,7 @@ def _judge(exercise: Exercise, case: Case, answers: Answers, attempt: str) -> Ju
     mistake = None if judgement.earned == 1 else find_mistake(exercise, case, own_answers)
     if mistake is None:
         return judgement
-    named = Check(mistake.id, False, mistake.message, mistake.hint, mistake.id)
-    return Judgement([named, *(check for check in judgement.checks if check.passed)])
+    return mistake.judgement(*(check for check in judgement.checks if check.passed))
 
 
 def _of(arrays: Mapping[str, Array], attempt: str) -> dict[str, Array]:

@@ -1,56 +1,21 @@
-"""References for ``TransformerEncoder``."""
+"""``TransformerEncoder``: the embeddings, then layer after layer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
-from autograder.oracles.encoder_lab_attempts import judge_attempts
-from autograder.oracles.encoder_lab_drawing import (
-    Wrong,
-    normal,
-)
-from autograder.oracles.encoder_lab_embeddings import embedding_weights, torch_embedding
-from autograder.oracles.encoder_lab_layer import layer_weights, torch_layer
+
+from .._arrays import Wrong, normal
+from .._attempts import judge_attempts
+from .._layers import ENCODER, encoder_sizes, encoder_weights, torch_encoder
 
 Array = np.ndarray
-ENCODER = (
-    "vocab_size",
-    "max_position_embeddings",
-    "d_model",
-    "num_attention_heads",
-    "intermediate_size",
-    "num_hidden_layers",
-)
 
 
-def encoder_sizes(*sizes: int) -> dict[str, int]:
-    return dict(zip(ENCODER, sizes, strict=True))
-
-
-def encoder_weights(generator: np.random.Generator, sizes: Mapping[str, int]) -> dict[str, Array]:
-    d_model, heads, wide = sizes["d_model"], sizes["num_attention_heads"], sizes["intermediate_size"]
-    embedded = embedding_weights(generator, sizes["vocab_size"], sizes["max_position_embeddings"], d_model)
-    weights = {f"embeddings.{name}": array for name, array in embedded.items()}
-    for i in range(sizes["num_hidden_layers"]):
-        weights |= {
-            f"layers.{i}.{name}": array for name, array in layer_weights(generator, d_model, heads, wide).items()
-        }
-    return weights
-
-
-def torch_encoder(ids: Array, weights: Mapping[str, Array], sizes: Mapping[str, int], prefix: str = "") -> Array:
-    """torch's own layers behind torch's own tables, in float64: (batch, tokens) -> (batch, tokens, d_model)"""
-    own = {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
-    x = torch_embedding(ids, own, "embeddings.")
-    for i in range(sizes["num_hidden_layers"]):
-        x = torch_layer(x, own, sizes["num_attention_heads"], f"layers.{i}.")
-    return x
-
-
-def _make_encoder(generator: np.random.Generator) -> list[Case]:
+def _make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for batch, tokens, sizes in ((2, 5, encoder_sizes(23, 9, 12, 3, 17, 5)), (4, 3, encoder_sizes(19, 7, 8, 4, 11, 6))):
         d_model, layers = sizes["d_model"], sizes["num_hidden_layers"]
@@ -87,10 +52,10 @@ def _run(order: Callable[[int], range | list[int]]) -> Wrong:
     return lambda case: {"output": _stack(case, order(_layers(case)))}
 
 
-ENCODER_MISTAKES = [
+MISTAKES = [
     Mistake(
         "M14-list",
-        "The layers stand in a plain Python list: their parameters are invisible to the model.",
+        "The layers are in a plain Python list: their parameters are invisible to the model.",
         "nn.ModuleList is a list that registers what it holds.",
         lambda case: {"length": np.array(_layers(case)), "registered": np.array(0)},
     ),
@@ -166,6 +131,4 @@ ENCODER_MISTAKES = [
 ]
 
 
-EXERCISES = [
-    Exercise(_make_encoder, judge_attempts, ENCODER_MISTAKES, framework="torch", slug="encoder_lab/encoder"),
-]
+EXERCISE = Exercise(_make, judge_attempts, MISTAKES, framework="torch")

@@ -1,4 +1,4 @@
-"""References for ``MultiHeadAttention``."""
+"""``MultiHeadAttention.forward``: the heads' vectors end to end, then a projection."""
 
 from __future__ import annotations
 
@@ -6,106 +6,16 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case
-from autograder.oracles.encoder_lab_attempts import judge_attempts
-from autograder.oracles.encoder_lab_drawing import (
-    Wrong,
-    linear_weight,
-    normal,
-    project,
-)
+from autograder.exercise import Case, Exercise, Mistake
+
+from ..._attention import linear
+from .._arrays import Wrong, linear_weight, normal
+from .._attempts import judge_attempts
 
 Array = np.ndarray
 
 
-def _make_init(generator: np.random.Generator) -> list[Case]:
-    cases = []
-    for heads, size in ((3, 4), (4, 5)):
-        d_model = heads * size
-        expected = {
-            "length": np.array(heads),
-            "distinct": np.array(heads),
-            "registered": np.array(heads),
-            "head_arguments": np.array([[d_model, size, size, size]] * heads),
-            "output_linear": np.array([d_model, d_model]),
-            "refuses_uneven": np.array(True),
-        }
-        cases.append(Case({"d_model": d_model, "num_attention_heads": heads}, expected=expected))
-    return cases
-
-
-def _heads(case: Case) -> int:
-    return int(case.config["num_attention_heads"])
-
-
-def _sizes(change: Callable[[Array, int], Array]) -> Wrong:
-    return lambda case: {"head_arguments": change(case.expected["head_arguments"], _heads(case))}
-
-
-def judge_init(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    given = answers.arrays.get("head_arguments")
-    if given is not None and given.dtype.kind == "f":
-        message = "A head's size is a number with a decimal point."
-        return Judgement([Check("heads-float", False, message, "Whole numbers are divided by //.", "heads-float")])
-    return compare_case(exercise, case, answers)
-
-
-INIT_MISTAKES = [
-    Mistake(
-        "M14-list",
-        "The heads stand in a plain Python list: their parameters are invisible to the model.",
-        "nn.ModuleList is a list that registers what it holds.",
-        lambda case: {"length": np.array(_heads(case)), "registered": np.array(0)},
-    ),
-    Mistake(
-        "M14-same",
-        "The list holds one and the same head several times.",
-        "Make a new AttentionHead for each of them.",
-        lambda case: {"length": np.array(_heads(case)), "distinct": np.array(1)},
-    ),
-    Mistake(
-        "M14-one", "There is one head only.", "num_attention_heads says how many.", lambda case: {"length": np.array(1)}
-    ),
-    Mistake(
-        "M14-off",
-        "One head is missing.",
-        "range(n) counts from 0 to n - 1: that is n steps.",
-        lambda case: {"length": np.array(_heads(case) - 1)},
-    ),
-    Mistake(
-        "M14-size",
-        "There are as many heads as a head has numbers.",
-        "num_attention_heads says how many.",
-        lambda case: {"length": case.expected["head_arguments"][0, 1]},
-    ),
-    Mistake(
-        "heads-whole",
-        "Every head works on d_model numbers.",
-        "The heads share d_model among them.",
-        _sizes(lambda rows, heads: np.repeat(rows[:, :1], 4, axis=1)),
-    ),
-    Mistake(
-        "heads-narrow",
-        "Every head is made with its own size as d_model: it cannot read a whole vector.",
-        "d_model is the length of the vector that goes in; it stays whole.",
-        _sizes(lambda rows, heads: np.repeat(rows[:, 1:2], 4, axis=1)),
-    ),
-    Mistake(
-        "heads-count",
-        "A head's size is the number of heads.",
-        "d_model, shared by the heads.",
-        _sizes(lambda rows, heads: np.array([[row[0], heads, heads, heads] for row in rows])),
-    ),
-    Mistake(
-        "heads-uneven",
-        "A vector that cannot be cut into equal parts is taken without a word, and an output comes.",
-        "10 numbers for 3 heads: say in an error what does not fit.",
-        lambda case: {**case.expected, "refuses_uneven": np.array(False)},
-    ),
-]
-
-
-def _make_forward(generator: np.random.Generator) -> list[Case]:
+def _make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for batch, tokens, heads, size in ((2, 5, 3, 4), (3, 6, 4, 2)):
         d_model = heads * size
@@ -125,7 +35,7 @@ def _make_forward(generator: np.random.Generator) -> list[Case]:
         }
         case = Case({"d_model": d_model, "num_attention_heads": heads}, inputs, weights)
         expected = {
-            "stand_in/output": project(_laid_out(case), weights, "output_linear"),
+            "stand_in/output": linear(_laid_out(case), weights, "output_linear"),
             "own/output": torch_multi_head(inputs["hidden_states"], weights, heads),
         }
         cases.append(Case(case.config, inputs, weights, {}, expected))
@@ -169,12 +79,12 @@ def _merged(change: Callable[[Array], Array]) -> Wrong:
     def answers(case: Case) -> Mapping[str, Array]:
         found = _found(case)
         merged = change(found).reshape(*found.shape[1:3], -1)
-        return {"output": project(merged, case.weights, "output_linear")}
+        return {"output": linear(merged, case.weights, "output_linear")}
 
     return answers
 
 
-FORWARD_MISTAKES = [
+MISTAKES = [
     Mistake(
         "heads-reversed",
         "The heads are laid end to end in reverse order.",
@@ -225,16 +135,11 @@ FORWARD_MISTAKES = [
     ),
     Mistake(
         "heads-activated",
-        "A ReLU stands somewhere behind the heads.",
+        "A ReLU is applied somewhere after the heads.",
         "Nothing but a linear layer.",
         lambda case: {"output": np.maximum(case.expected["stand_in/output"], 0)},
     ),
 ]
 
 
-EXERCISES = [
-    Exercise(_make_init, judge_init, INIT_MISTAKES, framework="torch", slug="encoder_lab/multi_head_init"),
-    Exercise(
-        _make_forward, judge_attempts, FORWARD_MISTAKES, framework="torch", slug="encoder_lab/multi_head_attention"
-    ),
-]
+EXERCISE = Exercise(_make, judge_attempts, MISTAKES, framework="torch")

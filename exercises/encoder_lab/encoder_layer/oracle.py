@@ -1,4 +1,4 @@
-"""References for ``TransformerEncoderLayer``: pre-LN, with the two skips."""
+"""``TransformerEncoderLayer``: pre-LN, with two skips."""
 
 from __future__ import annotations
 
@@ -7,73 +7,19 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
-from autograder.oracles.attention import layer_norm
-from autograder.oracles.encoder_lab_attempts import judge_attempts
-from autograder.oracles.encoder_lab_drawing import Wrong, linear_weight, normal
-from autograder.oracles.encoder_lab_feed_forward import feed_forward_weights
+
+from ..._attention import layer_norm
+from .._arrays import Wrong, normal
+from .._attempts import judge_attempts
+from .._layers import LAYER_EPS, layer_weights, torch_layer
 
 Array = np.ndarray
 Step = Callable[[Array], Array]
-#: torch's default, which the layer norms of this class have.
-EPS = 1e-5
+#: (hidden states, norm 1, attention, norm 2, network) -> output
+Forward = Callable[[Array, Step, Step, Step, Step], Array]
 
 
-def layer_weights(generator: np.random.Generator, d_model: int, heads: int, wide: int) -> dict[str, Array]:
-    size = d_model // heads
-    weights = {
-        f"attention.heads.{i}.w{letter}.weight": linear_weight(generator, size, d_model)
-        for i in range(heads)
-        for letter in "qkv"
-    }
-    weights |= {
-        "attention.output_linear.weight": linear_weight(generator, d_model, d_model),
-        "attention.output_linear.bias": normal(generator, d_model, size=0.4),
-    }
-    weights |= {f"feed_forward.{name}": array for name, array in feed_forward_weights(generator, d_model, wide).items()}
-    for name in ("layer_norm_1", "layer_norm_2"):
-        weights |= {
-            f"{name}.weight": normal(generator, d_model, size=0.2) + np.float32(1),
-            f"{name}.bias": normal(generator, d_model, size=0.2),
-        }
-    return weights
-
-
-def torch_layer(x: Array, weights: Mapping[str, Array], heads: int, prefix: str = "") -> Array:
-    """torch's own encoder layer, norm_first, in float64: (batch, tokens, d_model) -> the same"""
-    import torch
-    from torch import nn
-
-    own = {
-        name.removeprefix(prefix): weight.astype(np.float64)
-        for name, weight in weights.items()
-        if name.startswith(prefix)
-    }
-    d_model, wide = x.shape[-1], len(own["feed_forward.linear_1.bias"])
-    layer = (
-        nn.TransformerEncoderLayer(
-            d_model, heads, wide, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
-        )
-        .double()
-        .train()
-    )  # train: torch's fused path has other rounding
-    stacked = [np.concatenate([own[f"attention.heads.{i}.w{letter}.weight"] for i in range(heads)]) for letter in "qkv"]
-    state = {"self_attn.in_proj_weight": np.concatenate(stacked), "self_attn.in_proj_bias": np.zeros(3 * d_model)}
-    names = {
-        "self_attn.out_proj": "attention.output_linear",
-        "linear1": "feed_forward.linear_1",
-        "linear2": "feed_forward.linear_2",
-        "norm1": "layer_norm_1",
-        "norm2": "layer_norm_2",
-    }
-    state |= {
-        f"{theirs}.{kind}": own[f"{ours}.{kind}"] for theirs, ours in names.items() for kind in ("weight", "bias")
-    }
-    layer.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
-    with torch.no_grad():
-        return layer(torch.from_numpy(x.astype(np.float64))).numpy()
-
-
-def _make_layer(generator: np.random.Generator) -> list[Case]:
+def _make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for batch, tokens, heads, size, wide in ((2, 5, 3, 4, 17), (3, 6, 4, 2, 11)):
         d_model = heads * size
@@ -104,7 +50,7 @@ def _skipped(x: Array, norm: Step, sublayer: Step) -> Array:
     return x + sublayer(norm(x))
 
 
-def _layer(forward: Callable[[Array, Step, Step, Step, Step], Array]) -> Wrong:
+def _layer(forward: Forward) -> Wrong:
     """The output of a layer that puts norm 1, attention, norm 2 and network (the stand-ins) together in this way."""
 
     def answers(case: Case) -> Mapping[str, Array]:
@@ -112,7 +58,7 @@ def _layer(forward: Callable[[Array, Step, Step, Step, Step], Array]) -> Wrong:
             return lambda x: x @ case.inputs[f"{name}_matrix"].astype(np.float64) + case.inputs[f"{name}_shift"]
 
         def norm(name: str) -> Step:
-            return lambda x: layer_norm(x, case.weights, name, EPS)
+            return lambda x: layer_norm(x, case.weights, name, LAYER_EPS)
 
         x = case.inputs["hidden_states"].astype(np.float64)
         return {"output": forward(x, norm("layer_norm_1"), step("attention"), norm("layer_norm_2"), step("network"))}
@@ -120,7 +66,7 @@ def _layer(forward: Callable[[Array, Step, Step, Step, Step], Array]) -> Wrong:
     return answers
 
 
-def _wrong(name: str, message: str, hint: str, forward: Callable[[Array, Step, Step, Step, Step], Array]) -> Mistake:
+def _wrong(name: str, message: str, hint: str, forward: Forward) -> Mistake:
     return Mistake(name, message, hint, _layer(forward))
 
 
@@ -133,7 +79,9 @@ def _post(x: Array, norm: Step, sublayer: Step) -> Array:
 
 
 LOOK_SKIP = "Each skip goes around norm and sublayer: what went in is added to what came out."
-LAYER_MISTAKES = [
+
+
+MISTAKES = [
     _wrong(
         "M8-post",
         "This is post-LN: the norms come after the additions.",
@@ -210,7 +158,7 @@ LAYER_MISTAKES = [
     _wrong(
         "M8-swapped",
         "The two norms have changed places.",
-        "layer_norm_1 stands before the attention.",
+        "layer_norm_1 comes before the attention.",
         lambda x, n1, a, n2, f: _skipped(_skipped(x, n2, a), n1, f),
     ),
     _wrong(
@@ -239,4 +187,5 @@ LAYER_MISTAKES = [
     ),
 ]
 
-EXERCISES = [Exercise(_make_layer, judge_attempts, LAYER_MISTAKES, framework="torch", slug="encoder_lab/encoder_layer")]
+
+EXERCISE = Exercise(_make, judge_attempts, MISTAKES, framework="torch")

@@ -1,4 +1,4 @@
-"""References for ``FeedForward``."""
+"""``FeedForward``: linear, GELU, linear."""
 
 from __future__ import annotations
 
@@ -7,27 +7,15 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
-from autograder.oracles.attention import gelu
-from autograder.oracles.encoder_lab_drawing import (
-    Wrong,
-    linear_weight,
-    normal,
-    project,
-)
+
+from ..._attention import gelu, linear
+from .._arrays import Wrong, normal
+from .._layers import feed_forward_weights
 
 Array = np.ndarray
 
 
-def feed_forward_weights(generator: np.random.Generator, d_model: int, wide: int) -> dict[str, Array]:
-    return {
-        "linear_1.weight": linear_weight(generator, wide, d_model),
-        "linear_1.bias": normal(generator, wide, size=0.4),
-        "linear_2.weight": linear_weight(generator, d_model, wide),
-        "linear_2.bias": normal(generator, d_model, size=0.4),
-    }
-
-
-def _make_feed_forward(generator: np.random.Generator) -> list[Case]:
+def _make(generator: np.random.Generator) -> list[Case]:
     import torch
     from torch import nn
 
@@ -57,47 +45,49 @@ def _fed(
 ) -> Wrong:
     def answers(case: Case) -> Mapping[str, Array]:
         x = case.inputs["hidden_states"].astype(np.float64)
-        output = project(activate(project(x, case.weights, "linear_1")), case.weights, "linear_2")
+        output = linear(activate(linear(x, case.weights, "linear_1")), case.weights, "linear_2")
         return {"output": output if finish is None else finish(output, x)}
 
     return answers
 
 
-FEED_FORWARD_MISTAKES = [
-    Mistake("M12", "The activation is a ReLU; the sheet asks for a GELU.", "nn.GELU", _fed(lambda x: gelu(x, "relu"))),
+MISTAKES = [
+    Mistake(
+        "M12", "The activation is a ReLU; the assignment asks for a GELU.", "nn.GELU", _fed(lambda x: gelu(x, "relu"))
+    ),
     Mistake(
         "M12-tanh",
-        "This is GELU's tanh approximation; the sheet asks for the exact one.",
+        "This is GELU's tanh approximation; the assignment asks for the exact one.",
         "nn.GELU without further arguments is exact.",
         _fed(lambda x: gelu(x, "tanh")),
     ),
     Mistake(
         "M12-none",
         "There is no activation: two linear layers are one.",
-        "A GELU stands between them.",
+        "A GELU belongs between them.",
         _fed(lambda x: x),
     ),
     Mistake(
         "M12-twice",
-        "A second GELU stands behind the second layer.",
+        "A second GELU comes after the second layer.",
         "One, between the two layers.",
         _fed(gelu, lambda output, x: gelu(output)),
     ),
     Mistake(
         "M12-late",
-        "The GELU stands behind the second layer.",
-        "It stands between the two layers.",
+        "The GELU comes after the second layer.",
+        "It belongs between the two layers.",
         _fed(lambda x: x, lambda output, x: gelu(output)),
     ),
     Mistake(
         "M12-sigmoid",
-        "The activation is a sigmoid; the sheet asks for a GELU.",
+        "The activation is a sigmoid; the assignment asks for a GELU.",
         "nn.GELU",
         _fed(lambda x: 1 / (1 + np.exp(-x))),
     ),
     Mistake(
         "M12-silu",
-        "The activation is a SiLU (swish); the sheet asks for a GELU.",
+        "The activation is a SiLU (swish); the assignment asks for a GELU.",
         "nn.GELU",
         _fed(lambda x: x / (1 + np.exp(-x))),
     ),
@@ -116,6 +106,4 @@ FEED_FORWARD_MISTAKES = [
 ]
 
 
-EXERCISES = [
-    Exercise(_make_feed_forward, mistakes=FEED_FORWARD_MISTAKES, framework="torch", slug="encoder_lab/feed_forward"),
-]
+EXERCISE = Exercise(_make, mistakes=MISTAKES, framework="torch")

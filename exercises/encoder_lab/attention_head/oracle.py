@@ -1,22 +1,18 @@
-"""References for ``AttentionHead.forward``."""
+"""``AttentionHead.forward``: three projections, then the method."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
-from autograder.oracles.encoder_lab_attempts import judge_attempts
-from autograder.oracles.encoder_lab_drawing import (
-    linear_weight,
-    normal,
-    project,
-    torch_attention,
-)
 
-Array = np.ndarray
+from ..._attention import linear
+from .._arrays import linear_weight, normal
+from .._attempts import judge_attempts
+from .._scaled_attention import torch_attention
 
 
-def _make_head(generator: np.random.Generator) -> list[Case]:
+def _make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for batch, tokens, d_model, d_k, d_v in ((2, 5, 12, 4, 3), (3, 6, 10, 3, 7)):
         weights = {
@@ -29,7 +25,7 @@ def _make_head(generator: np.random.Generator) -> list[Case]:
             "mixed": normal(generator, batch, tokens, d_v),
             "mixing": generator.dirichlet(np.ones(tokens), (batch, tokens)).astype(np.float32),
         }
-        q, k, v = (project(hidden_states, weights, name) for name in ("wq", "wk", "wv"))
+        q, k, v = (linear(hidden_states, weights, name) for name in ("wq", "wk", "wv"))
         expected = {
             "wq": np.array([d_k, d_model]),
             "wk": np.array([d_k, d_model]),
@@ -44,7 +40,7 @@ def _make_head(generator: np.random.Generator) -> list[Case]:
     return cases
 
 
-HEAD_MISTAKES = [
+MISTAKES = [
     Mistake(
         "head-qk",
         "Query and key have changed places.",
@@ -96,6 +92,4 @@ HEAD_MISTAKES = [
 ]
 
 
-EXERCISES = [
-    Exercise(_make_head, judge_attempts, HEAD_MISTAKES, framework="torch", slug="encoder_lab/attention_head"),
-]
+EXERCISE = Exercise(_make, judge_attempts, MISTAKES, framework="torch")

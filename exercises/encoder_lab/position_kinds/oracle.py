@@ -1,0 +1,43 @@
+"""Four statements, three kinds of positions."""
+
+from __future__ import annotations
+
+from .._questions import Question, questions_exercise
+
+POSITIONS = [
+    Question(
+        "a table of vectors, trained with the rest",
+        "learned",
+        {
+            "sinusoidal": "sines and cosines are computed; nothing in them is trained.",
+            "relative": "relative positions have no vector for a place, only something for a distance between two.",
+        },
+    ),
+    Question(
+        "the same pattern before and after training",
+        "sinusoidal",
+        {
+            "learned": "a learned table begins with random numbers and is changed by training.",
+            "relative": "here the attention itself is changed, with numbers of its own for the distances.",
+        },
+    ),
+    Question(
+        "what counts is how far two tokens are apart; the attention scores are changed",
+        "relative",
+        {
+            "learned": "a learned vector belongs to one place and is added to the word, before any attention.",
+            "sinusoidal": "the pattern belongs to one place and is added to the word, before any attention.",
+        },
+    ),
+    Question(
+        "no vector at all for a place beyond the longest sentence",
+        "learned",
+        {
+            "sinusoidal": "a formula can be evaluated at any place.",
+            "relative": "two neighbours are one apart, however far behind they stand.",
+        },
+    ),
+]
+
+
+EXERCISE = questions_exercise(POSITIONS)

@@ -1,0 +1,73 @@
+"""Which pattern some heads show, and which patterns need positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, text_array
+
+from .._questions import Question, choices
+from .._stored import TOKENS, stored
+
+Array = np.ndarray
+#: (layer, head) of the statements about heads, in order.
+HEADS = [(0, 5), (1, 8), (1, 1), (0, 2)]
+SURVIVORS = [(1, 1), (0, 2)]
+
+
+def patterns(attentions: Array, tokens: Sequence[str]) -> dict[str, Array]:
+    """How much of each head's weight, on average, goes where: name -> (layers, heads)"""
+    n = len(tokens)
+    same = [(i, j) for i in range(n) for j in range(n) if i != j and tokens[i] == tokens[j] and tokens[i] != "[SEP]"]
+    return {
+        "previous": attentions[..., range(1, n), range(n - 1)].mean(-1),
+        "next": attentions[..., range(n - 1), range(1, n)].mean(-1),
+        "same word": attentions[..., [i for i, _ in same], [j for _, j in same]].mean(-1),
+        "separator": attentions[..., [i for i, token in enumerate(tokens) if token == "[SEP]"]].sum(-1).mean(-1),
+    }
+
+
+def _readings() -> list[Question]:
+    with_positions = patterns(stored("attentions"), TOKENS)
+    without = patterns(stored("attentions_without_positions"), TOKENS)
+    questions = []
+    for head in HEADS:
+        right = max(with_positions, key=lambda name: with_positions[name][head])
+        questions.append(
+            Question(
+                f"layer {head[0]}, head {head[1]}",
+                right,
+                {
+                    name: f"only {weights[head]:.2f} of its weight goes there on average."
+                    for name, weights in with_positions.items()
+                    if name != right
+                },
+            )
+        )
+    for head in SURVIVORS:
+        name = max(with_positions, key=lambda name: with_positions[name][head])
+        kept = without[name][head] >= with_positions[name][head] / 2
+        reason = (
+            f"with positions the average is {with_positions[name][head]:.2f}, without them {without[name][head]:.2f}."
+        )
+        questions.append(
+            Question(
+                f"layer {head[0]}, head {head[1]}, without positions",
+                "kept" if kept else "lost",
+                {"lost" if kept else "kept": reason},
+            )
+        )
+    return questions
+
+
+def _judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    return choices(_readings())(exercise, case, answers)
+
+
+def _make(generator: np.random.Generator) -> list[Case]:
+    return [Case(expected={TEXT + "choices": text_array([question.right for question in _readings()])})]
+
+
+EXERCISE = Exercise(_make, _judge, framework="torch")

@@ -243,4 +243,4 @@ def _put(layer: Any, weight: Tensor) -> None:
 
 
 def _few(vector: Tensor) -> str:
-    return ", ".join(f"{number:.3g}" for number in vector[:6].tolist()) + ", …"
+    return ", ".join(f"{number:.2g}" for number in vector[:6].tolist()) + ", …"

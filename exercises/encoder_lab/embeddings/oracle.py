@@ -87,6 +87,11 @@ def _add(words: Array, places: Array) -> Array:
     return words + places
 
 
+def _right_but_for_eps(case: Case) -> Mapping[str, Array]:
+    # with everything else: vectors of the usual size hardly show the eps, and another mistake must keep its own name
+    return {**case.expected, **_embedded(_add, eps=1e-5)(case)}
+
+
 MISTAKES = [
     Mistake(
         "M11-none",
@@ -141,7 +146,7 @@ MISTAKES = [
         "M13",
         "The layer norm's eps is larger than the 1e-12 that the assignment asks for: small vectors come out too small.",
         "nn.LayerNorm takes eps; its default is 1e-5.",
-        _embedded(_add, eps=1e-5),
+        _right_but_for_eps,
         share=0.75,
     ),
     Mistake(

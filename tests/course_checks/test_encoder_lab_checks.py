@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from autograder.authoring.texts import texts_of
+from autograder.references import loader
 from course.check import encoder_lab as check
 from course.check.base import CheckFailed
-from tests.mistakes.encoder_lab_answer import Answer, models_file, solution_file, stub_file, stub_of, visible_failure
-from tests.mistakes.test_encoder_lab import GRADED, RIGHT, WRONG
+from tests.exercises.test_answers import trials
+from tests.grading import REFERENCES
 
-#: Exercises whose visible check only looks at the form: which answers are right, grading alone says.
-FORM_ONLY = {"position_kinds", "decoder_parts", "readings", "separator_heads"}
-#: A smaller eps costs a quarter of the points; the check remarks on it and passes.
-REMARKED = "eps left at its default"
+#: Exercise and name of the wrong answer -> what its visible check says.
 SAYS = {
     "attention_scores: not scaled": "the scores were not divided",
     "attention_weights: over the queries": "sum to 1 over axis 1, the queries",
@@ -41,33 +40,14 @@ SAYS = {
 }
 
 
-def failure(answer: Answer) -> str | None:
-    if isinstance(answer.code, str):
-        return visible_failure(answer.exercise, {f"{answer.exercise}_answer": answer.code}, solution_file())
-    return visible_failure(answer.exercise, {}, models_file(answer.code))
-
-
-@pytest.mark.parametrize("answer", [a for a in WRONG if a.exercise not in FORM_ONLY and a.says != REMARKED], ids=str)
-def test_a_wrong_answer_fails_with_words_and_not_with_a_traceback(answer: Answer) -> None:
-    failed = failure(answer)
-    assert failed is not None and failed.startswith("CheckFailed: ")
-    assert re.search(SAYS.get(str(answer), ""), failed)
-
-
-def test_every_phrase_belongs_to_a_wrong_answer() -> None:
-    assert set(SAYS) <= {str(answer) for answer in WRONG}
-
-
-@pytest.mark.parametrize("answer", [a for a in RIGHT if "not scaled" not in a.says], ids=str)
-def test_a_right_answer_in_another_style_passes(answer: Answer) -> None:
-    assert failure(answer) is None
-
-
-@pytest.mark.parametrize("exercise", GRADED)
-def test_an_untouched_exercise_is_said_to_be_not_filled_in(exercise: str) -> None:
-    failed = visible_failure(exercise, stub_of(exercise), stub_file())
-    assert failed is not None
-    assert "not filled in yet" in failed or failed.startswith("NameError")
+@pytest.mark.parametrize("answer", SAYS)
+def test_a_wrong_answer_is_refused_in_words(answer: str) -> None:
+    exercise, _, name = answer.partition(": ")
+    _, wrong = loader.sample_answers(REFERENCES.folder, f"encoder_lab/{exercise}")
+    (found,) = [one for one in wrong if one.name == name]
+    tried = trials("encoder_lab").run(texts_of(found, trials("encoder_lab").solutions), only=[exercise])
+    assert tried.visible[exercise].startswith("CheckFailed: ")
+    assert re.search(SAYS[answer], tried.visible[exercise])
 
 
 def test_a_right_answer_is_told_what_was_looked_at(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from autograder.model.verdict import NotebookVerdict
-from course.check import limits
+from tests.exercises.models_file import models_file, solution_file
+from tests.exercises.test_answers import trials
 from tests.grading import cell_of, grade_cells, solution
-from tests.mistakes.encoder_lab_answer import models_file, solution_file, verdict
 from tests.mistakes.transformer_tutorial_answer import ATTENTION as TUTORIAL
 from tests.mistakes.transformer_tutorial_answer import Answer, verdict_on
 
@@ -82,13 +82,13 @@ def test_what_python_cannot_read_in_one_class_costs_that_class_and_is_named_with
     assert "NameError: name 'Tensr' is not defined" in said(graded, "classification_head")
 
 
-def test_a_loop_that_never_ends_costs_the_class_it_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ATTEMPT_SECONDS", 0.3)
+def test_a_loop_that_never_ends_costs_the_class_it_is_in() -> None:
+    impatient = "from course.check import limits\nlimits.ATTEMPT_SECONDS, limits.CHECK_SECONDS = 0.3, 2.0\n"
     endless = models_file({("MultiHeadAttention", "forward"): "while True:\n    pass"})
-    assert verdict("multi_head_attention", {}, endless).points == 0
-    for exercise in ("multi_head_init", "encoder_layer", "encoder", "classifier"):
-        found = verdict(exercise, {}, endless)
-        assert found.points == found.max_points, found.checks
+    parts = ("multi_head_init", "multi_head_attention", "encoder_layer", "encoder", "classifier")
+    tried = trials("encoder_lab").run({"models.py": impatient + endless}, only=parts)
+    missing = {name for name, verdict in tried.verdicts.items() if verdict.points != verdict.max_points}
+    assert len(tried.verdicts) == len(parts) and missing == {"multi_head_attention"}
 
 
 def test_a_loop_that_never_ends_outside_of_any_function_costs_that_statement_alone() -> None:

@@ -1,4 +1,4 @@
-"""``models.py`` handed in beside the notebook, through the real stations: what a broken or missing file costs."""
+"""``models.py`` handed in beside the notebook, through the real pipeline: what a broken or missing file costs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from functools import lru_cache
 import pytest
 
 from autograder.model.verdict import CellVerdict, NotebookVerdict
+from tests.exercises.models_file import models_file, solution_file
+from tests.exercises.test_answers import trials
 from tests.grading import cell_of, grade_cells
-from tests.mistakes.encoder_lab_answer import Methods, models_file, solution_file
 
 pytestmark = pytest.mark.slow
 
@@ -59,26 +60,26 @@ def test_a_class_that_is_missing_costs_that_class_alone_and_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("methods", "costs"),
+    ("method", "body", "costs"),
     [
+        ("AttentionHead.__init__", NOTHING, {"head_attention": 3, "attention_head": 2}),
         (
-            {("AttentionHead", "__init__"): NOTHING},
-            {"head_attention": 3, "attention_head": 2},
-        ),
-        (
-            {("AttentionHead", "scaled_dot_product_attention"): "w = (q @ k.mT).softmax(-1)\nreturn w @ v, w"},
+            "AttentionHead.scaled_dot_product_attention",
+            "w = (q @ k.mT).softmax(-1)\nreturn w @ v, w",
             {"head_attention": 3},
         ),
-        ({("MultiHeadAttention", "__init__"): NOTHING}, {"multi_head_init": 2, "multi_head_attention": 4}),
-        ({("MultiHeadAttention", "forward"): NOTHING}, {"multi_head_attention": 4}),
-        ({("FeedForward", "forward"): "return self.linear_2(self.linear_1(hidden_states))"}, {"feed_forward": 3}),
-        ({("Embeddings", "__init__"): NOTHING}, {"embeddings": 4}),
-        ({("TransformerEncoderLayer", "forward"): "return hidden_states"}, {"encoder_layer": 5}),
-        ({("TransformerEncoder", "__init__"): NOTHING}, {"encoder": 3}),
-        ({("ClassificationHead", "forward"): "return self.linear(pooled).softmax(-1)"}, {"classification_head": 2}),
-        ({("TransformerForSequenceClassification", "forward"): NOTHING}, {"classifier": 2}),
+        ("MultiHeadAttention.__init__", NOTHING, {"multi_head_init": 2, "multi_head_attention": 4}),
+        ("MultiHeadAttention.forward", NOTHING, {"multi_head_attention": 4}),
+        ("FeedForward.forward", "return self.linear_2(self.linear_1(hidden_states))", {"feed_forward": 3}),
+        ("Embeddings.__init__", NOTHING, {"embeddings": 4}),
+        ("TransformerEncoderLayer.forward", "return hidden_states", {"encoder_layer": 5}),
+        ("TransformerEncoder.__init__", NOTHING, {"encoder": 3}),
+        ("ClassificationHead.forward", "return self.linear(pooled).softmax(-1)", {"classification_head": 2}),
+        ("TransformerForSequenceClassification.forward", NOTHING, {"classifier": 2}),
     ],
-    ids=lambda value: "-".join(next(iter(value))) if isinstance(next(iter(value)), tuple) else "",
 )
-def test_a_mistake_in_one_class_costs_that_class_alone(methods: Methods, costs: dict[str, float]) -> None:
-    assert lost(graded(models_file(methods))) == costs
+def test_a_mistake_in_one_class_costs_that_class_alone(method: str, body: str, costs: dict[str, float]) -> None:
+    owner, _, name = method.partition(".")
+    tried = trials("encoder_lab").run({"models.py": models_file({(owner, name): body})})
+    missing = {cell: verdict.max_points - (verdict.points or 0) for cell, verdict in tried.verdicts.items()}
+    assert {cell: points for cell, points in missing.items() if points} == costs

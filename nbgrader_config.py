@@ -25,9 +25,6 @@ c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
 if os.environ.get("NBGRADER_DB_URL"):
     c.CourseDirectory.db_url = os.environ["NBGRADER_DB_URL"]
 
-# The one setting behind every Colab badge and every setup cell: your public repository.
-c.SetRepository.repository = "example/transformer-course"
-
 # The submission is read as `autograder grade` reads it: renamed, empty and cut notebooks too, and no links.
 c.Autograde.exporter_class = SubmissionExporter
 # The notebook is made anew from the trusted source, so nbgrader's own repairs have nothing left to do ...

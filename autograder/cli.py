@@ -28,7 +28,6 @@ from autograder.errors import GradingError
 from autograder.files.private import keep_out_of_git
 from autograder.isolation import IsolationUnavailable
 from autograder.model.plain_text import MAX_TEXT, one_line
-from course.errors import CourseError
 
 #: These do their work without a course.
 ANYWHERE = ("doctor",)
@@ -69,7 +68,7 @@ def main(argv: list[str] | None = None) -> int:
         finally:
             if args.command not in ANYWHERE:
                 keep_out_of_git(args.course)
-    except (GradingError, CourseError, IsolationUnavailable) as error:
+    except (GradingError, IsolationUnavailable) as error:
         print(f"autograder: {one_line(str(error), MAX_TEXT)}", file=sys.stderr)
         return 2
     except Exception as error:

@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from autograder.kernel.warm_process import warm_up
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.course_file import read_course_file
 from autograder.pipeline.drawings import drawing
 from autograder.pipeline.grade import inputs_of, prepare
 from autograder.release.verify import solved
@@ -30,7 +31,7 @@ from autograder.release.verify import solved
 
 def main(course: Path, assignment_name: str, submissions: int, workers: int, silent: bool) -> None:
     """Print the seconds that ``submissions`` solved submissions take, ``workers`` at a time."""
-    warm_up()
+    warm_up(read_course_file(course).warm)
     assignment = Assignment.open(course, assignment_name)
     prepared = prepare(solved(assignment), assignment)
     jobs = [made.notebook for _ in range(submissions) for made in prepared.rebuilt.values()]
@@ -83,7 +84,7 @@ def _execute(
             if cell.cell_type == "code":
                 parts = cells.split_hidden(cells.without_magics(cell.source))
                 value = _value(f"{parts.visible}\n{parts.hidden}", names)
-                if not silent and drawing(cell.source) is None:
+                if not silent and drawing(cell.source, "course.figures") is None:
                     _draw(value)
 
 

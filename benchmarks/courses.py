@@ -59,6 +59,7 @@ def make_course(folder: Path, submissions: int, *, stock: bool = False, only: st
         shutil.copy(shared, folder / "exercises")
     config = STOCK_CONFIG if stock else (ROOT / "nbgrader_config.py").read_text()
     (folder / "nbgrader_config.py").write_text(config)
+    shutil.copy(ROOT / "course.toml", folder)
     call(folder, "nbgrader", "generate_assignment", ASSIGNMENT)
     assignment = Assignment.open(folder, ASSIGNMENT)
     handed_in = solved(assignment)

@@ -12,6 +12,7 @@ from unittest.mock import patch
 from autograder.classroom import autograded
 from autograder.gradebook.write import open_gradebook
 from autograder.gradebook.write import save as save_grades
+from autograder.kernel.imports import imports_of
 from autograder.kernel.kernels import Kernel, Kernels
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
@@ -56,7 +57,10 @@ def where_the_time_goes(course: Course, assignment_name: str) -> dict[str, float
         "judge": (grading, "judge"),
         "write into cells": (grading, "write_into"),
     }
-    with Kernels.open("auto") as kernels, open_gradebook(course.db_url, assignment_name) as gradebook:
+    with (
+        Kernels.open("auto", imports=imports_of(course)) as kernels,
+        open_gradebook(course.db_url, assignment_name) as gradebook,
+    ):
         grading.grade(_read(course, students[0], assignment), assignment, kernels, Limits())  # warm
         started = time.perf_counter()
         with _timed(seconds, targets):

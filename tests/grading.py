@@ -15,8 +15,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.kernel.imports import imports_of
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.course import Course
 from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.execute import Kernels, Limits
@@ -41,7 +43,7 @@ def kernels() -> Kernels:
     """One template for all tests of a process."""
     until_exit = ExitStack()
     atexit.register(until_exit.close)
-    return until_exit.enter_context(Kernels.open("auto"))
+    return until_exit.enter_context(Kernels.open("auto", imports=imports_of(Course(ROOT))))
 
 
 @lru_cache

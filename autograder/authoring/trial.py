@@ -27,9 +27,10 @@ from nbformat import NotebookNode
 
 from autograder.authoring.slices import affected, graded_cells, needed
 from autograder.authoring.texts import solutions
-from autograder.kernel.warm_process import _WARM as WARM
+from autograder.kernel.warm_process import EVERY_KERNEL
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.course_file import read_course_file
 from autograder.model.verdict import CellVerdict
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
 from autograder.pipeline.judge import judge
@@ -51,7 +52,7 @@ class Tried:
 class Trials:
     """Tries answers to one assignment; several threads may do so at once. A context manager."""
 
-    def __init__(self, assignment: Assignment, modules: Iterable[str] = WARM) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         self.assignment = assignment
         self.solutions = solutions(assignment)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -60,7 +61,8 @@ class Trials:
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment)
         theirs.close()
         self._channel, self._lock = ours, threading.Lock()
-        self._channel.send(json.dumps(list(modules)).encode())
+        modules = read_course_file(assignment.references.folder.parent).warm
+        self._channel.send(json.dumps([*modules, *EVERY_KERNEL]).encode())
 
     def __enter__(self) -> Trials:
         return self

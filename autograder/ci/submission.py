@@ -8,10 +8,11 @@ from autograder.ci.outcome import Outcome, failed_outcome, outcome_of
 from autograder.classroom.workers import Isolation
 from autograder.errors import NothingToGrade
 from autograder.isolation import require
+from autograder.kernel.imports import imports_of
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
-from autograder.pipeline.execute import Kernels, Limits
+from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade
 from autograder.release.judgeable import require_judgeable
 
@@ -24,12 +25,13 @@ def grade_folder(course: Course, assignment_name: str, folder: Path, student: st
     """
     assignment = Assignment.open(course, assignment_name)
     require_judgeable(assignment)
+    imports = imports_of(course)
     try:
         submission = read_submission(folder, student, assignment)
         if isolation == "auto":
             require()  # real attempts to escape, before the first line of a student's code
-        with Kernels.open(isolation) as kernels:
-            return outcome_of(grade(submission, assignment, kernels, Limits()), assignment)
+        with Kernels.open(isolation, imports=imports) as kernels:
+            return outcome_of(grade(submission, assignment, kernels, course.file.limits), assignment)
     except NothingToGrade:
         expected = ", ".join(f"{name}.ipynb" for name in assignment.source)
         return failed_outcome(student, assignment_name, f"no notebook was handed in; expected {expected}")

@@ -20,7 +20,6 @@ from autograder.classroom.workers import KILLED, Job, JobResult, Work, do
 from autograder.errors import GradingError
 from autograder.isolation import require
 from autograder.pipeline.grade import ATTEMPTS
-from autograder.references.store import References
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -42,7 +41,7 @@ def do_elsewhere(job: Job) -> JobResult:
 
     A worker that has imported another version of the grader or of the course library grades nothing.
     """
-    version = imported_version(References.of_course(job.course.root).folder)
+    version = imported_version(job.course)
     if version != job.version:
         return JobResult(job, None, version=version)
     if job.isolation == "auto":

@@ -11,15 +11,19 @@ import hashlib
 import json
 import platform
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 
 from nbformat import NotebookNode
 
 from autograder.classroom.code_digest import described, imported_files
+from autograder.kernel.imports import library_places
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.course_file import CourseFile
 from autograder.model.submission import Submission
+from autograder.references.store import FOLDER
+from autograder.references.versions import installed_version
 from autograder.release.agreement import TO_LOOK_AT
 
 #: name -> digest
@@ -27,8 +31,8 @@ Parts = dict[str, str]
 
 #: What grades: the modules from which everything that runs between a submission and its verdict is imported.
 _GRADER = ("autograder.pipeline.grade", "autograder.kernel.warm_process", "autograder.testing")
-#: Their arithmetic, or how they run a cell, can change a result.
-_BUILT_ON = ("numpy", "torch", "transformers", "tokenizers", "safetensors", "ipykernel", "ipython", "matplotlib")
+#: Their arithmetic, or how they run a cell, can change a result. To them come the packages that the course uses.
+_BUILT_ON = ("numpy", "safetensors", "ipykernel", "ipython", "matplotlib")
 _MARKS = ("grade", "solution", "locked", "task")
 
 
@@ -41,39 +45,40 @@ def digest(*values: object) -> str:
     return total.hexdigest()[:16]
 
 
-@lru_cache(maxsize=1)
-def machine_parts() -> Parts:
-    """The grader, the course library and their environment."""
-    return {
-        "grader": _of_files(Path(__file__).resolve().parents[1], imported_files(_GRADER)),
-        "course library": _of_files(*_course_library()),
-        "environment": digest(platform.python_version_tuple()[:2], [(name, _version(name)) for name in _BUILT_ON]),
-    }
+def machine_parts(file: CourseFile) -> Parts:
+    """The grader, the course library and their environment. Raises GradingError where the library is not installed."""
+    return dict(_machine_parts(file.library, file.packages))
 
 
 @lru_cache(maxsize=8)
-def imported_version(exercises: Path) -> str:
+def _machine_parts(library: str, packages: tuple[str, ...]) -> Parts:
+    built_on = [(name, installed_version(name)) for name in sorted({*_BUILT_ON, *packages})]
+    return {
+        "grader": _of_files(Path(__file__).resolve().parents[1], imported_files(_GRADER)),
+        "course library": digest(*map(_of_place, library_places(library) if library else ())),
+        "environment": digest(platform.python_version_tuple()[:2], built_on),
+    }
+
+
+def imported_version(course: Course) -> str:
     """Digest of all that a process imports to grade, rules included: two processes grade alike where it is the same.
 
-    exercises: the folder of that name in the course. Kept for the process's life: a worker that has imported one
-    version must not pass for another.
+    Kept for the process's life: a worker that has imported one version must not pass for another.
     """
+    return _imported_version(course.root / FOLDER, course.file.library, course.file.packages)
+
+
+@lru_cache(maxsize=8)
+def _imported_version(exercises: Path, library: str, packages: tuple[str, ...]) -> str:
     rules = Path(__file__).resolve().parents[1] / "oracles"
-    return digest(machine_parts(), *(_of_files(one, sorted(one.rglob("*.py"))) for one in (rules, exercises)))
+    written = [_of_files(one, sorted(one.rglob("*.py"))) for one in (rules, exercises)]
+    return digest(_machine_parts(library, packages), *written)
 
 
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
-
-
-def _course_library() -> tuple[Path, list[Path]]:
-    import course
-
-    folder = Path(course.__file__).parent
-    return folder, [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+def _of_place(place: Path) -> str:
+    """Of a package's folder, or of a module's file."""
+    files = [path for path in place.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return _of_files(place, files) if place.is_dir() else _of_files(place.parent, [place])
 
 
 def _of_files(folder: Path, paths: list[Path]) -> str:

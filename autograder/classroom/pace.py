@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.files.atomic import write_file
-from autograder.model.limits import CellLimits, Limits
+from autograder.model.limits import CellLimits
 from autograder.pipeline.execute import ExecutedNotebook
 
 #: A cell may take so many times as long as the solution, but never less than the first of ``STEPS``.
@@ -41,14 +41,14 @@ def seconds_of(ran: ExecutedNotebook) -> dict[str, float]:
     }
 
 
-def limits_of(root: Path, assignment: str) -> dict[str, CellLimits]:
-    """notebook -> its cells' limits; empty where no solution was timed, or the note cannot be read."""
+def limits_of(root: Path, assignment: str, longest: float) -> dict[str, CellLimits]:
+    """notebook -> its cells' limits, none above ``longest``; empty where no solution was timed, or nobody can tell."""
     try:
         noted = json.loads(pace_path(root, assignment).read_text(encoding="utf-8"))
-        return {name: {cell: _limit(taken) for cell, taken in found.items()} for name, found in noted.items()}
+        return {name: {cell: _limit(taken, longest) for cell, taken in found.items()} for name, found in noted.items()}
     except (OSError, ValueError, AttributeError, TypeError):
         return {}
 
 
-def _limit(taken: float) -> float:
-    return next((step for step in STEPS if step >= MULTIPLE * taken), Limits().cell_seconds)
+def _limit(taken: float, longest: float) -> float:
+    return min(longest, next((step for step in STEPS if step >= MULTIPLE * taken), longest))

@@ -36,13 +36,13 @@ from autograder.gradebook.read import open_book
 from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import available, prove
 from autograder.kernel.fork_server import KernelForkServer
+from autograder.kernel.imports import imports_of
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import Graded, nothing
-from autograder.references.store import References
 from autograder.release.agreement import check_before_grading
 
 
@@ -84,6 +84,7 @@ def grade_class(
     assignment = Assignment.open(course, order.assignment)
     check_before_grading(course.root, assignment)
     students = _chosen(course, order)
+    imports_of(course)  # a library that is missing is said before anything is graded
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment):
@@ -110,10 +111,11 @@ class _Run:
         self._course, self._order, self._assignment, self._times = course, order, assignment, times
         self._journal = Journal(course.root, order.assignment)
         # --time-limit is for every cell; else the solution's own times say how long each may take
-        paced = order.limits.cell_seconds == Limits().cell_seconds
-        self._limits = replace(order.limits, cells=limits_of(course.root, order.assignment) if paced else {})
+        longest = course.file.limits.cell_seconds
+        paced = limits_of(course.root, order.assignment, longest) if order.limits.cell_seconds == longest else {}
+        self._limits = replace(order.limits, cells=paced)
         self._content = content_parts(assignment)
-        self._trusted = {**machine_parts(), **self._content, **rule_parts(assignment)}
+        self._trusted = {**machine_parts(course.file), **self._content, **rule_parts(assignment)}
         self._rows: dict[str, Row] = {}
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
@@ -129,7 +131,7 @@ class _Run:
                 self._fail(gradebook, student, why, only_if_graded=True)
             for student in not_in_gradebook(gradebook, self._order.assignment, kept):
                 self._save_again(gradebook, kept[student])
-            for done in _results(todo, self._order, warm):
+            for done in _results(self._course, todo, self._order, warm):
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
                 progress.done += 1
                 progress.last_failure = f"{row.student}: {row.failure}" if row.failure else progress.last_failure
@@ -196,7 +198,7 @@ class _Run:
             return (0 if entry.cut else 2), -entry.seconds
 
         order, content = self._order, digest(self._content)
-        version = imported_version(References.of_course(self._course.root).folder) if order.scheduler else ""
+        version = imported_version(self._course) if order.scheduler else ""
         return [
             Job(self._course, order.assignment, student, self._limits, order.isolation, None, content, version)
             for student in sorted(students, key=urgency)
@@ -261,7 +263,9 @@ class _Run:
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
-def _results(todo: list[Job], order: GradingOptions, warm: KernelForkServer | None) -> Iterator[JobResult]:
+def _results(
+    course: Course, todo: list[Job], order: GradingOptions, warm: KernelForkServer | None
+) -> Iterator[JobResult]:
     if not todo:
         return
     if order.scheduler:
@@ -270,8 +274,8 @@ def _results(todo: list[Job], order: GradingOptions, warm: KernelForkServer | No
         yield from local_results(todo, order.workers)
     else:
         available()
-        with closing(warm or KernelForkServer()) as fork_server:  # it comes up while the self-test is running
-            start_importing()
+        with closing(warm or KernelForkServer(imports_of(course))) as fork_server:  # it comes up while the self-test is running
+            start_importing(course.file.drawings)
             prove()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()
             yield from local_results([replace(job, fork_server=fork_server.address) for job in todo], order.workers)

@@ -24,6 +24,7 @@ from typing import Literal
 
 from autograder.classroom.fingerprint import Parts, content_parts, digest, submission_parts
 from autograder.errors import GradingError
+from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
@@ -72,10 +73,10 @@ Work = Callable[[Job], JobResult]
 
 
 @lru_cache(maxsize=1)
-def _kernels(isolation: Isolation, fork_server: str | None) -> Kernels:
+def _kernels(isolation: Isolation, fork_server: str | None, imports: KernelImports) -> Kernels:
     """They live as long as the worker does."""
     Finalize(None, _UNTIL_EXIT.close, exitpriority=0)  # a pool's process ends without what atexit knows
-    return _UNTIL_EXIT.enter_context(Kernels.open(isolation, fork_server=fork_server))
+    return _UNTIL_EXIT.enter_context(Kernels.open(isolation, fork_server=fork_server, imports=imports))
 
 
 @lru_cache(maxsize=4)
@@ -99,7 +100,8 @@ def do(job: Job) -> JobResult:
         assignment = _assignment(job.course, job.assignment, job.content)
         folder = job.course.submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
-        graded = grade(submission, assignment, _kernels(job.isolation, job.fork_server), job.limits)
+        kernels = _kernels(job.isolation, job.fork_server, imports_of(job.course))
+        graded = grade(submission, assignment, kernels, job.limits)
         return JobResult(job, graded, submission=submission_parts(submission))
     except GradingError as error:
         return JobResult(job, None, str(error))
@@ -119,19 +121,19 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _processes() -> multiprocessing.context.BaseContext:
+def _processes(drawings: str = "") -> multiprocessing.context.BaseContext:
     """Forked from a process that has imported the grader and nothing else: a fork of this one would copy the writer's
     open gradebook. Windows has no such thing, and imports everything in each."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "course.figures"])
+    context.set_forkserver_preload([__name__, drawings] if drawings else [__name__])
     return context
 
 
-def start_importing() -> None:
-    """Begin, in the background, with what the first worker would otherwise wait for."""
-    if _processes().get_start_method() == "forkserver":
+def start_importing(drawings: str) -> None:
+    """Begin, in the background, with what the first worker would otherwise wait for: the course's drawings, too."""
+    if _processes(drawings).get_start_method() == "forkserver":
         forkserver.ensure_running()
 
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -18,6 +19,8 @@ from rich.table import Table
 from autograder.errors import GOES_ON, GradingError, said
 from autograder.isolation import system
 from autograder.kernel.fork_server import KernelForkServer
+from autograder.kernel.imports import imports_of
+from autograder.model.course import Course
 from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
@@ -53,21 +56,20 @@ def run(args: argparse.Namespace) -> int:
         raise GradingError(f"--time-limit must be a number of seconds above 0, not {args.time_limit:g}")
     if args.no_isolation:
         console.print(f"[yellow]{WARNING}[/]")
+    course = Course(args.course)
     if args.no_isolation or args.scheduler or not system.LINUX:
-        return _grade(args, console, None)
-    with closing(KernelForkServer()) as warm:  # it comes up while all the rest is imported
-        return _grade(args, console, warm)
+        return _grade(course, args, console, None)
+    with closing(KernelForkServer(imports_of(course))) as warm:  # it comes up while all the rest is imported
+        return _grade(course, args, console, warm)
 
 
-def _grade(args: argparse.Namespace, console: Console, warm: KernelForkServer | None) -> int:
+def _grade(course: Course, args: argparse.Namespace, console: Console, warm: KernelForkServer | None) -> int:
     from autograder.classroom.run import GradingOptions, grade_class
-    from autograder.model.course import Course
-    from autograder.pipeline.execute import Limits
     from autograder.references.store import PUBLIC_WARNING, References
 
-    limits = (
-        Limits(cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit) if args.time_limit else Limits()
-    )
+    limits = course.file.limits
+    if args.time_limit:
+        limits = replace(limits, cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit)
     order = GradingOptions(
         args.assignment,
         tuple(args.student),
@@ -95,7 +97,7 @@ def _grade(args: argparse.Namespace, console: Console, warm: KernelForkServer | 
             )
 
         try:
-            rows = grade_class(Course(args.course), order, report, warm)
+            rows = grade_class(course, order, report, warm)
         except OSError as error:
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
     print_table(console, rows)

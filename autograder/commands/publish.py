@@ -20,7 +20,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from autograder.nbgrader.preprocessors import SetRepository
+    from autograder.model.course_file import read_course_file
     from autograder.release.publish import publish
 
     chosen = [name.rstrip("/") for name in args.chosen]
@@ -32,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"  published earlier, left as it was: {name}")
     for name in done.removed:
         print(f"  removed: {name}")
-    if done.repository == SetRepository.placeholder:
+    if done.repository == read_course_file(args.course).placeholder:
         print(
-            "  The repository is still the placeholder: set c.SetRepository.repository in nbgrader_config.py, run "
-            "'autograder release' and publish again, or badges and setup cells lead nowhere."
+            "  The repository is still the placeholder: set 'repository' in course.toml, run 'autograder release' and "
+            "publish again, or badges and setup cells lead nowhere."
         )
     return 0

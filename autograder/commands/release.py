@@ -26,6 +26,7 @@ def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from autograder.kernel.imports import imports_of
     from autograder.model.course import Course, unknown_assignment
     from autograder.pipeline.execute import Kernels
 
@@ -38,10 +39,11 @@ def run(args: argparse.Namespace) -> int:
     for name in names:
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
+    imports = imports_of(course)
     broken = refused = 0
     with ExitStack() as until_done:
         # what stands in the source is looked at before the first kernel starts
-        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto")))
+        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports)))
         for name in names:
             try:
                 broken += not _release(course, name, kernels)

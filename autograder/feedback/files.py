@@ -28,10 +28,10 @@ def write_feedback(course: Course, assignment: str, student: str, result: Studen
             f"{student} has no verdict for {assignment!r} yet: run 'autograder grade {assignment}' first"
         )
     graded, folder = course.autograded(student, assignment), course.feedback(student, assignment)
-    pages = {
-        verdict.notebook: render_notebook(_autograded(graded / f"{verdict.notebook}.ipynb"), verdict, result)
-        for verdict in result.verdict.notebooks
-    }
+    pages = {}
+    for verdict in result.verdict.notebooks:
+        notebook = _autograded(graded / f"{verdict.notebook}.ipynb")
+        pages[verdict.notebook] = render_notebook(notebook, verdict, result, course.file.library)
     beside = exchange_files(course.submitted(student, assignment))
     with writing(folder), replacing(folder) as fresh:
         for name, page in pages.items():

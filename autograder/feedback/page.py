@@ -46,12 +46,13 @@ class Exercise:
 
 
 def render_notebook(
-    notebook: NotebookNode | None, verdict: NotebookVerdict, result: StudentResult | None = None
+    notebook: NotebookNode | None, verdict: NotebookVerdict, result: StudentResult | None = None, library: str = ""
 ) -> str:
     """One self-contained page for one notebook of one student.
 
     notebook: as autograded; None where none was handed in.
     result: the student's, on the whole assignment; what the verdict alone says where there is none.
+    library: import name of what the course's notebooks import; paths in tracebacks begin there.
     """
     result = result or _of_verdict(verdict)
     here = result.notebook(verdict.notebook)
@@ -78,7 +79,7 @@ def render_notebook(
         max_points=sum(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
         whole=whole_assignment(result),
-        body=notebook_body(without_paths(without_hidden_tests(notebook))) if notebook is not None else "",
+        body=notebook_body(without_paths(without_hidden_tests(notebook), library)) if notebook is not None else "",
         style=_style(),
     )
 

@@ -73,7 +73,7 @@ class Readable:
 
 @cache
 def environment() -> Readable:
-    """The Python environment, the system's libraries and fonts, and the course library; never ``autograder/``."""
+    """The Python environment and the system's libraries and fonts; never ``autograder/``."""
     listed: set[str] = set()
     read = [path for root in _roots() for path in _without(root, _PACKAGE, listed)]
     return Readable(tuple(dict.fromkeys(read)), tuple(sorted(listed)))
@@ -88,9 +88,6 @@ def _roots() -> Iterator[Path]:
         yield Path(folder)
     yield Path(sys.executable).resolve()
     yield from (Path(path) for path in _SYSTEM)
-    course = _PACKAGE.parent / "course"
-    if course.is_dir():
-        yield course
 
 
 def _belonging_to_python(prefix: Path) -> Iterator[Path]:

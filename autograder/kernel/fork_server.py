@@ -17,6 +17,7 @@ from pathlib import Path
 
 from autograder.isolation import Confined, Policy, channel_pair
 from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
 from autograder.kernel.scratch import base_folder, remove_tree
 
@@ -57,7 +58,8 @@ class KernelForkServer:
     Its socket lies in a folder of the grader's own, which no confined process can reach.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, imports: KernelImports = KernelImports()) -> None:
+        self._imports = imports
         self._folder, self._held = base_folder()
         private = self._folder / "template"
         private.mkdir(mode=0o700)
@@ -116,8 +118,8 @@ class KernelForkServer:
     def _start(self, channel: socket.socket) -> subprocess.Popen[bytes]:
         descriptors = [channel.fileno(), self._listener.fileno()]
         code = (
-            f"import sys; sys.path.insert(0, {str(_PROJECT)!r}); "
-            f"from autograder.kernel.warm_process import main; main(*{descriptors})"
+            f"import sys; sys.path[:0] = {[str(_PROJECT), *self._imports.paths]!r}; "
+            f"from autograder.kernel.warm_process import main; main(*{descriptors}, {self._imports.warm!r})"
         )
         return subprocess.Popen(
             [sys.executable, "-I", "-c", code],

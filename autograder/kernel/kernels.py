@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -24,6 +24,7 @@ from autograder.kernel.channels import KernelChannels, context
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import Execution, Finished, ProcessHandle
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
+from autograder.kernel.imports import KernelImports
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.room import Room
@@ -79,33 +80,37 @@ class Kernel:
 class Kernels:
     """Starts kernels, all in one way. Made by :meth:`open`."""
 
-    def __init__(self, base: Path, fork_server: ForkServerClient | None, readable: Sequence[Path]) -> None:
+    def __init__(self, base: Path, fork_server: ForkServerClient | None, imports: KernelImports) -> None:
         self.confined = fork_server is not None
-        self._base, self._fork_server, self._readable = base, fork_server, tuple(readable)
+        self._base, self._fork_server, self._imports = base, fork_server, imports
         self._context = context()
         self._numbers = itertools.count(1)
 
     @classmethod
     @contextlib.contextmanager
     def open(
-        cls, isolation: Isolation = "auto", *, fork_server: str | None = None, readable: Sequence[Path] = ()
+        cls,
+        isolation: Isolation = "auto",
+        *,
+        fork_server: str | None = None,
+        imports: KernelImports = KernelImports(),
     ) -> Iterator[Kernels]:
         """Kernels for a while.
 
         isolation: "auto" confines them; "none" starts ordinary kernels, which can read, write and send whatever the
         grader can: for one's own work on systems that know no confinement.
         fork_server: the address of a running :class:`KernelForkServer`; without it, one is started and ended here.
-        readable: further files and folders that confined kernels may read.
+        imports: what kernels import of the course.
         Raises IsolationUnavailable where "auto" cannot be had, InfrastructureError where the fork server cannot start.
         """
         with contextlib.ExitStack() as closing:
             client = None
             if isolation == "auto":
-                client = ForkServerClient(fork_server or _own_fork_server(closing))
+                client = ForkServerClient(fork_server or _own_fork_server(closing, imports))
             base, held = base_folder()
             closing.callback(held.close)
             closing.callback(remove_tree, base)
-            kernels = cls(base, client, readable)
+            kernels = cls(base, client, imports)
             closing.callback(kernels._context.destroy, linger=0)
             if client is None:
                 _stage_testing(base / "staged")
@@ -132,7 +137,7 @@ class Kernels:
 
     def _refuse_exposed(self, folder: Path) -> None:
         place = folder.resolve()
-        for path in _resolved((*environment().read, *map(str, self._readable))):
+        for path in _resolved((*environment().read, *self._imports.readable)):
             if place.is_relative_to(path):
                 raise InfrastructureError(
                     f"students' code may read {path}, which holds the stored references ({folder}): move the course "
@@ -158,7 +163,7 @@ class Kernels:
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
         """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
         room = Room(scratch.root, scratch.writable, disk_bytes)
-        policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._readable)
+        policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._imports.readable)
         try:
             return self._start(scratch, policy, room)
         except InfrastructureError:  # the fork server may have ended between two notebooks
@@ -182,7 +187,8 @@ class Kernels:
 
     def _manager(self, scratch: Scratch, policy: Policy) -> KernelManager:
         if self._fork_server is None:
-            spec = KernelSpec(argv=_plain_command(self._base / "staged"), language="python")
+            folders = [str(self._base / "staged"), *self._imports.paths]
+            spec = KernelSpec(argv=_plain_command(folders), language="python")
             posix = os.name == "posix"
             settings = {"transport": "ipc", "ip": scratch.socket_prefix} if posix else {"transport": "tcp"}
             return KernelManager(
@@ -212,9 +218,9 @@ class _OneSpec(KernelSpecManager):
         return self._spec
 
 
-def _own_fork_server(closing: contextlib.ExitStack) -> str:
+def _own_fork_server(closing: contextlib.ExitStack, imports: KernelImports) -> str:
     available()
-    fork_server = KernelForkServer()
+    fork_server = KernelForkServer(imports)
     closing.callback(fork_server.close)
     fork_server.ready()
     return fork_server.address
@@ -247,9 +253,8 @@ def _stage_testing(folder: Path) -> None:
             shutil.copy(package / name, folder / "autograder" / name)
 
 
-def _plain_command(staged: Path) -> list[str]:
+def _plain_command(folders: list[str]) -> list[str]:
     """Isolated from the notebook's folder while it starts: a file there cannot pass for a part of ipykernel."""
-    folders = [str(staged), str(Path(__file__).resolve().parents[2])]
     code = (
         f"import sys; sys.path[:0] = {folders!r}; from ipykernel.kernelapp import IPKernelApp; "
         "app = IPKernelApp.instance(); app.initialize(); app.shell.ask_exit = lambda: None; "

@@ -105,11 +105,11 @@ class Scratch:
     def connection_file(self) -> Path:
         return self.root / "connection.json"
 
-    def policy(self, memory_bytes: int, processes: int, disk_bytes: int, readable: tuple[Path, ...] = ()) -> Policy:
+    def policy(self, memory_bytes: int, processes: int, disk_bytes: int, readable: tuple[str, ...] = ()) -> Policy:
         """What a kernel in this folder may do. ``readable``: more files and folders that it may read."""
         python = environment()
         return Policy(
-            read=(*python.read, str(self.root / "inputs"), str(self.connection_file), *map(str, readable)),
+            read=(*python.read, str(self.root / "inputs"), str(self.connection_file), *readable),
             listed=python.listed,
             write=tuple(map(str, self.writable)),
             sockets=(str(self.root / "s"),),

@@ -16,38 +16,36 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from functools import partial
 
 from autograder.isolation import Policy, supervise
 from autograder.kernel.application import run_kernel
 from autograder.kernel.launch import Launch
 
-#: In this order. What cannot be imported is left to the notebooks to miss.
-_WARM = (
-    "numpy", "torch", "torch.nn.functional", "safetensors.torch", "safetensors.numpy",
-    "transformers", "transformers.models.distilbert.configuration_distilbert",
-    "transformers.models.distilbert.modeling_distilbert", "transformers.models.auto",
-    "transformers.modeling_outputs", "transformers.activations", "tokenizers",
-    "transformers.models.distilbert.tokenization_distilbert", "transformers.models.auto.tokenization_auto",
+#: What every kernel needs, in this order. What cannot be imported is left to the notebooks to miss.
+EVERY_KERNEL = (
+    "numpy", "safetensors.numpy",
     "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib_inline.backend_inline",
     "PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PpmImagePlugin",
     "tqdm.auto", "encodings.idna", "tornado.platform.asyncio",
     "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger", "pdb", "IPython.display", "IPython.core.debugger",
     "IPython.core.oinspect", "IPython.core.completerlib", "IPython.core.logger", "IPython.extensions.storemagic",
     "IPython.core.magics.execution", "stack_data", "executing", "pure_eval", "pygments.formatters.terminal256",
-    "course", "course.figures", "course.pretrained", "course.parts", "course.tokenizer", "course.attention_html",
-    "course.check.distilbert", "course.check.encoder_lab", "course.check.transformer_tutorial",
-    "course.check.numpy_attention", "course.check.figure_data", "bertviz", "autograder.testing",
+    "autograder.testing",
 )  # fmt: skip
 
 _MAX_REQUEST = 1 << 20
 _LOOK_FOR_PARENT = 2.0  # seconds
 
 
-def main(descriptor: int, listening: int) -> None:
-    """Say on the inherited socket that all is ready, then fork for whoever connects, until the grader is gone."""
+def main(descriptor: int, listening: int, modules: Sequence[str]) -> None:
+    """Say on the inherited socket that all is ready, then fork for whoever connects, until the grader is gone.
+
+    modules: what the course wants imported beforehand.
+    """
     parent = os.getppid()
-    missing = warm_up()
+    missing = warm_up(modules)
     channel, listener = socket.socket(fileno=descriptor), socket.socket(fileno=listening)
     threads = len(os.listdir("/proc/self/task"))
     channel.send(json.dumps({"missing": missing, "threads": threads}).encode())
@@ -64,9 +62,9 @@ def main(descriptor: int, listening: int) -> None:
                     _fork(request, descriptors[0])
 
 
-def warm_up() -> list[str]:
+def warm_up(modules: Sequence[str]) -> list[str]:
     """Do once what every child would do again; the names of what could not be imported."""
-    missing = _import_everything()
+    missing = _import_all((*modules, *EVERY_KERNEL))
     _draw_once()
     gc.collect()
     gc.freeze()  # a child that collects garbage must not copy every page that it looks at
@@ -91,11 +89,11 @@ def _draw_once() -> None:
         backend_registry.list_all()  # looks through every installed package
 
 
-def _import_everything() -> list[str]:
+def _import_all(modules: Sequence[str]) -> list[str]:
     missing = []
     # Half of a kernel's start would go into a debugger that nobody can attach to.
     sys.modules["debugpy"] = None  # type: ignore[assignment]
-    for name in _WARM:
+    for name in modules:
         try:
             importlib.import_module(name)
         except ImportError:

@@ -26,6 +26,7 @@ class Assignment:
     ``files`` are the teacher's files beside the notebooks; ``deliverables`` names those that a submission replaces;
     ``references`` are those of the course.
     ``ignore``: patterns of file names that nbgrader leaves out, in a submission too.
+    ``drawings``: the course's module of drawings; empty where it has none.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Assignment:
     deliverables: frozenset[str]
     references: References
     ignore: tuple[str, ...] = ()
+    drawings: str = ""
 
     @classmethod
     def open(cls, root: Path | Course, name: str, release: Path | None = None) -> Assignment:
@@ -67,6 +69,7 @@ class Assignment:
             frozenset(name for name in solutions if not course.settings.ignores(name)),
             References.of_course(course.root),
             course.settings.ignore,
+            course.file.drawings,
         )
 
     @property

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.errors import NothingToGrade
+from autograder.model.course_file import CourseFile, read_course_file
 from autograder.model.settings import Settings, read_settings
 
 # stand for every student and every assignment while a pattern is made; no regular expression changes them
@@ -19,16 +20,21 @@ _ANY_STUDENT, _ANY_ASSIGNMENT = "anyxstudent", "anyxassignment"
 
 @dataclass(frozen=True, init=False)
 class Course:
-    """The folder of an nbgrader course: its gradebook, and where everything lies, as ``nbgrader_config.py`` has it."""
+    """The folder of an nbgrader course: its gradebook, and where everything lies, as ``nbgrader_config.py`` has it.
+
+    ``file``: what ``course.toml`` says.
+    """
 
     root: Path
     settings: Settings
+    file: CourseFile
 
     def __init__(self, root: Path, settings: Settings | None = None) -> None:
         """Raises GradingError for a configuration that fails."""
         settings = settings or read_settings(root)
         object.__setattr__(self, "root", settings.root)
         object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "file", read_course_file(settings.root))
 
     @property
     def db_url(self) -> str:
@@ -57,7 +63,22 @@ class Course:
     @property
     def every_feedback(self) -> Path:
         """The folder that holds everybody's feedback."""
-        return next(path for path in self.feedback("*", "*").parents if "*" not in str(path))
+        return self._whole(self.settings.feedback_directory)
+
+    def private_folders(self) -> tuple[Path, ...]:
+        """Those with answers and with students' work: no student's code may read them."""
+        settings = self.settings
+        steps = (
+            settings.source_directory,
+            settings.submitted_directory,
+            settings.autograded_directory,
+            settings.feedback_directory,
+        )
+        return (self.root / "exercises", *map(self._whole, steps))
+
+    def _whole(self, step: str) -> Path:
+        """The folder of a step, with everybody's and every assignment's files."""
+        return next(path for path in self._path(step, "*", "*").parents if "*" not in str(path))
 
     def assignments(self) -> list[str]:
         """Every assignment with a source notebook, in order."""

@@ -30,10 +30,10 @@ class FeedbackExporter(HTMLExporter):
         made = self._init_resources(resources)
         names = made["nbgrader"]
         student, assignment, notebook = names["student"], names["assignment"], names["notebook"]
-        # nbgrader's converters change into the course's root
-        result = gather_one(Course(Path.cwd()), assignment, student) or StudentResult(Student(student))
+        course = Course(Path.cwd())  # nbgrader's converters change into the course's root
+        result = gather_one(course, assignment, student) or StudentResult(Student(student))
         verdict = _verdict(result, notebook) or _without_verdict(nb, result, assignment, notebook)
-        page = render_notebook(nb, verdict, result)
+        page = render_notebook(nb, verdict, result, course.file.library)
         made["output_extension"] = ".html"
         return page, made
 

@@ -14,15 +14,16 @@ from typing import Any
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Unicode
 
 from autograder.classroom.pace import limits_of
+from autograder.kernel.imports import imports_of
 from autograder.model import verdict
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.model.course_file import read_course_file
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.execute import Kernels, Limits, run
+from autograder.pipeline.execute import Kernels, run
 from autograder.pipeline.grade import Prepared, inputs_of, prepare
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
@@ -37,14 +38,13 @@ KEPT = {"verdicts.json", "grading.log"}
 
 
 class SetRepository(NbGraderPreprocessor):
-    """Puts the course's public repository into badges and setup cells."""
-
-    repository = Unicode("example/transformer-course", help="OWNER/NAME of the public repository").tag(config=True)
-    placeholder = "example/transformer-course"
+    """Puts the course's public repository, which ``course.toml`` names, into badges and setup cells."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
+        settings = self.config.CourseDirectory
+        named = read_course_file(Path(settings.root) if "root" in settings else Path.cwd())
         for cell in nb.cells:
-            cell.source = cell.source.replace(self.placeholder, self.repository)
+            cell.source = cell.source.replace(named.placeholder, named.repository)
         return nb, resources
 
 
@@ -69,7 +69,8 @@ class RunConfined(NbGraderPreprocessor):
             return _as_released(resources), resources
         made = prepared.rebuilt[name]
         references = References.of_course(_course().root)
-        cell_limits = limits_of(_course().root, resources["nbgrader"]["assignment"])
+        limits = _course().file.limits
+        cell_limits = limits_of(_course().root, resources["nbgrader"]["assignment"], limits.cell_seconds)
         kernels = _kernels()
         with ExitStack() as until_judged:
             ran = run(
@@ -78,8 +79,9 @@ class RunConfined(NbGraderPreprocessor):
                 inputs=inputs_of(made.notebook, references),
                 answers=until_judged.enter_context(kernels.answers()),
                 kernels=kernels,
-                limits=Limits(),
+                limits=limits,
                 cell_limits=cell_limits.get(resources["nbgrader"]["notebook"]),
+                drawings=_course().file.drawings,
             )
             resources["autograder"] = {
                 "ran": ran,
@@ -150,7 +152,7 @@ def _course_in(root: Path) -> Course:
 def _kernels() -> Kernels:
     until_exit = ExitStack()
     atexit.register(until_exit.close)
-    return until_exit.enter_context(Kernels.open("auto"))
+    return until_exit.enter_context(Kernels.open("auto", imports=imports_of(_course())))
 
 
 @lru_cache(maxsize=2)

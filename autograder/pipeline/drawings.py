@@ -1,35 +1,38 @@
-"""The course's own drawings. No student's work enters them, so they are drawn once a worker and not for everybody."""
+"""The course's own drawings. No student's work is in them, so they are drawn once per worker and not for everybody."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-_CALL = re.compile(r"\s*figures\.([a-z_]{1,60})\(\)\s*")
+_CALL = re.compile(r"\s*([a-z_]{1,60})\.([a-z_]{1,60})\(\)\s*")
 
 
-def drawing(source: str) -> dict[str, Any] | None:
-    """What Jupyter shows for a cell that does nothing but call a drawing of ``course.figures``: MIME type -> content.
+def drawing(source: str, module: str) -> dict[str, Any] | None:
+    """What Jupyter shows for a cell that does nothing but call a drawing, say ``figures.bars()``: MIME type -> content.
 
-    None for every other cell. Made by the trusted process, from the course's code alone.
+    module: the one that holds the drawings, ``course.figures``; empty where the course has none.
+    None for every other cell, and where the module cannot be imported: the cell then runs as all others do. Made by
+    the trusted process, from the course's code alone.
     """
     call = _CALL.fullmatch(source)
-    if call is None:
+    if not module or call is None or call[1] != module.rpartition(".")[2]:
         return None
-    from course import figures  # slow to import, and most cells are no drawing
-
-    return _drawn(call[1]) if call[1] in figures.__all__ else None
+    try:
+        drawings = import_module(module)  # slow, and most cells are no drawing
+    except ImportError:
+        return None
+    return _drawn(module, call[2]) if call[2] in getattr(drawings, "__all__", ()) else None
 
 
 @cache  # by name: there are few drawings, whereas their cell can be written in any number of ways
-def _drawn(name: str) -> dict[str, Any] | None:
+def _drawn(module: str, name: str) -> dict[str, Any] | None:
     from IPython.core.pylabtools import print_figure
 
-    from course import figures
-
-    draw = getattr(figures, name)
+    draw = getattr(import_module(module), name)
     if inspect.signature(draw).parameters:
         return None
     figure = draw()

@@ -84,6 +84,7 @@ def run(
     kernels: Kernels,
     limits: Limits = Limits(),
     cell_limits: CellLimits | None = None,
+    drawings: str = "",
 ) -> ExecutedNotebook:
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
@@ -91,10 +92,11 @@ def run(
     inputs: reference slug -> folder with what the kernel may read of it, under ``AUTOGRADER_INPUTS``.
     answers: an empty folder of the trusted side, filled with ``<cell>/<slug>/<case>.safetensors``.
     cell_limits: cell id -> seconds, where they are known; ``limits.cell_seconds`` is the most in any case.
+    drawings: the course's module of drawings, which need no kernel.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
     """
-    session = _Session(kernels, limits, Clock(limits, cell_limits or {}), files, inputs, answers)
+    session = _Session(kernels, limits, Clock(limits, cell_limits or {}), files, inputs, answers, drawings)
     executed = copy.deepcopy(notebook)
     outcomes: list[CellOutcome] = []
     start = time.monotonic()
@@ -119,9 +121,11 @@ class _Session:
         files: Mapping[str, bytes],
         inputs: Mapping[str, Path],
         answers: Path,
+        drawings: str,
     ) -> None:
         self._kernels, self._limits, self._clock = kernels, limits, clock
         self._files, self._inputs, self._answers = files, inputs, answers
+        self._drawings = drawings
         self._kernel: Kernel | None = None
         self._scratch: Scratch | None = None
         self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
@@ -131,7 +135,7 @@ class _Session:
 
     def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
         """Run one code cell, its visible and then its hidden part, and put the outputs of the former into it."""
-        if (picture := drawing(cell.source)) is not None:
+        if (picture := drawing(cell.source, self._drawings)) is not None:
             return self._draw(index, cell, picture)
         judged = cells.is_autograded(cell)
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")

@@ -125,6 +125,7 @@ def _grade_notebook(
                     kernels=kernels,
                     limits=limits,
                     cell_limits=limits.cells.get(name),
+                    drawings=assignment.drawings,
                 )
                 log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
                 parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]

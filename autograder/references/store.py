@@ -18,6 +18,7 @@ from safetensors.numpy import load_file
 
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise
+from autograder.model.course_file import read_course_file
 from autograder.references import loader
 from autograder.references.draw import PUBLIC_SEED
 from autograder.references.loader import FOLDER
@@ -93,7 +94,8 @@ class References:
         into: another folder ``exercises/``, which needs no exercises of its own.
         """
         target = (into or self.folder) / assignment
-        write_references(target, list(self.exercises(assignment).values()), seed)
+        packages = read_course_file(self.folder.parent).packages
+        write_references(target, list(self.exercises(assignment).values()), seed, packages)
         return target
 
 

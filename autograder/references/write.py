@@ -7,7 +7,6 @@ import json
 import platform
 import shutil
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +15,16 @@ from safetensors.numpy import save
 from autograder.exercise.model import Case, Exercise
 from autograder.files.atomic import replacing
 from autograder.references.draw import draw
+from autograder.references.versions import installed_version
 
 MANIFEST, EXPECTED, INPUTS = "manifest.json", "expected.safetensors", "inputs"
 _GENERATED = shutil.ignore_patterns(MANIFEST, EXPECTED, INPUTS, "__pycache__")
 
 
-def write_references(target: Path, exercises: Sequence[Exercise], seed: int) -> None:
+def write_references(target: Path, exercises: Sequence[Exercise], seed: int, packages: Sequence[str]) -> None:
     """Draw every exercise's cases from ``seed`` and put them into ``exercises/<assignment>/``, all or none.
 
-    What the author wrote there stays.
+    What the author wrote there stays. packages: those of which the manifest names the version.
     """
     written: dict[str, object] = {}
     with replacing(target) as fresh:
@@ -33,7 +33,7 @@ def write_references(target: Path, exercises: Sequence[Exercise], seed: int) -> 
         for made in exercises:
             name = made.slug.partition("/")[2]
             written[name] = _write(fresh / name, made, draw(made, seed))
-        manifest = {"seed": seed, "versions": _versions(), "exercises": written}
+        manifest = {"seed": seed, "versions": _versions(packages), "exercises": written}
         (fresh / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
@@ -70,11 +70,6 @@ def _contiguous(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in sorted(arrays.items())}
 
 
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in ("numpy", "torch", "transformers"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "absent"
-    return found
+def _versions(packages: Sequence[str]) -> dict[str, str]:
+    found = {package: installed_version(package) or "absent" for package in ("numpy", *packages)}
+    return {"python": platform.python_version(), **found}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined, TemplateError
 from nbformat import NotebookNode
 
 from autograder.errors import GradingError
@@ -35,8 +35,8 @@ from autograder.release.visible_checks import missing_checks
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
 #: In a published folder: the files that were written there.
 LIST = ".published.json"
-_AS_THEY_ARE = ("LICENSE", "environment.yml", "docs/student.md")
-_PICTURE = re.compile(r"!\[[^\]]*\]\((images/[\w.-]+)\)")
+#: A picture that a Markdown file shows, by a path of this repository.
+_PICTURE = re.compile(r"!\[[^\]]*\]\(([\w./-]+)\)")
 _UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints", ".*")
 _REPOSITORY = re.compile(r'^REPOSITORY = "([^"]+)"$', re.MULTILINE)
 #: Between these lines README.md is written anew each time; before and after them it is the instructor's.
@@ -67,7 +67,7 @@ def publish(root: Path, folder: Path, chosen: Sequence[str] = (), *, approve_pic
     before = _published_before(folder)
     sheets = _sheets(course, chosen)
     kept = _kept(folder, before, course, sheets) if chosen else ()
-    repository = _repository(sheets)
+    repository = _repository(course, sheets)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".publish-") as temporary:
         fresh = Path(temporary)
@@ -137,7 +137,7 @@ def _sheets(course: Course, chosen: Sequence[str]) -> list[Assignment]:
         )
     for sheet in sheets:
         require_judgeable(sheet)
-        for missing_check in missing_checks(sheet, course.root):
+        for missing_check in missing_checks(sheet, course.file.checks, course.root):
             raise GradingError(f"nothing was published: {sheet.name}/{missing_check}")
         for name, notebook in sheet.release.items():
             for wrong in wrong_points(notebook):
@@ -153,8 +153,11 @@ def _kept(folder: Path, before: set[str], course: Course, sheets: list[Assignmen
     return tuple(sorted(there.intersection(course.assignments()) - {sheet.name for sheet in sheets}))
 
 
-def _repository(sheets: list[Assignment]) -> str:
-    """OWNER/NAME as every setup cell has it. Raises GradingError where two releases differ."""
+def _repository(course: Course, sheets: list[Assignment]) -> str:
+    """OWNER/NAME as every setup cell has it, or as ``course.toml`` has it where there is no setup cell.
+
+    Raises GradingError where two releases differ.
+    """
     named = {
         match
         for sheet in sheets
@@ -162,12 +165,12 @@ def _repository(sheets: list[Assignment]) -> str:
         for cell in notebook.cells
         for match in _REPOSITORY.findall(cell.source)
     }
-    if len(named) != 1:
+    if len(named) > 1:
         raise GradingError(
-            f"the released notebooks name {len(named)} repositories ({', '.join(sorted(named)) or 'none'}): set "
-            "c.SetRepository.repository in nbgrader_config.py and run 'autograder release'"
+            f"the released notebooks name {len(named)} repositories ({', '.join(sorted(named))}): set 'repository' in "
+            "course.toml and run 'autograder release'"
         )
-    return named.pop()
+    return named.pop() if named else course.file.repository
 
 
 def _fill_and_search(
@@ -188,21 +191,47 @@ def _fill_and_search(
 
 
 def _fill(fresh: Path, folder: Path, course: Course, rows: list[tuple[str, str, str]], repository: str) -> None:
-    root = course.root
+    root, publish = course.root, course.file.publish
     try:
-        shutil.copytree(root / "course", fresh / "course", ignore=_UNWANTED)
-        shown = _PICTURE.findall((root / "docs" / "student.md").read_text(encoding="utf-8"))
-        for name in (*_AS_THEY_ARE, *(f"docs/{picture}" for picture in shown)):
+        _copy_library(course, fresh)
+        for name in dict.fromkeys((*publish.files, *_shown(root, publish.files))):
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, fresh / name)
-        project = (root / "pyproject.toml").read_text(encoding="utf-8")
+        template = (root / publish.readme if publish.readme else TEMPLATES / "README.md.j2").read_text(encoding="utf-8")
     except OSError as error:
         raise GradingError(f"the course is not complete: {error.filename or error} cannot be read") from error
-    (fresh / "pyproject.toml").write_text(_for_installing(project), encoding="utf-8")
     shutil.copyfile(TEMPLATES / "gitignore", fresh / ".gitignore")
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, autoescape=False)
-    page = environment.get_template("README.md.j2").render(repository=repository, notebooks=sorted(rows))
+    words = {"title": course.file.title or root.name, "repository": repository, "notebooks": sorted(rows)}
+    try:
+        page = Environment(undefined=StrictUndefined, autoescape=False).from_string(template).render(words)
+    except TemplateError as error:
+        raise GradingError(f"{publish.readme} cannot be filled in: {error}") from error
     (fresh / "README.md").write_text(_with_own_words(folder / "README.md", page + "\n"), encoding="utf-8")
+
+
+def _copy_library(course: Course, fresh: Path) -> None:
+    """The library, where it lies in the course's folder, and what installs it. Any other one is installed by pip."""
+    places = [course.root / "src", course.root]
+    top = course.file.library.partition(".")[0]
+    for place in (folder / name for folder in places for name in (top, f"{top}.py") if top):
+        if not place.exists():
+            continue
+        target = fresh / place.relative_to(course.root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_dir():
+            shutil.copytree(place, target, ignore=_UNWANTED)
+        else:
+            shutil.copyfile(place, target)
+        project = (course.root / "pyproject.toml").read_text(encoding="utf-8")
+        (fresh / "pyproject.toml").write_text(_for_installing(project), encoding="utf-8")
+        return
+
+
+def _shown(root: Path, files: Sequence[str]) -> Iterator[str]:
+    """The pictures that Markdown files show, as paths within the course."""
+    for name in (one for one in files if one.endswith(".md")):
+        for picture in _PICTURE.findall((root / name).read_text(encoding="utf-8")):
+            yield os.path.normpath(Path(name).parent / picture)
 
 
 def _with_own_words(path: Path, page: str) -> str:

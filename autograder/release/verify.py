@@ -135,6 +135,7 @@ def run_all(
                 answers=Path(answers),
                 kernels=kernels,
                 limits=Limits(),
+                drawings=assignment.drawings,
             )
             verdict = judge(
                 ran, assignment.references, student=submission.student, assignment=assignment.name, notebook=name

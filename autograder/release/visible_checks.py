@@ -9,14 +9,14 @@ from pathlib import Path
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 
-PACKAGE = "course.check"
 
-
-def missing_checks(assignment: Assignment, library: Path) -> Iterator[str]:
+def missing_checks(assignment: Assignment, package: str, folder: Path) -> Iterator[str]:
     """Every ``check.something`` in a released notebook that the library does not have. Nothing is imported.
 
-    library: the folder that holds the package ``course``.
+    package: the one of the visible checks, ``course.check``; empty where there is none. folder: where it begins.
     """
+    if not package:
+        return
     for name, notebook in assignment.release.items():
         modules: dict[str, str] = {}  # how a notebook calls a module of checks -> the module
         for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
@@ -24,30 +24,32 @@ def missing_checks(assignment: Assignment, library: Path) -> Iterator[str]:
                 tree = cells.parse(cell.source)
             except SyntaxError:  # a cell that shows a mistake on purpose, or is no Python
                 continue
-            modules |= dict(_imported(tree))
+            modules |= dict(_imported(tree, package))
             for node in ast.walk(tree):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
                     module = modules[node.value.id]
-                    if node.attr not in _names(library, module):
-                        yield f"{name}.ipynb, cell '{cells.grade_id(cell)}': {PACKAGE}.{module} has no {node.attr}"
+                    if node.attr not in _names(folder, package, module):
+                        yield f"{name}.ipynb, cell '{cells.grade_id(cell)}': {package}.{module} has no {node.attr}"
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
+        if isinstance(node, ast.ImportFrom) and node.module == package:
             yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
-            found = ((alias.asname, alias.name) for alias in node.names if alias.name.startswith(f"{PACKAGE}."))
-            yield from ((called, module.removeprefix(f"{PACKAGE}.")) for called, module in found if called)
+            found = ((alias.asname, alias.name) for alias in node.names if alias.name.startswith(f"{package}."))
+            yield from ((called, module.removeprefix(f"{package}.")) for called, module in found if called)
 
 
-def _names(library: Path, module: str) -> set[str]:
-    """What a module binds at its top level."""
-    stem = library.joinpath(*PACKAGE.split("."), *module.split("."))
-    for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+def _names(folder: Path, package: str, module: str) -> set[str]:
+    """What a module binds at its top level; of a package, too, its modules that hold a function of their own name."""
+    stem = folder.joinpath(*package.split("."), *module.split("."))
+    found: set[str] = set()
+    for path in (stem.with_suffix(".py"), *stem.glob("*.py")):
         if path.is_file():
-            return set(_bound(ast.parse(path.read_text(encoding="utf-8"))))
-    return set()
+            bound = set(_bound(ast.parse(path.read_text(encoding="utf-8"))))
+            found |= bound if path in (stem.with_suffix(".py"), stem / "__init__.py") else bound & {path.stem}
+    return found
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -65,10 +66,10 @@ def write_report(course: Course, assignment: str, out: Path) -> Path:
             "exercises": charts.exercise_chart(exercises, fresh / "exercises.png"),
             "class": class_picture(results.verdicts, fresh / "class.png"),
         }
-        page = render(results, exercises, answers, pictures).encode("utf-8", "replace")  # names of folders
+        page = render(results, exercises, answers, pictures, course.file.ready_made)
         for path in pictures.values():
             write_file(out / path.name, path.read_bytes())
-        write_file(out / "index.html", page)
+        write_file(out / "index.html", page.encode("utf-8", "replace"))  # names of folders
     return out / "index.html"
 
 
@@ -77,8 +78,9 @@ def render(
     exercises: list[statistics.ExerciseStatistics],
     answers: list[Answer],
     pictures: dict[str, Path],
+    patterns: Mapping[str, str],
 ) -> str:
-    """The page. ``pictures``: name -> PNG file, put into the page as data."""
+    """The page. ``pictures``: name -> PNG file, put into the page as data; ``patterns`` of ready-made parts."""
     alike = by_students(similar_pairs(answers))
     return (
         _environment()
@@ -101,7 +103,7 @@ def render(
             same=same_answers(answers),
             alike=ALIKE,
             enough=ENOUGH_TOKENS,
-            parts=ready_made(answers),
+            parts=ready_made(answers, patterns),
             rows=results.rows,
             pictures={name: _inline(path) for name, path in pictures.items()},
             style=_style(),

@@ -6,14 +6,16 @@ import nbformat
 import pytest
 
 from autograder.feedback.page import render_notebook
+from autograder.model.course_file import read_course_file
 from autograder.report.code import _of_notebook
 from autograder.report.readymade import ready_made
 from autograder.report.similarity import similar_pairs
 from tests.attacks.attempt import NOTEBOOK
 from tests.attacks.floods import FLOODS, Flood
 from tests.attacks.test_attacks import LIMITS, graded
-from tests.grading import assignment, filled
+from tests.grading import ROOT, assignment, filled
 
+PATTERNS = read_course_file(ROOT).ready_made
 pytestmark = pytest.mark.xdist_group("attacks")
 
 
@@ -27,4 +29,4 @@ def test_a_flood_keeps_its_points_and_stays_small(flood: Flood):
     assert len(render_notebook(notebook, verdict).encode()) < 10 * LIMITS.notebook_output_bytes
     answers = list(_of_notebook("student", notebook, assignment("distilbert").release[NOTEBOOK]))
     assert not similar_pairs(answers)
-    assert not ready_made(answers) or flood.id == "drawings"
+    assert not ready_made(answers, PATTERNS) or flood.id == "drawings"

@@ -48,7 +48,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("course") / "course"
     shutil.copytree(ROOT / "source" / SHEET, folder / "source" / SHEET)
     copy_exercises(folder, SHEET)
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, folder)
     with jupyter_server(folder, tmp_path_factory.mktemp("home")) as running:
         yield running
 

@@ -21,6 +21,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
     for folder in ("source", "release"):
         shutil.copytree(ROOT / folder / "distilbert", root / folder / "distilbert")
     copy_exercises(root, "distilbert")
+    shutil.copy(ROOT / "course.toml", root)
     build_sample_class(root)
     return Course(root)
 
@@ -30,7 +31,7 @@ def one_template(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels of a template that is warm already: the same confinement, without its start and proof each time."""
 
     class Warm:
-        open = staticmethod(lambda isolation: contextlib.nullcontext(kernels()))
+        open = staticmethod(lambda isolation, imports: contextlib.nullcontext(kernels()))
 
     monkeypatch.setattr(submission, "Kernels", Warm)
     monkeypatch.setattr(submission, "require", lambda: None)

@@ -43,7 +43,7 @@ def copy_of_the_project(folder: Path) -> None:
         shutil.copytree(ROOT / package, folder / package, ignore=sheets)
     (folder / "tests" / "mistakes").mkdir(parents=True)
     shared = ("tests/__init__.py", "tests/conftest.py", "tests/grading.py", "tests/mistakes/__init__.py")
-    for name in ("pyproject.toml", "nbgrader_config.py", *shared):
+    for name in ("pyproject.toml", "nbgrader_config.py", "course.toml", *shared):
         shutil.copy(ROOT / name, folder / name)
 
 

@@ -63,7 +63,8 @@ def build_course(root: Path) -> Course:
     folder = root / "source" / ASSIGNMENT
     folder.mkdir(parents=True)
     nbformat.write(instructor_notebook(), folder / f"{NOTEBOOK}.ipynb")
-    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, root)
     # a new gradebook is made with alembic, which nbgrader looks for on the path
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     generate(Course(root), ASSIGNMENT)

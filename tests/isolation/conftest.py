@@ -14,7 +14,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.isolation import Confined, Ending, Policy, channel_pair, environment, supervise
 from autograder.kernel.fork_server import KernelForkServer
+from autograder.kernel.imports import imports_of
+from autograder.model.course import Course
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, run
+from tests.grading import ROOT
 
 #: What a hidden cell does, without what the course's own hidden cells need beside.
 HAND_OVER = """
@@ -51,14 +54,14 @@ def text(executed: NotebookNode) -> str:
 
 @pytest.fixture(scope="session")
 def fork_server() -> Iterator[KernelForkServer]:
-    with closing(KernelForkServer()) as started:
+    with closing(KernelForkServer(imports_of(Course(ROOT)))) as started:
         started.ready()
         yield started
 
 
 @pytest.fixture(scope="session")
 def kernels(fork_server: KernelForkServer) -> Iterator[Kernels]:
-    with Kernels.open(fork_server=fork_server.address) as opened:
+    with Kernels.open(fork_server=fork_server.address, imports=imports_of(Course(ROOT))) as opened:
         yield opened
 
 

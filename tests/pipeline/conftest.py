@@ -28,7 +28,8 @@ def nbgrader(course: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def new_course(folder: Path, assignment: str = "distilbert") -> Course:
     """A released course with an empty gradebook of its own."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "source" / assignment, folder / "source" / assignment)
     copy_exercises(folder, assignment)
     released = nbgrader(folder, "generate_assignment", assignment)

@@ -36,7 +36,8 @@ def course(tmp_path):
     shutil.copytree(ROOT / "course" / "check", root / "course" / "check", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
     shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
-    for name in ("pyproject.toml", "LICENSE", "environment.yml", "docs/student.md", "nbgrader_config.py", APPROVED):
+    for name in ("pyproject.toml", "LICENSE", "environment.yml", "docs/student.md", "nbgrader_config.py", "course.toml",
+                 "docs/students_readme.md.j2", APPROVED):  # fmt: skip
         shutil.copy(ROOT / name, root / name)
     return root
 

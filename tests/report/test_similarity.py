@@ -6,10 +6,14 @@ import time
 
 import pytest
 
+from autograder.model.course_file import read_course_file
 from autograder.report.code import Answer, tokens
 from autograder.report.readymade import ready_made
 from autograder.report.similarity import normalised, same_answers, similar_pairs
+from tests.grading import ROOT
 from tests.report import simulated
+
+PATTERNS = read_course_file(ROOT).ready_made
 
 
 def answer(source: str, student: str = "a", stub: str = "") -> Answer:
@@ -95,7 +99,8 @@ def test_ready_made_parts_are_named_but_not_in_comments_strings_or_stubs() -> No
             answer("x = F.scaled_dot_product_attention(q, k, v)", "sdpa"),
             answer("from course import Config, parts\nE = parts.Ready(1)", "parts"),
             answer("my_transformers = [transformer for transformer in x]", "name"),
-        ]
+        ],
+        PATTERNS,
     )
     assert [(part, students) for part, _, students in found] == [
         ("nn.MultiheadAttention", ("used",)),
@@ -106,6 +111,6 @@ def test_ready_made_parts_are_named_but_not_in_comments_strings_or_stubs() -> No
 
 
 def test_the_class_uses_ready_made_parts_where_it_was_planted(answers: list[Answer]) -> None:
-    assert [(part, students) for part, _, students in ready_made(answers)] == [
+    assert [(part, students) for part, _, students in ready_made(answers, PATTERNS)] == [
         ("nn.MultiheadAttention", simulated.READY)
     ]

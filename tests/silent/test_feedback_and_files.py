@@ -48,7 +48,7 @@ def course(released, tmp_path) -> Course:
     ],
 )
 def test_a_traceback_names_files_as_a_student_knows_them(path, name):
-    assert shortened(path) == name
+    assert shortened(path, "course") == name
 
 
 def test_the_feedback_page_shows_no_folder_of_the_grader(course):

@@ -20,10 +20,12 @@ PARTS = """
 import json, sys
 from pathlib import Path
 from autograder.model.assignment import Assignment
+from autograder.model.course import Course
 from autograder.classroom.fingerprint import content_parts, imported_version, machine_parts, rule_parts
-opened = Assignment.open(Path(sys.argv[1]), "numpy_attention")
-version = imported_version(opened.references.folder)
-print(json.dumps({**machine_parts(), **content_parts(opened), **rule_parts(opened), "version": version}))
+course = Course(Path(sys.argv[1]))
+opened = Assignment.open(course, "numpy_attention")
+version = imported_version(course)
+print(json.dumps({**machine_parts(course.file), **content_parts(opened), **rule_parts(opened), "version": version}))
 """
 
 

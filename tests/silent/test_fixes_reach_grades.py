@@ -183,7 +183,7 @@ def test_a_changed_reference_is_named(course):
 
 def test_another_grader_is_named(course, monkeypatch):
     monkeypatch.setattr(
-        classroom, "machine_parts", lambda: {"grader": "other", "course library": "", "environment": ""}
+        classroom, "machine_parts", lambda file: {"grader": "other", "course library": "", "environment": ""}
     )
     assert why(course) == {"the grader changed, the course library changed, Python or a library changed"}
 

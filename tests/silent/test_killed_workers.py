@@ -70,7 +70,7 @@ def test_a_dask_worker_of_another_version_is_refused_in_one_line(dask_address):
 def test_a_worker_grades_nothing_for_another_version():
     (job,) = jobs(["student"])
     done = do_elsewhere(replace(job, version="of another grader"))
-    assert done.graded is None and done.version == imported_version(job.course.root / "exercises")
+    assert done.graded is None and done.version == imported_version(job.course)
 
 
 @pytest.fixture(scope="module")

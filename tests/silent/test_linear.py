@@ -16,6 +16,7 @@ from autograder.ci.text import Words
 from autograder.feedback.body import notebook_body
 from autograder.feedback.strip import without_hidden_tests
 from autograder.model import cells
+from autograder.model.course_file import read_course_file
 from autograder.model.plain_text import one_line, paragraph
 from autograder.model.submitted_cells import SubmittedCell
 from autograder.pipeline import drawings
@@ -26,11 +27,12 @@ from autograder.report.code import Answer
 from autograder.report.readymade import ready_made
 from autograder.report.similarity import similar_pairs
 from autograder.report.statistics import _kind
-from tests.grading import assignment
+from tests.grading import ROOT, assignment
 
 pytestmark = pytest.mark.slow
 
 SHORT = 8000
+PATTERNS = read_course_file(ROOT).ready_made
 TEXTS: dict[str, Callable[[int], str]] = {
     "formulas": lambda n: "\\\\[" * (n // 3),
     "environments": lambda n: "\\begin{a}[" * (n // 10),
@@ -70,7 +72,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "feedback": lambda text: without_hidden_tests(_notebook(text, "markdown")),
     "marking guide": lambda text: with_marking_guides(_notebook(text, "code"), _notebook(text, "code")),
     "similar answers": lambda text: similar_pairs([Answer(who, "p", text, "") for who in "ab"]),
-    "ready-made parts": lambda text: ready_made([Answer("a", "p", text, "")]),
+    "ready-made parts": lambda text: ready_made([Answer("a", "p", text, "")], PATTERNS),
     "statistics": _kind,
     "results of CI": Words([]).clean,
     "magics": cells.without_magics,
@@ -136,7 +138,7 @@ def test_an_answer_of_usual_length_is_shown_as_it_was_written():
 
 def test_a_drawing_is_drawn_once_however_its_call_is_written():
     drawings._drawn.cache_clear()
-    made = [drawings.drawing("figures.attention_block()" + " " * n) for n in range(50)]
+    made = [drawings.drawing("figures.attention_block()" + " " * n, "course.figures") for n in range(50)]
     assert all(one is made[0] for one in made)
-    assert drawings.drawing("figures.no_such_drawing()") is None
+    assert drawings.drawing("figures.no_such_drawing()", "course.figures") is None
     assert drawings._drawn.cache_info().currsize == 1

@@ -33,7 +33,8 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("2_finetuning", "3_write_tests"):
         (root / "source" / SHEET / f"{name}.ipynb").unlink()
     copy_exercises(root, SHEET)
-    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, root)
     generate(Course(root), SHEET)
     return root
 
@@ -145,7 +146,8 @@ def test_an_exercise_added_after_grading_is_one_line_that_names_it(
 
 
 def test_an_empty_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, tmp_path)
     assert main(["--course", str(tmp_path), "release"]) == 2
     said = capsys.readouterr().err
     assert "holds no assignment to release" in said and said.count("\n") == 1

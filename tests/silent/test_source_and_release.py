@@ -28,7 +28,8 @@ def course(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "submitted" / "ada" / SHEET)
     copy_exercises(root, SHEET)
-    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, root)
     return root
 
 

@@ -65,7 +65,8 @@ def graded(tmp_path_factory) -> Course:
     root = tmp_path_factory.mktemp("tasks") / "course"
     (root / "source" / "work").mkdir(parents=True)
     nbformat.write(instructor_notebook(), root / "source" / "work" / "1_person.ipynb")
-    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, root)
     done = nbgrader(root, "generate_assignment", "work")
     assert done.returncode == 0, done.stderr[-2000:]
     course = Course(root)
@@ -91,7 +92,7 @@ def hand_in(course: Course, answers: dict[str, str], added: list[str]) -> None:
 
 
 def run(course: Course, patched: pytest.MonkeyPatch, force: bool = False) -> Row:
-    patched.setattr(classroom, "_results", lambda todo, order, warm: map(with_kernels, todo))
+    patched.setattr(classroom, "_results", lambda course, todo, order, warm: map(with_kernels, todo))
     (row,) = grade_class(course, GradingOptions("work", force=force))
     return row
 

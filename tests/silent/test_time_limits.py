@@ -43,7 +43,8 @@ def test_a_short_limit_is_never_made_longer():
 
 def test_the_solution_s_time_makes_the_limit_in_few_steps(tmp_path):
     record_pace(tmp_path, "toy", {"1_one": {"quick": 0.004, "middling": 0.9, "slow": 2.4, "endless": 100.0}})
-    assert limits_of(tmp_path, "toy") == {"1_one": {"quick": 10.0, "middling": 20.0, "slow": 60.0, "endless": 60.0}}
+    found = limits_of(tmp_path, "toy", 60.0)
+    assert found == {"1_one": {"quick": 10.0, "middling": 20.0, "slow": 60.0, "endless": 60.0}}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"1_one": 3}', '{"1_one": {"a": "b"}}'])
@@ -51,7 +52,7 @@ def test_a_note_that_cannot_be_read_leaves_the_usual_limits(tmp_path, text):
     path = pace_path(tmp_path, "toy")
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    assert limits_of(tmp_path, "toy") == {}
+    assert limits_of(tmp_path, "toy", 60.0) == {}
 
 
 def test_release_notes_what_the_solution_took(tmp_path, monkeypatch):

@@ -150,7 +150,8 @@ def course(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "release" / SHEET, root / "release" / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "submitted" / "ada" / SHEET)
     copy_exercises(root, SHEET)
-    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, root)
     for station in ("source", "release"):
         path = root / station / SHEET / f"{NOTEBOOK}.ipynb"
         notebook = nbformat.read(path, as_version=4)

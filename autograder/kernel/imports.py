@@ -1,0 +1,75 @@
+"""What kernels import of a course: the library of the students' notebooks, and modules that are imported beforehand."""
+
+from __future__ import annotations
+
+import site
+import sysconfig
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograder.errors import GradingError
+from autograder.model.course import Course
+
+_GRADER = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class KernelImports:
+    """``readable``: files and folders of the library, for confined kernels to read; ``paths``: what ``sys.path`` needs
+    so that it is found there; ``warm``: modules that the fork server imports once for all kernels.
+    """
+
+    readable: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    warm: tuple[str, ...] = ()
+
+
+def imports_of(course: Course) -> KernelImports:
+    """Raises GradingError where the course's library is not installed, or lies where it would show more than itself."""
+    library = course.file.library
+    if not library:
+        return KernelImports(warm=course.file.warm)
+    places = library_places(library)
+    for place in places:
+        _require_harmless(library, place, course)
+    installed = {Path(path).resolve() for path in (*sysconfig.get_paths().values(), *site.getsitepackages())}
+    depth = library.count(".")
+    parents = dict.fromkeys(place.parents[depth] for place in places)
+    paths = tuple(str(parent) for parent in parents if parent not in installed)
+    return KernelImports(tuple(map(str, places)), paths, course.file.warm)
+
+
+def library_places(library: str) -> list[Path]:
+    """The folders of a package (a namespace package can have several), or the file of a module. Imports nothing of it.
+
+    Raises GradingError where it is not installed.
+    """
+    spec = _found(library)
+    if spec is None:
+        raise GradingError(
+            f"course.toml: the library {library!r} is not installed where the grader runs: install it with pip beside "
+            "the grader, or name another one"
+        )
+    if spec.submodule_search_locations is not None:
+        return [Path(place).resolve() for place in spec.submodule_search_locations]
+    return [Path(spec.origin).resolve()] if spec.has_location and spec.origin else []
+
+
+def _found(library: str) -> ModuleSpec | None:
+    try:
+        return find_spec(library)
+    except (ImportError, ValueError, AttributeError):  # its parent is missing, or is no package
+        return None
+
+
+def _require_harmless(library: str, place: Path, course: Course) -> None:
+    root = course.root.resolve()
+    for secret in (root, _GRADER, *(folder.resolve() for folder in course.private_folders())):
+        # a folder of its own within the course is as good a place as any
+        if secret.is_relative_to(place) or (secret != root and place.is_relative_to(secret)):
+            raise GradingError(
+                f"course.toml: students' code may read the library {library!r}, but {place} is not apart from "
+                f"{secret}, which it must not read: keep the library in a folder of its own"
+            )

@@ -1,0 +1,178 @@
+"""``course.toml`` at a course's root: what is this course's own. nbgrader's settings lie in ``nbgrader_config.py``.
+
+Every setting has a default, so a course needs no such file. A key that nobody knows and a value of the wrong type are
+errors: a typo in here would be noticed much later, by students.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from autograder.errors import GradingError
+from autograder.model.limits import Limits
+
+NAME = "course.toml"
+#: Stands for the course's repository where nobody has named one.
+NO_REPOSITORY = "OWNER/NAME"
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+#: Limits that a course may set; the others follow from the assignment.
+_LIMITS = ("cell_seconds", "submission_seconds", "memory_bytes", "processes", "disk_bytes")
+
+
+@dataclass(frozen=True)
+class Publish:
+    """What ``autograder publish`` takes from the course beside notebooks and library.
+
+    files: paths within the course, copied as they are; pictures that a Markdown file shows come with it.
+    readme: a Jinja template for README.md; empty for the grader's own, plain one.
+    """
+
+    files: tuple[str, ...] = ()
+    readme: str = ""
+
+
+@dataclass(frozen=True)
+class CourseFile:
+    """The settings of ``course.toml``.
+
+    repository: OWNER/NAME of the public repository; it takes the place of ``placeholder`` in released notebooks.
+    library: import name of what students' notebooks import; empty where there is none.
+    checks: package of the visible checks that notebooks call, for a look at whether they exist.
+    drawings: module whose functions without arguments, as far as ``__all__`` lists them, are drawn once per worker.
+    warm: modules that are imported once, before the first kernel starts; what cannot be imported is skipped.
+    deliverables: assignment -> files that students hand in beside the notebooks.
+    ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
+    """
+
+    title: str = ""
+    repository: str = NO_REPOSITORY
+    placeholder: str = NO_REPOSITORY
+    library: str = ""
+    checks: str = ""
+    drawings: str = ""
+    warm: tuple[str, ...] = ()
+    deliverables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    ready_made: Mapping[str, str] = field(default_factory=dict, hash=False)
+    limits: Limits = field(default_factory=Limits)
+    publish: Publish = field(default_factory=Publish)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages behind ``warm``, without the library: a grade can depend on their versions."""
+        return tuple(sorted({name.partition(".")[0] for name in self.warm} - {self.library.partition(".")[0]}))
+
+
+def read_course_file(root: Path) -> CourseFile:
+    """The course's settings; the defaults where it has no ``course.toml``. Raises GradingError, in one line."""
+    try:
+        data = tomllib.loads((root / NAME).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return CourseFile()
+    except OSError as error:
+        raise GradingError(f"{root / NAME} cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GradingError(f"{NAME} is not TOML: {error}") from error
+    return CourseFile(**_read(data, _READERS, "at the top of the file"))
+
+
+def _read(table: Mapping[str, Any], readers: Mapping[str, Callable[[str, Any], Any]], where: str) -> dict[str, Any]:
+    for key in table:
+        if key not in readers:
+            near = get_close_matches(key, readers, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(readers)}"
+            raise GradingError(f"{NAME}: unknown key {key!r} {where}; {hint}")
+    return {key: readers[key](key, value) for key, value in table.items()}
+
+
+def _wrong(key: str, expected: str, value: object) -> GradingError:
+    return GradingError(f"{NAME}: {key}: expected {expected}, got {value!r}")
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong(key, "a text", value)
+    return value
+
+
+def _repository(key: str, value: Any) -> str:
+    if not isinstance(value, str) or not _REPOSITORY.fullmatch(value):
+        raise _wrong(key, f'OWNER/NAME, such as "{NO_REPOSITORY.lower()}"', value)
+    return value
+
+
+def _module(key: str, value: Any) -> str:
+    if not isinstance(value, str) or (value and not _MODULE.fullmatch(value)):
+        raise _wrong(key, 'the name of a module, such as "course" or "course.check"', value)
+    return value
+
+
+def _list(read: Callable[[str, Any], str], key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise _wrong(key, "a list of texts", value)
+    return tuple(read(key, entry) for entry in value)
+
+
+def _path(key: str, value: Any) -> str:
+    path = PurePosixPath(value) if isinstance(value, str) else PurePosixPath()
+    if not path.parts or path.is_absolute() or ".." in path.parts or "\\" in str(path):
+        raise _wrong(key, "a path within its folder, with / between the names", value)
+    return str(path)
+
+
+def _table(key: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise _wrong(key, f"a table [{key}]", value)
+    return value
+
+
+def _deliverables(key: str, value: Any) -> Mapping[str, tuple[str, ...]]:
+    return {name: _list(_path, f"{key}.{name}", files) for name, files in _table(key, value).items()}
+
+
+def _patterns(key: str, value: Any) -> Mapping[str, str]:
+    for name, pattern in _table(key, value).items():
+        try:
+            re.compile(_text(f"{key}.{name}", pattern))
+        except re.error as error:
+            raise GradingError(f"{NAME}: {key}.{name} is no regular expression: {error}") from error
+    return dict(value)
+
+
+def _limits(key: str, value: Any) -> Limits:
+    kinds = {one.name: type(one.default) for one in fields(Limits) if one.name in _LIMITS}
+    readers = {name: partial(_positive, kind) for name, kind in kinds.items()}
+    return Limits(**_read(_table(key, value), readers, f"in [{key}]"))
+
+
+def _positive(kind: type, key: str, value: Any) -> float:
+    number = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < float("inf"):
+        raise _wrong(f"limits.{key}", "a whole number above 0" if kind is int else "a number above 0", value)
+    return kind(value)
+
+
+def _publish(key: str, value: Any) -> Publish:
+    return Publish(**_read(_table(key, value), {"files": partial(_list, _path), "readme": _path}, f"in [{key}]"))
+
+
+_READERS: Mapping[str, Callable[[str, Any], Any]] = {
+    "title": _text,
+    "repository": _repository,
+    "placeholder": _repository,
+    "library": _module,
+    "checks": _module,
+    "drawings": _module,
+    "warm": partial(_list, _module),
+    "deliverables": _deliverables,
+    "ready_made": _patterns,
+    "limits": _limits,
+    "publish": _publish,
+}

@@ -1,0 +1,113 @@
+"""What kernels may read of a course is its library, wherever that is installed, and nothing else of the course."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.errors import GradingError
+from autograder.kernel.imports import KernelImports, imports_of, library_places
+from autograder.model.course import Course
+from autograder.pipeline.execute import Kernels, run
+from tests.isolation.conftest import text
+
+READ = "print(open({path!r}).read())"
+
+
+def make_course(folder: Path, library: str) -> Course:
+    (folder / "source").mkdir(parents=True)
+    (folder / "secret.txt").write_text("42")
+    (folder / "course.toml").write_text(f"library = {library!r}\n" if library else "title = 'No library'\n")
+    return Course(folder)
+
+
+def package(folder: Path, name: str) -> Path:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text("ANSWER = 6 * 7\n")
+    return folder / name
+
+
+def shown(imports: KernelImports, source: str, answers: Path) -> str:
+    """What a confined kernel prints; the name of its error where there is one."""
+    answers.mkdir(exist_ok=True)
+    with Kernels.open("auto", imports=imports) as kernels:
+        notebook = new_notebook(cells=[new_code_cell(source)])
+        ran = run(notebook, files={}, inputs={}, answers=answers, kernels=kernels)
+    return ran.outcomes[0].visible.ename or text(ran.notebook).strip()
+
+
+def test_an_editable_library_in_another_folder_is_imported_and_the_course_beside_it_is_not_read(tmp_path, monkeypatch):
+    """As pip's editable installs do it: a folder that a ``.pth`` file names."""
+    place = package(tmp_path / "course" / "src", "statistics_course")
+    monkeypatch.syspath_prepend(str(place.parent))
+    imports = imports_of(make_course(tmp_path / "course", "statistics_course"))
+    assert imports.readable == (str(place),) and imports.paths == (str(place.parent),)
+    assert shown(imports, "import statistics_course; print(statistics_course.ANSWER)", tmp_path / "a") == "42"
+    secret = READ.format(path=str(tmp_path / "course" / "secret.txt"))
+    assert shown(imports, secret, tmp_path / "b") == "PermissionError"
+
+
+def test_a_plainly_installed_library_needs_no_path_of_its_own(tmp_path):
+    imports = imports_of(make_course(tmp_path, "nh3"))
+    assert imports.paths == () and len(imports.readable) == 1
+    assert shown(imports, "import nh3; print(nh3.__name__)", tmp_path / "answers") == "nh3"
+
+
+def test_a_course_without_a_library_shows_nothing_of_it(tmp_path):
+    imports = imports_of(make_course(tmp_path, ""))
+    assert imports == KernelImports()
+    assert shown(imports, READ.format(path=str(tmp_path / "secret.txt")), tmp_path / "answers") == "PermissionError"
+
+
+def test_a_namespace_package_is_found_in_all_its_folders(tmp_path, monkeypatch):
+    for part in ("one", "two"):
+        (tmp_path / part / "spread" / part).mkdir(parents=True)
+        monkeypatch.syspath_prepend(str(tmp_path / part))
+    assert sorted(library_places("spread")) == [tmp_path / "one" / "spread", tmp_path / "two" / "spread"]
+
+
+def test_a_module_is_its_file_and_a_subpackage_its_folder(tmp_path, monkeypatch):
+    (tmp_path / "helpers_of_course.py").write_text("")
+    package(package(tmp_path, "faculty"), "statistics")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert library_places("helpers_of_course") == [tmp_path / "helpers_of_course.py"]
+    imports = imports_of(make_course(tmp_path / "course", "faculty.statistics"))
+    assert imports.readable == (str(tmp_path / "faculty" / "statistics"),) and imports.paths == (str(tmp_path),)
+
+
+@pytest.mark.parametrize("name", ["no_such_library", "no_such.library", "json.no_such"])
+def test_a_library_that_is_not_installed_is_one_line(tmp_path, name):
+    with pytest.raises(GradingError, match=f"course.toml: the library '{name}' is not installed") as raised:
+        imports_of(make_course(tmp_path, name))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["source", "exercises", "autograder", "autograder.pipeline"])
+def test_what_holds_answers_is_no_library(tmp_path, monkeypatch, name):
+    course = make_course(tmp_path, name)
+    (tmp_path / "exercises").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(GradingError, match="which it must not read"):
+        imports_of(course)
+
+
+def test_the_course_s_folder_is_no_library(tmp_path, monkeypatch):
+    course = make_course(tmp_path / "whole_course", "whole_course")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(GradingError, match="which it must not read"):
+        imports_of(course)
+
+
+def test_grading_says_it_before_it_begins(tmp_path):
+    make_course(tmp_path, "no_such_library")
+    (tmp_path / "submitted" / "ada" / "toy").mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder.cli", "--course", str(tmp_path), "grade", "toy"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2 and "'no_such_library' is not installed" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

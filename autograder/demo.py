@@ -29,7 +29,8 @@ def main() -> int:
     course = ROOT / "demo"
     shutil.rmtree(course, ignore_errors=True)
     course.mkdir()
-    shutil.copy(ROOT / "nbgrader_config.py", course)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, course)
     for tree in ("source", "exercises"):
         shutil.copytree(ROOT / tree / ASSIGNMENT, course / tree / ASSIGNMENT)
     for shared in (ROOT / "exercises").glob("*.py"):

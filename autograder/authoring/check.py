@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.sample_answers import Sample, problems, samples
-from autograder.authoring.trial import WARM, Trials
+from autograder.authoring.trial import Trials
 from autograder.classroom.fingerprint import digest, machine_parts
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
@@ -36,11 +36,9 @@ def check_exercises(
     assignment: Assignment,
     exercise: str = "",
     progress: Progress = lambda done, of: None,
-    modules: Iterable[str] = WARM,
 ) -> list[ExerciseCheck]:
     """Try every sample answer of an assignment, or of one of its exercises, in order of their names.
 
-    modules: what the warm process imports, so that not every answer has to.
     Raises GradingError for an exercise that does not exist, or whose folder cannot be used.
     """
     folder = assignment.references.folder
@@ -48,7 +46,7 @@ def check_exercises(
     if exercise and exercise not in known:
         raise GradingError(f"{assignment.name} has no exercise {exercise!r}; known are {', '.join(known) or 'none'}")
     assignment.references.exercises(assignment.name)
-    with Trials(assignment, modules) as trials:
+    with Trials(assignment) as trials:
         chosen = samples(trials, exercise)
         found = list(zip(chosen, _tried(trials, chosen, progress), strict=True))
     return [_summary(name, found, assignment) for name in ([exercise] if exercise else known)]
@@ -97,7 +95,7 @@ def state(course: Course, assignment: Assignment) -> str:
         for path in sorted(paths)
         if path.is_file() and _counts(path)
     }
-    return digest(files, machine_parts())
+    return digest(files, machine_parts(course.file))
 
 
 def _counts(path: Path) -> bool:

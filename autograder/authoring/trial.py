@@ -27,7 +27,6 @@ from nbformat import NotebookNode
 
 from autograder.authoring.slices import affected, graded_cells, needed
 from autograder.authoring.texts import solutions
-from autograder.kernel.warm_process import EVERY_KERNEL
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course_file import read_course_file
@@ -62,7 +61,7 @@ class Trials:
         theirs.close()
         self._channel, self._lock = ours, threading.Lock()
         modules = read_course_file(assignment.references.folder.parent).warm
-        self._channel.send(json.dumps([*modules, *EVERY_KERNEL]).encode())
+        self._channel.send(json.dumps(modules).encode())
 
     def __enter__(self) -> Trials:
         return self

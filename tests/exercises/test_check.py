@@ -16,7 +16,7 @@ SQUARED = "def double(x):\\n    return x ** 2"
 
 def checked(tmp_path, right: str = RIGHT, wrong: str = "", oracle: str = ORACLE) -> ExerciseCheck:
     wrong = wrong or f'SampleAnswer("squared", "{SQUARED}", points=0, mistake="squared")'
-    (found,) = check_exercises(tiny_course(tmp_path, f"RIGHT = [{right}]\nWRONG = [{wrong}]\n", oracle), modules=())
+    (found,) = check_exercises(tiny_course(tmp_path, f"RIGHT = [{right}]\nWRONG = [{wrong}]\n", oracle))
     return found
 
 
@@ -79,21 +79,21 @@ def test_a_message_that_shows_an_expected_value_is_found(tmp_path):
 
 def test_an_exercise_without_answers_and_one_that_no_cell_grades_are_problems(tmp_path):
     assignment = tiny_course(tmp_path)
-    (found,) = check_exercises(assignment, modules=())
+    (found,) = check_exercises(assignment)
     assert "at least one right and one wrong answer" in found.problems[0]
     other = tmp_path / "exercises" / "tiny" / "forgotten"
     other.mkdir()
     (other / "oracle.py").write_text(ORACLE)
     assert (
         "no notebook of tiny has a graded cell 'forgotten'"
-        in check_exercises(assignment, "forgotten", modules=())[0].problems[1]
+        in check_exercises(assignment, "forgotten")[0].problems[1]
     )
 
 
 @pytest.mark.parametrize("answers", ["RIGHT = []", "RIGHT = WRONG = [1 / 0]"])
 def test_answers_that_cannot_be_read_stop_the_check_in_one_line(tmp_path, answers):
     with pytest.raises(GradingError, match=r"exercises/tiny/doubled/answers.py (must define|cannot be imported)"):
-        check_exercises(tiny_course(tmp_path, answers), modules=())
+        check_exercises(tiny_course(tmp_path, answers))
 
 
 def test_an_unknown_exercise_is_said_with_those_that_exist(tmp_path):

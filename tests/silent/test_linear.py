@@ -77,7 +77,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "results of CI": Words([]).clean,
     "magics": cells.without_magics,
     "hidden lines": cells.split_hidden,
-    "drawings": drawings.drawing,
+    "drawings": lambda text: drawings.drawing(text, "course.figures"),
     "notes": lambda text: (one_line(text), paragraph(text)),
 }
 

@@ -39,6 +39,7 @@ def configured(root: Path, text: str, base: str | None = None) -> Path:
     root.mkdir(parents=True, exist_ok=True)
     first = (ROOT / "nbgrader_config.py").read_text() if base is None else base
     (root / "nbgrader_config.py").write_text(first + text)
+    shutil.copy(ROOT / "course.toml", root)
     return root
 
 

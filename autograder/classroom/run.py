@@ -274,8 +274,8 @@ def _results(
         yield from local_results(todo, order.workers)
     else:
         available()
-        with closing(warm or KernelForkServer(imports_of(course))) as fork_server:  # it comes up while the self-test is running
-            start_importing(course.file.drawings)
+        with closing(warm or KernelForkServer(imports_of(course))) as fork_server:
+            start_importing(course.file.drawings)  # both while the self-test is running
             prove()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()
             yield from local_results([replace(job, fork_server=fork_server.address) for job in todo], order.workers)

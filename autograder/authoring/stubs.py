@@ -21,14 +21,15 @@ from autograder.references.loader import ANSWERS, ORACLE
 from autograder.references.store import FOLDER
 
 
-def write_stubs(course: Course, new: NewExercise, checks: str = "") -> list[Path]:
+def write_stubs(course: Course, new: NewExercise) -> list[Path]:
     """Write the exercise's files, all or none, and append its cells to the notebook; returns what was written.
 
-    checks: the package of the course's visible checks, such as ``course.check``; empty where there is none.
+    Where ``course.toml`` names a package of visible checks, and it is there, the exercise gets a module in it.
     Raises GradingError where anything of this name exists.
     """
     notebook = course.source(new.assignment) / f"{new.notebook}.ipynb"
     _require_new(course, new)
+    checks = course.file.checks
     checks = checks if checks and course.root.joinpath(*checks.split(".")).is_dir() else ""
     files = {**_exercise(course, new), **(_check(course, new, checks) if checks else {})}
     for path in files:

@@ -17,26 +17,23 @@ MARK = "STUB: "
 _STUB = re.compile(re.escape(MARK) + r"([^\"\n|]*)")
 
 
-def require_filled_in(course: Course, assignment: Assignment, checks: str = "") -> None:
+def require_filled_in(course: Course, assignment: Assignment) -> None:
     """Raises GradingError with the first stub of an assignment, and how many more there are."""
-    found = list(stubs(course, assignment, checks))
+    found = list(stubs(course, assignment))
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise GradingError(f"{assignment.name}: {found[0]}{more}; fill it in")
 
 
-def stubs(course: Course, assignment: Assignment, checks: str = "") -> Iterator[str]:
-    """Every place that is still a stub, each in one line that names file or cell.
-
-    checks: the package of the course's visible checks; empty where there is none.
-    """
+def stubs(course: Course, assignment: Assignment) -> Iterator[str]:
+    """Every place that is still a stub, each in one line that names file or cell."""
     for name, notebook in assignment.source.items():
         for number, cell in enumerate(notebook.cells):
             where = f"{name}.ipynb, cell '{cells.grade_id(cell) or cell.get('id', number)}'"
             yield from (f"{where} is a stub: {what}" for what in _found(cell.source))
     folders = [course.root / FOLDER / assignment.name]
-    if checks:
-        folders.append(course.root.joinpath(*checks.split("."), assignment.name))
+    if course.file.checks:
+        folders.append(course.root.joinpath(*course.file.checks.split("."), assignment.name))
     for path in (path for folder in folders for path in sorted(folder.rglob("*.py"))):
         yield from (f"{path.relative_to(course.root)} is a stub: {what}" for what in _found(_text(path)))
 

@@ -31,14 +31,17 @@ def course(tmp_path: Path) -> Course:
     return Course(tmp_path / "course")
 
 
-def new(course: Course, name: str, checks: str = "") -> list[str]:
-    return [str(path.relative_to(course.root)) for path in write_stubs(course, read_name(name, course), checks)]
+def new(course: Course, name: str) -> list[str]:
+    return [str(path.relative_to(course.root)) for path in write_stubs(course, read_name(name, course))]
 
 
-def library(course: Course, discover: bool = False) -> None:
+def with_library(course: Course, discover: bool = False) -> Course:
     (course.root / "lib" / "check").mkdir(parents=True)
     for name in ("lib/__init__.py", "lib/check/__init__.py", *(["lib/check/discover.py"] if discover else [])):
         (course.root / name).write_text("")
+    with (course.root / "course.toml").open("a") as file:
+        file.write('library = "lib"\nchecks = "lib.check"\n')
+    return Course(course.root)
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -161,8 +164,8 @@ def failing_at(suffix: str) -> Callable[[Path, bytes], None]:
 
 @pytest.mark.parametrize("discover", [True, False])
 def test_a_course_with_checks_of_its_own_gets_a_module_for_the_visible_check(discover: bool, course: Course) -> None:
-    library(course, discover)
-    written = new(course, "filters/low_pass", "lib.check")
+    course = with_library(course, discover)
+    written = new(course, "filters/low_pass")
     assert written[3:] == ["lib/check/filters/low_pass.py", "lib/check/filters/__init__.py"]
     for name in written[1:]:
         ast.parse((course.root / name).read_text(encoding="utf-8"))
@@ -174,9 +177,9 @@ def test_a_course_with_checks_of_its_own_gets_a_module_for_the_visible_check(dis
 
 
 def test_a_package_of_checks_finds_its_modules_by_itself(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    library(course)
-    new(course, "filters/low_pass", "lib.check")
-    new(course, "filters/high_pass", "lib.check")
+    course = with_library(course)
+    new(course, "filters/low_pass")
+    new(course, "filters/high_pass")
     monkeypatch.syspath_prepend(course.root)
     from lib.check import filters  # type: ignore[import-not-found]
 
@@ -186,9 +189,9 @@ def test_a_package_of_checks_finds_its_modules_by_itself(course: Course, monkeyp
 
 
 def test_the_second_exercise_of_an_assignment_uses_its_notebooks_import(course: Course) -> None:
-    library(course)
-    new(course, "filters/low_pass", "lib.check")
-    (written, *_, last) = new(course, "filters/high_pass", "lib.check")
+    course = with_library(course)
+    new(course, "filters/low_pass")
+    (written, *_, last) = new(course, "filters/high_pass")
     assert last == "lib/check/filters/high_pass.py"
     sources = [cell.source for cell in nbformat.read(course.root / written, as_version=4).cells]
     assert sum("from lib.check" in source for source in sources) == 1
@@ -196,8 +199,8 @@ def test_the_second_exercise_of_an_assignment_uses_its_notebooks_import(course: 
 
 
 def test_a_notebook_that_imports_no_checks_gets_the_import_in_the_graded_cell(course: Course) -> None:
-    library(course)
-    new(course, "signals/median", "lib.check")
+    course = with_library(course)
+    new(course, "signals/median")
     sources = [cell.source for cell in nbformat.read(course.root / SMOOTHING, as_version=4).cells]
     assert sources[-1].startswith("from lib.check import signals as check\n\ncheck.median(median)\n")
 
@@ -215,9 +218,9 @@ def test_a_new_notebook_begins_with_the_courses_setup_cell(course: Course) -> No
 
 
 def test_every_file_of_a_new_exercise_is_named_as_a_stub(course: Course) -> None:
-    library(course)
-    written = new(course, "filters/low_pass", "lib.check")
-    found = list(stubs(course, Assignment.unreleased(course, "filters"), "lib.check"))
+    course = with_library(course)
+    written = new(course, "filters/low_pass")
+    found = list(stubs(course, Assignment.unreleased(course, "filters")))
     for cell in ("low_pass_text", "low_pass_answer", "low_pass"):
         assert any(f"1_filters.ipynb, cell '{cell}' is a stub: " in line for line in found), found
     for name in written[1:4]:

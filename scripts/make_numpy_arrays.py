@@ -1,22 +1,27 @@
-"""Makes the arrays of the NumPy sheet, in the shapes of its constants: ``python scripts/make_numpy_arrays.py``.
+"""Makes the arrays of numpy_attention, in the shapes of its constants: ``python scripts/make_numpy_arrays.py``.
 
-Eleven ``.npy`` files as the sheet names them, and ``recorded.npz`` with the outcomes to practise writing tests
+Eleven ``.npy`` files as the notebook names them, and ``recorded.npz`` with the outcomes to practise writing tests
 on. Weights are drawn with variance 1 / d_model, so that scores are of order 1 and the attention is not saturated.
 """
 
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
-from autograder.oracles.numpy_attention_heads import D_QKV, N_HEADS, oracle
-from autograder.oracles.numpy_attention_tests import IMPLEMENTATIONS, draw_inputs, record
+from autograder.references import loader
+
+ROOT = Path(__file__).parents[1]
+EXERCISES = f"{loader.package(ROOT / 'exercises')}.numpy_attention"
+heads, implementations = import_module(f"{EXERCISES}._heads"), import_module(f"{EXERCISES}._implementations")
 
 D_MODEL, INPUT_LEN = 256, 32
-FOLDER = Path(__file__).parents[1] / "course" / "data" / "numpy_attention"
-#: The order of ``course.check.numpy_attention.recorded.PRACTICE``: two right ones, then four wrong ones.
+D_QKV, N_HEADS = heads.D_QKV, heads.N_HEADS
+FOLDER = ROOT / "course" / "data" / "numpy_attention"
+#: The order of ``course.check.numpy_attention._recorded.PRACTICE``: two right ones, then four wrong ones.
 PRACTICE = ("float64", "float32", "M2", "M1", "M1-overflow", "uniform")
 
 
@@ -30,7 +35,7 @@ def draw(seed: int) -> dict[str, np.ndarray]:
         weights = {name: generator.normal(0, D_MODEL**-0.5, (*stack, D_MODEL, D_QKV)) for name in ("W_q", "W_k", "W_v")}
         weights["W_o"] = generator.normal(0, rows**-0.5, (rows, D_MODEL))
         arrays |= {name + suffix: array for name, array in weights.items()}
-        arrays["y" + suffix] = oracle({"x": x, **weights})
+        arrays["y" + suffix] = heads.oracle({"x": x, **weights})
     return arrays
 
 
@@ -42,8 +47,9 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     for name, array in draw(options.seed).items():
         np.save(options.out / f"{name}.npy", array)
-    known = {implementation.id: implementation for implementation in IMPLEMENTATIONS}
-    practice = record(draw_inputs(np.random.default_rng(options.seed)), [known[name] for name in PRACTICE])
+    known = {implementation.id: implementation for implementation in implementations.IMPLEMENTATIONS}
+    inputs = implementations.draw_inputs(np.random.default_rng(options.seed))
+    practice = implementations.record(inputs, [known[name] for name in PRACTICE])
     np.savez_compressed(options.out / "recorded.npz", **practice)
 
 

@@ -14,8 +14,9 @@ from autograder.exercise import SampleAnswer
 from autograder.model.verdict import CellVerdict
 from autograder.references import loader
 
-#: A number in a message that could be an expected value: one with at least three decimals.
-_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+#: A number in a message that could be an expected value: one with a point and at least four digits, leading zeros
+#: not counted. Among hundreds of expected values, some agree with any shorter number by chance.
+_NUMBER = re.compile(r"-?(?:0\.0*[1-9]\d{3,}|[1-9]\d{2,}\.\d+|[1-9]\d\.\d{2,}|[1-9]\.\d{3,})")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ def samples(trials: Trials, exercise: str = "") -> list[Sample]:
 def problems(trials: Trials, sample: Sample) -> list[str]:
     """What is not as the author says; empty where all is well. Raises GradingError for an answer that cannot be tried.
 
-    A right answer has full points and passes the visible checks, everywhere. A wrong one leaves the points it should,
+    A right answer has full points and passes the visible checks, everywhere but in the cells that it costs (a bonus,
+    say). A wrong one leaves the points it should,
     in its own cell and in those it also costs, is named, and costs no other cell anything.
     """
     answer = sample.answer
@@ -57,16 +59,17 @@ def problems(trials: Trials, sample: Sample) -> list[str]:
     tried = trials.run(texts, only=(sample.exercise, *answer.costs) if in_file else ())
     if sample.exercise not in tried.verdicts:
         return [f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}"]
-    said = list(_right(tried)) if sample.right else list(_wrong(trials, sample, tried))
+    said = list(_right(answer, tried)) if sample.right else list(_wrong(trials, sample, tried))
     return said + [f"the message shows an expected value: {leak}" for leak in leaked(trials, tried)]
 
 
-def _right(tried: Tried) -> Iterator[str]:
+def _right(answer: SampleAnswer, tried: Tried) -> Iterator[str]:
     for name, verdict in tried.verdicts.items():
-        if verdict.status != "passed":
+        costs = name in answer.costs
+        if costs == (verdict.status == "passed") or verdict.points != answer.costs.get(name, verdict.max_points):
             yield f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}"
     for name, message in tried.visible.items():
-        if message:
+        if message and name not in answer.costs:
             yield f"{name}: the visible check refuses it: {message}"
 
 

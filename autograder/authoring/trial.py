@@ -70,16 +70,17 @@ class Trials:
         self._channel.close()
         self._process.wait()
 
-    def affected(self, changed: Iterable[str]) -> dict[str, list[str]]:
-        """Notebook -> the autograded cells (grade ids) that these solution cells and files can influence.
+    def affected(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
+        """Notebook -> the autograded cells (grade ids) that these texts of solution cells and files can influence.
 
         A file can influence every cell.
         """
-        changed = set(changed)
         found = {}
         for name, notebook in self.assignment.source.items():
-            everywhere = bool(changed & self.assignment.deliverables)
-            places = graded_cells(notebook) if everywhere else affected(notebook, changed)
+            if self.assignment.deliverables & set(texts):
+                places = graded_cells(notebook)
+            else:
+                places = sorted({*affected(notebook, texts), *affected(self._filled(notebook.cells, texts), texts)})
             if places:
                 found[name] = [str(cells.grade_id(notebook.cells[index])) for index in places]
         return found
@@ -103,7 +104,9 @@ class Trials:
     def _notebook(self, name: str, texts: Mapping[str, str], graded: list[str]) -> Tried:
         source = self.assignment.source[name]
         targets = [index for index, cell in enumerate(source.cells) if cells.grade_id(cell) in graded]
-        kept = sorted(set().union(*(needed(source, index) for index in targets)))
+        # an answer may use names that the instructor's solution does not
+        both = (source, self._filled(source.cells, texts))
+        kept = sorted(set().union(*(needed(notebook, index) for notebook in both for index in targets)))
         notebook = self._filled([source.cells[index] for index in kept], texts)
         with tempfile.TemporaryDirectory(prefix="autograder-trial-") as folder:
             parts = self._lay_out(Path(folder), notebook, texts)

@@ -85,9 +85,9 @@ class Mistake:
     variant: Any = None
     share: float = 0.0
 
-    def check(self, passed: bool = False, /, **values: object) -> Check:
-        """The check for this mistake. ``values`` fill the placeholders ``{name}`` of the message."""
-        return Check(self.id, passed, self.message.format(**values) if values else self.message, self.hint, self.id)
+    def check(self, **values: object) -> Check:
+        """The failed check that names this mistake. ``values`` fill the placeholders ``{name}`` of the message."""
+        return Check(self.id, False, self.message.format(**values) if values else self.message, self.hint, self.id)
 
     def judgement(self, *others: Check, **values: object) -> Judgement:
         """The judgement on an answer with this mistake; ``values`` as for :meth:`check`."""

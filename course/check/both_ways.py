@@ -11,14 +11,14 @@ from course.check.limits import attempt_limit
 
 
 def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[str, Any]:
-    """What ``function(*given)`` gives: as ``own``, and as ``with_ready`` while the names in ``ready`` mean those.
+    """What ``function(*given)`` gives: as ``y``, and as ``ready_y`` while the names in ``ready`` mean those.
 
     ready: name in the function's notebook -> what it means the second time. Each call gets copies of ``given``.
-    Leaves out what fails; raises what ``own`` raised where both fail.
+    Leaves out what fails; raises what the first call raised where both fail.
     """
     answers: dict[str, Any] = {}
     problem: Exception | None = None
-    for name, names in (("own", {}), ("with_ready", ready)):
+    for name, names in (("y", {}), ("ready_y", ready)):
         try:
             with meaning(getattr(function, "__globals__", {}), names), attempt_limit():
                 answers[name] = function(*deepcopy(given))

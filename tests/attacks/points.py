@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tests.mistakes.numpy_attention_snippets import MULTI_RIGHT
+from tests.exercises.answers import text_of
 
+HEADS = text_of("numpy_attention/multihead_attention", "pure einsum")
 #: Never stops writing one and the same answer file, for every case of these exercises.
 THREAD = """
 import os, threading, time
@@ -147,6 +148,6 @@ def apply_self_attention(x, W_q, W_k, W_v, W_o):
 """}, earns={"self_attention": 3.0}),
     PointsAttack(
         "P13", "a bonus for source that no parser survives", "numpy_attention", "1_attention",
-        {"softmax_answer": "x = " + "-" * 150_000 + "1", "multihead_attention_answer": MULTI_RIGHT["pure einsum"]},
+        {"softmax_answer": "x = " + "-" * 150_000 + "1", "multihead_attention_answer": HEADS},
         earns={"multihead_attention": 5.0}),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The NumPy sheet's visible checks: they name what is wrong, let pass what is right, and never ask for torch."""
+"""The visible checks of numpy_attention: they name what is wrong, let pass what is right, and never ask for torch."""
 
 from __future__ import annotations
 
@@ -10,23 +10,29 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.references import loader
 from course.check import numpy_attention as check
 from course.check.base import CheckFailed
-from tests.grading import ROOT, solution
-from tests.mistakes import numpy_attention_snippets as snippets
+from tests.exercises.answers import text_of
+from tests.grading import REFERENCES, ROOT, solution
 
+SELF = "numpy_attention/self_attention"
 DATA = ROOT / "course" / "data" / "numpy_attention"
-NAMES = {"softmax": "softmax", "self": "apply_self_attention", "multi": "apply_multihead_attention"}
-CHECKS = {"softmax": check.softmax, "self": check.self_attention, "multi": check.multihead_attention}
+NAMES = {
+    "softmax": "softmax",
+    "self_attention": "apply_self_attention",
+    "multihead_attention": "apply_multihead_attention",
+}
+CHECKS = {name: getattr(check, name) for name in NAMES}
 
 
-def function(kind: str, code: str) -> Callable[..., Any]:
+def function(exercise: str, code: str) -> Callable[..., Any]:
     """The function that the code defines, in a notebook whose other exercises are solved."""
     scope: dict[str, Any] = {"np": np, "d_qkv": 32, "d_model": 256, "input_len": 32, "n_heads": 8, "data": DATA}
-    for exercise in ("softmax", "self_attention", "multihead_attention"):
-        exec(solution("numpy_attention", "1_attention", f"{exercise}_answer"), scope)
+    for name in NAMES:
+        exec(solution("numpy_attention", "1_attention", f"{name}_answer"), scope)
     exec(code, scope)
-    return scope[NAMES[kind]]
+    return scope[NAMES[exercise]]
 
 
 #: What the message must say, where it can be more than that something is off.
@@ -39,97 +45,87 @@ SAYS = {
     ("softmax", "changes its argument"): "must stay as it is",
     ("softmax", "axis not kept"): "keepdims",
     ("softmax", "log-softmax"): "each row must sum to 1",
-    ("self", "softmax over the queries"): "sum to 1 over axis 0, the queries",
-    ("self", "no softmax"): "Scores become weights by a softmax",
-    ("self", "not scaled"): "5.66 times that: they were not divided",
-    ("self", "divided by d"): "by d_qkv itself, or by its root twice",
-    ("self", "both divided by the root"): "by d_qkv itself, or by its root twice",
-    ("self", "root of d_model"): "they were divided by √d_model",
-    ("self", "root of the length"): "the number of tokens",
-    ("self", "multiplied by the root"): "they were multiplied by √d_qkv",
-    ("self", "keys not transposed"): "a transpose missing",
-    ("self", "query and key exchanged"): "query j with key i",
-    ("self", "weights transposed"): "transposed before they met the values",
-    ("self", "einsum summed over axis 1"): "a multiple of its own value",
-    ("self", "softmax after the sum"): "before the weighted sum",
-    ("self", "causal mask"): "masked",
-    ("self", "residual"): "also holds x",
-    ("self", "no final projection"): "expected shape|must have shape",
-    ("self", "length as a literal"): "a 32 that should be len(x)",
-    ("self", "a scalar"): "must be an array",
-    ("multi", "softmax over the heads"): "not over the heads",
-    ("multi", "softmax over axis 1 of three"): "sum to 1 over axis 0, the queries",
-    ("self", "keys as values"): "Do the weights meet V",
-    ("self", "queries as values"): "Do the weights meet V",
-    ("self", "the mean of the values"): "the same for every key",
-    ("multi", "no softmax"): "Is the softmax there",
-    ("multi", "keys as values"): "Do the weights meet V|laid end to end",
-    ("multi", "not scaled"): "they were not divided",
-    ("multi", "divided by d"): "by d_qkv itself",
-    ("multi", "root of all heads' widths"): "all heads' widths together",
-    ("multi", "root of d_model"): "they were divided by √d_model",
-    ("multi", "keys not transposed"): "a transpose missing",
-    ("multi", "query and key exchanged"): "query j with key i",
-    ("multi", "weights transposed"): "transposed before they met the values",
-    ("multi", "stack reshaped, not transposed"): "A reshape never moves an axis",
-    ("multi", "merged without moving the axis"): "differ from token to token",
-    ("multi", "interleaved"): "interleaved",
-    ("multi", "reversed"): "reverse order",
-    ("multi", "the first head again and again"): "head 0's",
-    ("multi", "residual"): "also holds x",
-    ("multi", "length as a literal (the sheet's own)"): "a 32 that should be len(x)",
+    ("self_attention", "softmax over the queries"): "sum to 1 over axis 0, the queries",
+    ("self_attention", "no softmax"): "Scores become weights by a softmax",
+    ("self_attention", "not scaled"): "5.66 times that: they were not divided",
+    ("self_attention", "divided by d"): "by d_qkv itself, or by its root twice",
+    ("self_attention", "both divided by the root"): "by d_qkv itself, or by its root twice",
+    ("self_attention", "root of d_model"): "they were divided by √d_model",
+    ("self_attention", "root of the length"): "the number of tokens",
+    ("self_attention", "multiplied by the root"): "they were multiplied by √d_qkv",
+    ("self_attention", "keys not transposed"): "a transpose missing",
+    ("self_attention", "query and key exchanged"): "query j with key i",
+    ("self_attention", "weights transposed"): "transposed before they met the values",
+    ("self_attention", "einsum summed over axis 1"): "a multiple of its own value",
+    ("self_attention", "softmax after the sum"): "before the weighted sum",
+    ("self_attention", "causal mask"): "masked",
+    ("self_attention", "residual"): "also holds x",
+    ("self_attention", "no final projection"): "expected shape|must have shape",
+    ("self_attention", "length as a literal"): "a 32 that should be len(x)",
+    ("self_attention", "a scalar"): "must be an array",
+    ("multihead_attention", "softmax over the heads"): "not over the heads",
+    ("multihead_attention", "softmax over axis 1 of three"): "sum to 1 over axis 0, the queries",
+    ("self_attention", "keys as values"): "Do the weights meet V",
+    ("self_attention", "queries as values"): "Do the weights meet V",
+    ("self_attention", "the mean of the values"): "the same for every key",
+    ("multihead_attention", "no softmax"): "Is the softmax there",
+    ("multihead_attention", "keys as values"): "Do the weights meet V|laid end to end",
+    ("multihead_attention", "not scaled"): "they were not divided",
+    ("multihead_attention", "divided by d"): "by d_qkv itself",
+    ("multihead_attention", "root of all heads' widths"): "all heads' widths together",
+    ("multihead_attention", "root of d_model"): "they were divided by √d_model",
+    ("multihead_attention", "keys not transposed"): "a transpose missing",
+    ("multihead_attention", "query and key exchanged"): "query j with key i",
+    ("multihead_attention", "weights transposed"): "transposed before they met the values",
+    ("multihead_attention", "stack reshaped, not transposed"): "A reshape never moves an axis",
+    ("multihead_attention", "merged without moving the axis"): "differ from token to token",
+    ("multihead_attention", "interleaved"): "interleaved",
+    ("multihead_attention", "reversed"): "reverse order",
+    ("multihead_attention", "the first head again and again"): "head 0's",
+    ("multihead_attention", "residual"): "also holds x",
+    ("multihead_attention", "length as a literal (the course's own)"): "a 32 that should be len(x)",
 }
-WRONG = [
-    (kind, name, row[0])
-    for kind, table in (
-        ("softmax", snippets.SOFTMAX_WRONG),
-        ("self", snippets.SELF_WRONG),
-        ("multi", snippets.MULTI_WRONG),
-    )
-    for name, row in table.items()
-]
-RIGHT = [
-    (kind, name, code)
-    for kind, table in (
-        ("softmax", snippets.SOFTMAX_RIGHT),
-        ("self", snippets.SELF_RIGHT),
-        ("multi", snippets.MULTI_RIGHT),
-    )
-    for name, code in table.items()
-]
+RIGHT, WRONG = (
+    [
+        (exercise, answer.name, answer.text)
+        for exercise in NAMES
+        for answer in loader.sample_answers(REFERENCES.folder, f"numpy_attention/{exercise}")[side]
+    ]
+    for side in (0, 1)
+)
 
 
-@pytest.mark.parametrize(("kind", "name", "code"), WRONG, ids=[f"{w[0]}: {w[1]}" for w in WRONG])
+@pytest.mark.parametrize(("exercise", "name", "code"), WRONG, ids=[f"{w[0]}: {w[1]}" for w in WRONG])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_the_check_stops_a_wrong_implementation_and_says_what_is_wrong(kind: str, name: str, code: str) -> None:
+def test_the_check_stops_a_wrong_implementation_and_says_what_is_wrong(exercise: str, name: str, code: str) -> None:
     with pytest.raises(CheckFailed) as failure:
-        CHECKS[kind](function(kind, code))
+        CHECKS[exercise](function(exercise, code))
     said = str(failure.value)
-    assert NAMES[kind] in said
-    assert any(word in said for word in SAYS.get((kind, name), "").split("|")), said
+    assert NAMES[exercise] in said
+    assert any(word in said for word in SAYS.get((exercise, name), "").split("|")), said
 
 
-@pytest.mark.parametrize(("kind", "name", "code"), RIGHT, ids=[f"{r[0]}: {r[1]}" for r in RIGHT])
+@pytest.mark.parametrize(("exercise", "name", "code"), RIGHT, ids=[f"{r[0]}: {r[1]}" for r in RIGHT])
 def test_the_check_lets_pass_a_right_implementation(
-    kind: str, name: str, code: str, capsys: pytest.CaptureFixture[str]
+    exercise: str, name: str, code: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    CHECKS[kind](function(kind, code))
+    CHECKS[exercise](function(exercise, code))
     assert "✓" in capsys.readouterr().out
 
 
 def test_the_constant_width_is_a_thought_and_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
-    check.self_attention(function("self", snippets.SELF_RIGHT["the sheet's own einsum"]))
+    check.self_attention(function("self_attention", text_of(SELF, "the course's own einsum")))
     assert "A thought" in capsys.readouterr().out
-    check.self_attention(function("self", snippets.SELF_RIGHT["einsum throughout"]))
+    check.self_attention(function("self_attention", text_of(SELF, "einsum throughout")))
     assert "A thought" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("kind", CHECKS)
-def test_an_empty_cell_is_called_empty(kind: str) -> None:
-    arguments = "x" if kind == "softmax" else "x, W_q, W_k, W_v, W_o"
-    stub = f"def {NAMES[kind]}({arguments}):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+@pytest.mark.parametrize("exercise", CHECKS)
+def test_an_empty_cell_is_called_empty(exercise: str) -> None:
+    arguments = "x" if exercise == "softmax" else "x, W_q, W_k, W_v, W_o"
+    stub = f"def {NAMES[exercise]}({arguments}):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
     with pytest.raises(CheckFailed, match="not filled in yet"):
-        CHECKS[kind](function(kind, stub))
+        CHECKS[exercise](function(exercise, stub))
 
 
 @pytest.mark.parametrize("allowed", ["abcde"])

@@ -31,17 +31,19 @@ print(json.dumps({**machine_parts(course.file), **content_parts(opened), **rule_
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory) -> Path:
-    """The grader's and the course library's code, to be changed."""
+    """The grader, the course library and an assignment of the course, to be changed."""
     folder = tmp_path_factory.mktemp("copy")
-    for name in ("autograder", "course"):
+    for name in ("autograder", "course", "exercises", "source/numpy_attention", "release/numpy_attention"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
+    for name in ("course.toml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, folder)
     return folder
 
 
 def parts(package: Path) -> dict[str, str]:
     environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", PARTS, str(ROOT)], capture_output=True, text=True, env=environment, cwd=package
+        [sys.executable, "-c", PARTS, str(package)], capture_output=True, text=True, env=environment, cwd=package
     )
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
@@ -55,7 +57,7 @@ def original(package) -> dict[str, str]:
 
 Change = tuple[str, str, str]  # file, old text, new text
 
-SOFTMAX = "autograder/oracles/numpy_attention_softmax.py"
+SOFTMAX = "exercises/numpy_attention/softmax/oracle.py"
 NEUTRAL = [
     (SOFTMAX, "def judge(", "# a comment\ndef judge("),
     ("autograder/exports/canvas.py", "import", "import "),
@@ -81,7 +83,7 @@ def changed(package: Path, original: dict[str, str], changes: list[Change]) -> s
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        pytest.param([(SOFTMAX, "share = 0.5 if", "share = 0.75 if")], {"rule softmax"}, id="rule"),
+        pytest.param([(SOFTMAX, "share=0.5 if", "share=0.75 if")], {"rule softmax"}, id="rule"),
         pytest.param(
             [(SOFTMAX, "Leave the last logarithm out.", "?"), ("autograder/exercise/compare.py", "import", "import ")],
             {"rule softmax", "grader"},

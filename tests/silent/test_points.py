@@ -18,7 +18,7 @@ SLUGS = [slug for assignment in ASSIGNMENTS for slug in REFERENCES.exercises(ass
 
 #: Names under which hidden cells hand something over beside what is expected.
 BESIDE = ("weights", "again", "larger_1", "larger_2", "larger_3", "pe", "with_table", "between", "masks", "own", "y",
-          "with_ready", "own_share", "plain_weights", "masked_weights", "unmasked", "in_training", "drops", "trained",
+          "ready_y", "own_share", "plain_weights", "masked_weights", "unmasked", "in_training", "drops", "trained",
           "evaluated", "evaluated_again", "rejected", "heads", "own_softmax", "own_head", "absent", "panels",
           "log_probabilities", "probabilities", "score", "ready_output", "ready_trained", "ready_evaluated",
           "ready_evaluated_again")  # fmt: skip

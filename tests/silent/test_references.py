@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -17,13 +18,13 @@ from packaging.utils import canonicalize_name
 from autograder import cli
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Mistake
-from autograder.oracles.numpy_attention_tests import IMPLEMENTATIONS
 from autograder.references import loader
 from autograder.references.draw import draw
 from autograder.references.store import References
 from autograder.release import bundle
 from tests.grading import REFERENCES, ROOT
 
+implementations = import_module(f"{loader.package(REFERENCES.folder)}.numpy_attention._implementations")
 ASSIGNMENT = "toy"
 
 
@@ -252,7 +253,7 @@ def test_cases_that_do_not_show_a_known_mistake_are_drawn_again(oracles):
 @pytest.mark.parametrize("seed", [3, 12, 17, 2026])
 def test_every_exam_shows_what_students_tests_must_find_and_pieces_of_words(seed):
     for case in draw(REFERENCES.exercise("numpy_attention/written_tests"), seed):
-        names = [IMPLEMENTATIONS[number].id for number in case.expected["order"]]
+        names = [implementations.IMPLEMENTATIONS[number].id for number in case.expected["order"]]
         unshifted, right = names.index("M1-overflow"), names.index("float32")
         assert np.isnan(case.inputs[f"{unshifted}.huge"]).any()
         exact = case.inputs[f"{names.index('float64')}.huge"]

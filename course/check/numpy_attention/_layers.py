@@ -1,75 +1,13 @@
-"""The check of ``apply_self_attention``, with inputs made of glass: the result shows the attention weights.
-
-``x`` holds a hand-made table and one mark for each token. W_q picks the table, W_k and W_v pick the marks, W_o
-passes on what it gets: so the scores are the table, and the result is the weights themselves.
-"""
+"""What the checks of both attention functions look at: shapes, what the result is made of, large scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from course.check.base import CheckFailed, close, fail, finite, passed, running, same_shape
-from course.check.numpy_attention.weights import judge_weights
+from course.check.base import CheckFailed, close, fail, finite, running, same_shape
+from course.check.numpy_attention._glass import ARGUMENTS, SHOWN, Layer, N
 
 Array = np.ndarray
-Layer = Callable[[Array, Array, Array, Array, Array], Array]
-
-#: Rows are queries, columns are keys; no symmetry, so that nothing can be exchanged unseen.
-TABLE = np.array(
-    [
-        [0.0, 1.0, -0.5, 0.7, 0.2],
-        [-1.0, 0.4, 0.9, 0.0, -0.3],
-        [0.6, -0.8, 0.3, 1.2, -0.1],
-        [0.5, 0.1, -1.1, 0.2, 0.8],
-        [-0.4, 0.9, 0.6, -0.7, 0.3],
-    ]
-)
-N = len(TABLE)
-#: Where the weights show in the result; the columns before, where keys and queries have their numbers, stay 0.
-SHOWN = slice(N, 2 * N)
-ARGUMENTS = "x, W_q, W_k, W_v, W_o"
-
-
-def glass(width: int, size: float = 1.0) -> tuple[Array, Array, Array, Array, Array]:
-    """x (5, width + 10), W_q, W_k, W_v (width + 10, width), W_o (width, width + 10); the scores are size · TABLE"""
-    model = width + 2 * N
-    table, marks = slice(width, width + N), slice(width + N, model)
-    x = np.zeros((N, model))
-    x[:, table], x[:, marks] = size * width**0.5 * TABLE, np.eye(N)
-    w_q, w_k, w_v = np.zeros((3, model, width))
-    w_q[table, :N] = w_k[marks, :N] = w_v[marks, SHOWN] = np.eye(N)
-    return x, w_q, w_k, w_v, np.eye(width, model)
-
-
-def random_inputs(tokens: int, model: int = 48, width: int = 32, heads: int | None = None) -> tuple[Array, ...]:
-    generator = np.random.default_rng(tokens)
-    stack = () if heads is None else (heads,)
-    projections = [generator.normal(0, model**-0.5, (*stack, model, width)) for _ in range(3)]
-    return (
-        generator.normal(0, 1, (tokens, model)),
-        *projections,
-        generator.normal(0, 0.1, ((heads or 1) * width, model)),
-    )
-
-
-def self_attention(function: Layer) -> None:
-    """Shapes at another length, then the weights themselves: rows, orientation, scale; then large scores."""
-    name = "apply_self_attention"
-    runs(name, function, random_inputs(20), random_inputs(32))
-    width = 32
-    x, w_q, w_k, w_v, w_o = glass(width)
-    with running(name, f"{name}({ARGUMENTS}) with 5 tokens"):
-        y = np.asarray(function(x, w_q, w_k, w_v, w_o))
-    same_shape(name, "the result", y, x.shape, "(n, d_model)", "W_o brings each token back to the width of the model.")
-    judge_mix(name, y[:, :width], y[:, width:], x[:, width:])
-    judge_weights(name, y[:, SHOWN], TABLE, factors(width, x.shape[1]))
-    large(name, function, glass(width, size=2000.0))
-    passed(
-        name, "20 tokens in, 20 out", "each query's weights sum to 1", "scores divided by √d_qkv", "large scores too"
-    )
-    _note_constant(function)
 
 
 def runs(name: str, function: Layer, inputs: tuple[Array, ...], square: tuple[Array, ...]) -> None:
@@ -149,15 +87,3 @@ def large(name: str, function: Layer, inputs: tuple[Array, ...]) -> None:
     finite(
         name, "the results of large scores", y, "Does the softmax here subtract the largest score of each row first?"
     )
-
-
-def _note_constant(function: Layer) -> None:
-    x, w_q, w_k, w_v, w_o = glass(16)
-    try:
-        y = np.asarray(function(x, w_q, w_k, w_v, w_o))
-        judge_weights("", y[:, SHOWN], TABLE, {})
-    except Exception:
-        print(
-            "  A thought: with W_q of another width (16, say) it gives something else. It uses the constant d_qkv; "
-            "W_q.shape knows the width too."
-        )

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
-from collections.abc import Callable
-from typing import Any
-
-from course.check.base import fail, passed, running, same_shape
-from course.check.numpy_attention.multi_head import HEADS
-from course.check.numpy_attention.single_head import random_inputs
 
 #: Library calls that are a Python loop under another name.
 DISGUISED = {
@@ -38,28 +31,6 @@ LOOPS: dict[type, str] = {
     ast.DictComp: "a dict comprehension",
     ast.GeneratorExp: "a generator expression",
 }
-
-
-def no_loops(function: Callable[..., Any]) -> None:
-    """Fails where ``function``, or a function of the notebook that it mentions, loops in Python."""
-    name = function.__name__
-    inputs = random_inputs(20, heads=HEADS)
-    with running(name, f"{name} with 20 tokens"):
-        y = function(*inputs)
-    same_shape(name, "the result", y, inputs[0].shape, "(n, d_model)")
-    scope = function.__globals__
-    own = [value for value in scope.values() if inspect.isfunction(value) and value.__globals__ is scope]
-    with running(name, "reading the function's source", "Define it with def, in a cell of this notebook."):
-        source = "\n".join(inspect.getsource(value) for value in own)
-    found = find_loops(source, name)
-    if found:
-        fail(
-            name,
-            "no Python loop.",
-            f"Yours has {'; '.join(found)}.",
-            "Let one einsum, or @ on a stack of matrices, serve all heads at once.",
-        )
-    passed(name, "not one loop")
 
 
 def find_loops(source: str, name: str) -> list[str] | None:

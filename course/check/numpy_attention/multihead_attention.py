@@ -5,27 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from course.check.base import close, fail, passed, running, same_shape
-from course.check.numpy_attention.single_head import (
-    ARGUMENTS,
-    SHOWN,
-    TABLE,
-    Layer,
-    N,
-    factors,
-    glass,
-    judge_mix,
-    large,
-    random_inputs,
-    runs,
-)
-from course.check.numpy_attention.weights import judge_weights
+from course.check.numpy_attention._glass import ARGUMENTS, SHOWN, TABLE, Layer, N, glass, random_inputs
+from course.check.numpy_attention._layers import factors, judge_mix, large, runs
+from course.check.numpy_attention._weights import judge_weights
 
 Array = np.ndarray
 HEADS, WIDTH = 8, 32
 
 
 def glass_heads(size: float = 1.0) -> tuple[Array, Array, Array, Array, Array]:
-    """As :func:`single_head.glass` for eight heads: head h's scores are size · its own table (:func:`tables`)."""
+    """As :func:`glass` for eight heads: head h's scores are size · its own table (:func:`tables`)."""
     model = HEADS * WIDTH + 2 * N
     x1, q1, k1, v1, _ = glass(WIDTH, size)
     x, padding = np.zeros((N, model)), model - x1.shape[1]

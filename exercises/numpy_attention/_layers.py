@@ -1,7 +1,7 @@
-"""The layers of the NumPy sheet in float64, with a knob for everything that people get wrong.
+"""Single-head and multi-head attention in float64, with a variant for each mistake that people make.
 
-With every knob at rest it is attention as the sheet defines it; a test holds it against
-``torch``'s ``scaled_dot_product_attention``, from which the stored answers come.
+The default variant is attention as the assignment defines it. A test compares it with ``torch``'s
+``scaled_dot_product_attention``, from which the stored answers come.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Knobs:
-    """What a layer does; the defaults are right."""
+class AttentionVariant:
+    """How the layer computes; the defaults are right."""
 
     softmax: str = "keys"
     scale: str = "once"  # once | never | twice | up | model | all_heads | tokens | late
     swapped: bool = False  # scores of key i with query j
-    untransposed: bool = False  # q @ k as it stands: possible only where n = d_qkv
+    untransposed: bool = False  # q @ k without a transpose: runs only where n = d_qkv
     transposed: bool = False  # weights transposed before they meet the values
     mix: str = "values"  # values | wrong_axis | late_softmax | queries | keys
     masked: bool = False  # later tokens hidden
@@ -31,8 +31,11 @@ class Knobs:
     merge: str = "right"  # right | untransposed | interleaved | reversed | first
 
 
+DEFAULT = AttentionVariant()
+
+
 def softmax(scores: Array, kind: str = "keys") -> Array:
-    """scores (..., queries, keys) -> what somebody takes for their softmax; right is ``keys``."""
+    """Scores (..., queries, keys) -> what somebody takes for their softmax; ``keys`` is the right one."""
     axes: dict[str, int | tuple[int, ...]] = {"queries": -2, "all": (-2, -1), "heads": 0}
     axis = axes.get(kind, -1)
     with np.errstate(all="ignore"):
@@ -62,25 +65,25 @@ def softmax(scores: Array, kind: str = "keys") -> Array:
         return softmax(weights) if kind == "twice" else np.asarray(weights)
 
 
-def multi_head(inputs: Mapping[str, Array], knobs: Knobs = Knobs()) -> Array:
+def multi_head(inputs: Mapping[str, Array], variant: AttentionVariant = DEFAULT) -> Array:
     """x (n, d_model), W_q, W_k, W_v (heads, d_model, d_qkv), W_o (heads · d_qkv, d_model) -> (n, d_model)"""
     x, w_o = inputs["x"].astype(np.float64), inputs["W_o"].astype(np.float64)
-    with np.errstate(all="ignore"):  # what somebody's softmax makes of large scores need not be finite
-        heads = _heads(x, [inputs[name].astype(np.float64) for name in ("W_q", "W_k", "W_v")], knobs)
-        merged = _merge(heads, knobs.merge)
-        y = merged @ w_o if knobs.project else merged
-    return y + x if knobs.skip and y.shape == x.shape else y
+    with np.errstate(all="ignore"):  # a wrong softmax may turn large scores into nan
+        heads = _heads(x, [inputs[name].astype(np.float64) for name in ("W_q", "W_k", "W_v")], variant)
+        merged = _merge(heads, variant.merge)
+        y = merged @ w_o if variant.project else merged
+    return y + x if variant.skip and y.shape == x.shape else y
 
 
-def single_head(inputs: Mapping[str, Array], knobs: Knobs = Knobs()) -> Array:
+def single_head(inputs: Mapping[str, Array], variant: AttentionVariant = DEFAULT) -> Array:
     """As :func:`multi_head` with W_q, W_k, W_v (d_model, d_qkv) and W_o (d_qkv, d_model)."""
     stacked = {name: inputs[name][None] for name in ("W_q", "W_k", "W_v")}
-    return multi_head({**stacked, "x": inputs["x"], "W_o": inputs["W_o"]}, knobs)
+    return multi_head({**stacked, "x": inputs["x"], "W_o": inputs["W_o"]}, variant)
 
 
-def _heads(x: Array, projections: list[Array], knobs: Knobs) -> Array:
+def _heads(x: Array, projections: list[Array], variant: AttentionVariant) -> Array:
     """-> (heads, n, d_qkv)"""
-    q, k, v = (_project(x, w, knobs.stack) for w in projections)
+    q, k, v = (_project(x, w, variant.stack) for w in projections)
     heads, tokens, width = q.shape
     factors = {
         "once": width**-0.5,
@@ -92,25 +95,25 @@ def _heads(x: Array, projections: list[Array], knobs: Knobs) -> Array:
         "all_heads": (heads * width) ** -0.5,
         "tokens": tokens**-0.5,
     }
-    if knobs.swapped:
+    if variant.swapped:
         q, k = k, q
-    scores = factors[knobs.scale] * (q @ k if knobs.untransposed else q @ k.swapaxes(1, 2))
-    if knobs.masked:
+    scores = factors[variant.scale] * (q @ k if variant.untransposed else q @ k.swapaxes(1, 2))
+    if variant.masked:
         scores = np.where(np.tril(np.ones((tokens, tokens), dtype=bool)), scores, -np.inf)
-    if knobs.mix == "late_softmax":
+    if variant.mix == "late_softmax":
         return softmax(scores @ v)
-    weights = softmax(scores, knobs.softmax) * (width**-0.5 if knobs.scale == "late" else 1.0)
-    if knobs.transposed:
+    weights = softmax(scores, variant.softmax) * (width**-0.5 if variant.scale == "late" else 1.0)
+    if variant.transposed:
         weights = weights.swapaxes(1, 2)
-    if knobs.mix == "wrong_axis":  # einsum 'ij,jk->jik' summed over the axis of the queries
+    if variant.mix == "wrong_axis":  # einsum 'ij,jk->jik' summed over the axis of the queries
         return weights.sum(axis=1)[:, :, None] * v
-    return np.asarray(weights @ {"values": v, "queries": q, "keys": k}[knobs.mix])
+    return np.asarray(weights @ {"values": v, "queries": q, "keys": k}[variant.mix])
 
 
 def _project(x: Array, w: Array, stack: str) -> Array:
     """(n, d_model), (heads, d_model, d_qkv) -> (heads, n, d_qkv)"""
     heads, model, width = w.shape
-    if stack == "reshaped":  # the stack squeezed into one matrix without moving its axes first
+    if stack == "reshaped":  # the stack made one matrix without moving its axes first
         return (x @ w.reshape(model, heads * width)).reshape(-1, heads, width).transpose(1, 0, 2)
     return x @ w
 

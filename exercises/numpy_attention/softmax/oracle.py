@@ -1,25 +1,37 @@
-"""References for the sheet's ``softmax``: the definition earns one half, large numbers the other."""
+"""``softmax``: the definition earns one half of the points, large numbers the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_value, matches
-from autograder.oracles.numpy_attention_layers import softmax
+from autograder.exercise import (
+    Answers,
+    Case,
+    Check,
+    Exercise,
+    Judgement,
+    Mistake,
+    compare_value,
+    find_mistake,
+    right,
+)
+
+from .._layers import softmax
 
 Array = np.ndarray
 
 
-def _make(generator: np.random.Generator) -> list[Case]:
+def make(generator: np.random.Generator) -> list[Case]:
     cases = [_case(generator.normal(0, 1.5, shape)) for shape in ((3, 5), (6, 4))]
     far = np.array([[900.0], [-900.0], [0.0]]) + generator.normal(0, 1.5, (3, 5))
     return [*cases, _case(far, large=True)]
 
 
 def _case(scores: Array, large: bool = False) -> Case:
-    import torch  # the sheet itself runs without torch, and so does judging it
+    import torch  # needed only to draw cases: notebooks and judging run without it
 
     scores = scores.astype(np.float32).astype(np.float64)
     weights = torch.softmax(torch.from_numpy(scores), dim=-1).numpy()
@@ -101,36 +113,25 @@ MISTAKES = [
         "One maximum for the whole array is not enough: each row needs its own.",
         _with("one_shift"),
     ),
+    Mistake(
+        "CHANGED",
+        "The function changes the array that it is given.",
+        "-= and /= write into their left side; whoever called you still needs the scores.",
+        share=0.5,
+    ),
 ]
 
 
 def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """Ordinary numbers decide everything; where only the large ones fail, half of the points stay."""
-    share = 0.5 if case.config["large"] else 0.0
     weights = compare_value("weights", answers.arrays.get("weights"), case.expected["weights"], exercise)
     if not weights.passed:
-        named = next(
-            (one for one in exercise.mistakes if one.answers and matches(answers.arrays, one.answers(case), exercise)),
-            None,
-        )
-        if named:
-            return Judgement([Check(named.id, False, named.message, named.hint, named.id)], share)
-        return Judgement([weights], share)
+        mistake = find_mistake(exercise, case, answers)
+        judgement = mistake.judgement() if mistake else Judgement([weights])
+        return replace(judgement, share=0.5 if case.config["large"] else 0.0)
     if not np.array_equal(answers.arrays.get("scores", np.zeros(0)), case.expected["scores"]):
-        return Judgement(
-            [
-                Check("weights", True),
-                Check(
-                    "CHANGED",
-                    False,
-                    "The function changes the array that it is given.",
-                    "-= and /= write into their left side; whoever called you still needs the scores.",
-                    "CHANGED",
-                ),
-            ],
-            0.5,
-        )
-    return Judgement([Check("weights", True)])
+        return exercise.mistake("CHANGED").judgement(Check("weights", True))
+    return right("weights")
 
 
-EXERCISES = [Exercise(_make, judge, MISTAKES, framework="numpy", slug="numpy_attention/softmax")]
+EXERCISE = Exercise(make, judge, MISTAKES)

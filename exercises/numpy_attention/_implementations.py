@@ -1,7 +1,7 @@
-"""The exercise in which students write tests: recorded outcomes of right and wrong implementations.
+"""Right and wrong implementations of attention, whose outcomes students' tests are tried on.
 
-No implementation may run beside student code, so each is run here, on inputs that the student's tests may
-choose from, and only its outcomes are stored. Which of them are right stays here as well.
+No implementation may run beside student code: each is run here, on inputs that the students' tests may choose from, and
+only its outcomes are stored. Which of them are right stays here as well.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement
-from autograder.oracles.numpy_attention_layers import softmax
+from ._layers import softmax
 
 Array = np.ndarray
 Attention = Callable[[Array, Array, Array], Array]
@@ -20,9 +19,9 @@ Inputs = Mapping[str, tuple[Array, Array, Array]]
 
 
 def draw_inputs(generator: np.random.Generator) -> Inputs:
-    """name -> (query (n, d), key (m, d), value (m, e)); ``course.check.numpy_attention`` describes them to students.
+    """name -> (query (n, d), key (m, d), value (m, e)); the notebook describes them to students.
 
-    Drawn until the large scores overflow where nobody subtracts a maximum, and right implementations agree.
+    Drawn again until the large scores overflow where no maximum is subtracted, and right implementations agree.
     """
     while True:
         inputs = _draw(generator)
@@ -60,12 +59,16 @@ def _draw(generator: np.random.Generator) -> Inputs:
 
 @dataclass(frozen=True)
 class Implementation:
-    """``about`` completes "a test lets pass an implementation that ..."; None where it is right."""
+    """One implementation, right or wrong.
+
+    description: completes "your tests let pass an implementation that ..."; None where it is right.
+    hint: for those whose tests let it pass.
+    """
 
     id: str
     attention: Attention
-    about: str | None = None
-    look: str = ""
+    description: str | None = None
+    hint: str = ""
 
 
 def _torch(dtype: str) -> Attention:
@@ -79,7 +82,7 @@ def _torch(dtype: str) -> Attention:
 
 
 def _jittered(query: Array, key: Array, value: Array) -> Array:
-    # sums taken in another order end in other last digits
+    # a sum in another order ends in other digits
     out = _torch("float64")(query, key, value)
     return out + 1e-6 * np.cos(np.arange(out.size)).reshape(out.shape)
 
@@ -208,56 +211,6 @@ def record(inputs: Inputs, implementations: list[Implementation]) -> dict[str, A
         for number, implementation in enumerate(implementations):
             try:
                 arrays[f"{number}.{name}"] = implementation.attention(*given)
-            except (ValueError, RuntimeError):  # shapes that do not fit: then it fails for the student's test as well
+            except (ValueError, RuntimeError):  # shapes that do not fit: it fails in the student's test as well
                 continue
     return arrays
-
-
-def _make(generator: np.random.Generator) -> list[Case]:
-    cases = []
-    for _ in range(2):
-        order = generator.permutation(len(IMPLEMENTATIONS))
-        shuffled = [IMPLEMENTATIONS[number] for number in order]
-        cases.append(
-            Case(
-                {"implementations": len(shuffled)}, record(draw_inputs(generator), shuffled), expected={"order": order}
-            )
-        )
-    return cases
-
-
-def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Nothing where a right implementation is rejected; else the share of the wrong ones that are."""
-    order, rejected = case.expected["order"], answers.arrays.get("rejected")
-    if rejected is None or rejected.shape != order.shape or rejected.dtype.kind != "b":
-        return Judgement(
-            [
-                Check(
-                    "tests",
-                    False,
-                    "Expected one yes or no for each implementation; none came.",
-                    "Does test_attention(attention, inputs) run to its end?",
-                )
-            ],
-            0.0,
-        )
-    said = {IMPLEMENTATIONS[number].id: bool(no) for number, no in zip(order, rejected, strict=True)}
-    right = [implementation for implementation in IMPLEMENTATIONS if implementation.about is None]
-    wrong = [implementation for implementation in IMPLEMENTATIONS if implementation.about is not None]
-    refused = sum(said[implementation.id] for implementation in right)
-    accepts = Check(
-        "right",
-        not refused,
-        f"Your tests reject {refused} of {len(right)} right implementations.",
-        "Right ones differ in their last digits, and some compute in float32: compare with a tolerance of 1e-4.",
-    )
-    survivors = [
-        Check(one.id, said[one.id], f"Your tests let pass an implementation that {one.about}.", one.look, one.id)
-        for one in wrong
-    ]
-    if refused:
-        return Judgement([accepts], 0.0)
-    return Judgement([accepts, *survivors], sum(said[one.id] for one in wrong) / len(wrong))
-
-
-EXERCISES = [Exercise(_make, judge, framework="numpy", slug="numpy_attention/written_tests")]

@@ -1,0 +1,17 @@
+"""Right and wrong letters."""
+
+from autograder.exercise import SampleAnswer
+
+RIGHT = [
+    SampleAnswer("the letter", 'on_top = "c"'),
+    SampleAnswer("a capital", 'on_top = "C"'),
+    SampleAnswer("with blanks", 'on_top = " c "'),
+]
+
+WRONG = [
+    SampleAnswer("a Transformer", 'on_top = "a"', points=0, mistake="ON-TOP-a", unseen=True),
+    SampleAnswer("an average", 'on_top = "b"', points=0, mistake="ON-TOP-b", unseen=True),
+    SampleAnswer("token after token", 'on_top = "d"', points=0, mistake="ON-TOP-d", unseen=True),
+    SampleAnswer("a softmax", 'on_top = "e"', points=0, mistake="ON-TOP-e", unseen=True),
+    SampleAnswer("no such letter", 'on_top = "z"', points=0),
+]

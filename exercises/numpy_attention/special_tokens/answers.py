@@ -1,0 +1,18 @@
+"""Right and wrong letters for [CLS] and [SEP]."""
+
+from autograder.exercise import SampleAnswer
+
+RIGHT = [
+    SampleAnswer("the letters", 'cls_token, sep_token = "a", "b"'),
+    SampleAnswer("capitals", 'cls_token, sep_token = "A", "B"'),
+    SampleAnswer("with blanks", 'cls_token, sep_token = " a", " b"'),
+]
+
+WRONG = [
+    SampleAnswer("exchanged", 'cls_token, sep_token = "b", "a"', points=0, mistake="CLS-b", unseen=True),
+    SampleAnswer("[SEP] a full stop", 'cls_token, sep_token = "a", "f"', points=0.5, mistake="SEP-f", unseen=True),
+    SampleAnswer("[CLS] a mask", 'cls_token, sep_token = "d", "b"', points=0.5, mistake="CLS-d", unseen=True),
+    SampleAnswer("[CLS] unknown words", 'cls_token, sep_token = "e", "b"', points=0.5, mistake="CLS-e", unseen=True),
+    SampleAnswer("[SEP] padding", 'cls_token, sep_token = "a", "c"', points=0.5, mistake="SEP-c", unseen=True),
+    SampleAnswer("no such letter", 'cls_token, sep_token = "?", "a"', points=0, mistake="SEP-a"),
+]

@@ -1,0 +1,318 @@
+"""numpy_attention: several mistakes at once, how questions are read, students' tests, and the catalogue of mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.authoring.trial import Trials
+from autograder.exercise import TEXT, Answers, Case, Judgement, matches, text_array
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.references import loader
+from course.check import numpy_attention as check
+from tests.exercises.answers import text_of
+from tests.grading import REFERENCES, ROOT, grade_cells
+
+ASSIGNMENT = "numpy_attention"
+PACKAGE = f"{loader.package(REFERENCES.folder)}.{ASSIGNMENT}"
+layers, heads = import_module(f"{PACKAGE}._layers"), import_module(f"{PACKAGE}._heads")
+LAYERS = {"self_attention": layers.single_head, "multihead_attention": layers.multi_head}
+POINTS = {"softmax": 2, "self_attention": 5, "multihead_attention": 5, "no_loops": 0}
+
+
+def judged(exercise: str, case: Case, **said: object) -> Judgement:
+    """The judgement on an answer; text and lists of text as a hidden cell hands them over."""
+    known = REFERENCES.exercise(f"{ASSIGNMENT}/{exercise}")
+    arrays = {
+        **{name: value for name, value in said.items() if isinstance(value, np.ndarray)},
+        **{TEXT + name: text_array(value) for name, value in said.items() if isinstance(value, str | list | tuple)},
+    }
+    assert known.rule is not None
+    return known.rule(known, case, Answers(arrays))
+
+
+def answered(exercise: str, **said: object) -> Judgement:
+    (case,) = REFERENCES.cases(f"{ASSIGNMENT}/{exercise}")
+    return judged(exercise, case, **said)
+
+
+def words(judgement: Judgement) -> str:
+    return " ".join(one.message for one in judgement.checks if not one.passed)
+
+
+def mistakes(judgement: Judgement) -> set[str]:
+    return {one.mistake for one in judgement.checks if one.mistake and not one.passed}
+
+
+# --- one mistake costs its own points only ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trials() -> Any:
+    with Trials(Assignment.unreleased(Course(ROOT), ASSIGNMENT), modules=["numpy", "matplotlib.pyplot"]) as opened:
+        yield opened
+
+
+def tried(trials: Trials, **texts: str) -> tuple[dict[str, float | None], set[str]]:
+    """(points of each exercise, mistakes that are named) where these exercises are answered so."""
+    verdicts = trials.run({f"{exercise}_answer": text for exercise, text in texts.items()}).verdicts
+    named = {one.mistake for verdict in verdicts.values() for one in verdict.checks if one.mistake}
+    return {name: verdict.points for name, verdict in verdicts.items()}, named - {"LOOP"}
+
+
+LIST_OF_HEADS = text_of(f"{ASSIGNMENT}/multihead_attention", "the course's own, with a list")
+MADE_OF_SINGLE_HEADS = """def apply_multihead_attention(x, W_q, W_k, W_v, W_o):
+    eye = np.eye(W_o.shape[0] // len(W_q))
+    outs = [apply_self_attention(x, W_q[h], W_k[h], W_v[h], eye) for h in range(len(W_q))]
+    return np.concatenate(outs, axis=1) @ W_o"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "mistake", "points"),
+    [
+        ("over the columns", "M1", 0),
+        ("not at all", "M1-none", 0),
+        ("not divided", "M1-undivided", 0),
+        ("sigmoid", "M1-sigmoid", 0),
+        ("log-softmax", "M1-logarithm", 0),
+        ("overflow", "M1-overflow", 1),
+    ],
+)
+def test_a_faulty_softmax_costs_only_its_own_points(trials: Trials, name: str, mistake: str, points: float) -> None:
+    found, named = tried(
+        trials,
+        softmax=text_of(f"{ASSIGNMENT}/softmax", name),
+        self_attention=text_of(f"{ASSIGNMENT}/self_attention", "the course's own einsum"),
+        multihead_attention=LIST_OF_HEADS,
+    )
+    assert (found, named) == ({**POINTS, "softmax": points}, {mistake})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "mistake"),
+    [
+        ("not scaled", "M2"),
+        ("weights transposed", "M4-transposed"),
+        ("einsum summed over axis 1", "M9"),
+        ("root of d_model", "M3-model"),
+    ],
+)
+def test_a_faulty_single_head_that_the_heads_are_made_of_is_not_charged_twice(
+    trials: Trials, name: str, mistake: str
+) -> None:
+    wrong = text_of(f"{ASSIGNMENT}/self_attention", name)
+    found, named = tried(trials, self_attention=wrong, multihead_attention=MADE_OF_SINGLE_HEADS)
+    assert (found["self_attention"], found["multihead_attention"], named) == (3, 5, {mistake})
+
+
+@pytest.mark.slow
+def test_a_missing_softmax_costs_nothing_where_the_layers_have_their_own(trials: Trials) -> None:
+    found, _ = tried(
+        trials,
+        softmax="def softmax(x):\n    raise NotImplementedError()",
+        self_attention=text_of(f"{ASSIGNMENT}/self_attention", "own softmax inside"),
+        multihead_attention=text_of(f"{ASSIGNMENT}/multihead_attention", "pure einsum"),
+    )
+    assert found == {**POINTS, "softmax": 0}
+
+
+@pytest.mark.slow
+def test_nothing_computed_consistently_is_nothing(trials: Trials) -> None:
+    zeros = "(x, W_q, W_k, W_v, W_o):\n    return np.zeros_like(x)"
+    found, _ = tried(
+        trials,
+        softmax="def softmax(x):\n    return np.zeros_like(x)",
+        self_attention=f"def apply_self_attention{zeros}",
+        multihead_attention=f"def apply_multihead_attention{zeros}",
+    )
+    assert sum(points or 0 for points in found.values()) == 0
+
+
+# --- the page on fine-tuning ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("letter", "word"),
+    [("a", "Transformer"), ("b", "average"), ("d", "one after the other"), ("e", "softmax"), ("z", "one letter")],
+)
+def test_each_wrong_classifier_is_told_why(letter: str, word: str) -> None:
+    judgement = answered("classifier_on_top", choice=letter)
+    assert judgement.earned == 0
+    assert word in words(judgement)
+
+
+@pytest.mark.parametrize("said", ["c", "C", " c) ", "(c)."])
+def test_the_right_classifier_counts_however_the_letter_is_written(said: str) -> None:
+    assert answered("classifier_on_top", choice=said).earned == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("DataLoader", "batches"),
+        ("Dataset", "headlines"),
+        ("Triage", "headlines"),
+        ("embedding", "first layer"),
+        ("embeddings", "first layer"),
+        ("DistilBertModel", "model itself"),
+        ("split()", "blanks"),
+        ("BERT", "model itself"),
+        ("numpy", "not what turns text"),
+        ("tokenizer" + 200 * " ", "not what turns text"),
+    ],
+)
+def test_what_does_not_prepare_the_text_is_told_why(said: str, word: str) -> None:
+    judgement = answered("text_preparation", name=said)
+    assert judgement.earned == 0
+    assert word in words(judgement)
+
+
+@pytest.mark.parametrize(
+    ("cls", "sep", "share", "told"),
+    [
+        ("A", "(b)", 1, []),
+        ("b", "a", 0, ["[CLS]", "[SEP]"]),
+        ("a", "f", 0.5, ["full stop"]),
+        ("d", "b", 0.5, ["[MASK]"]),
+        ("e", "b", 0.5, ["[UNK]"]),
+        ("a", "c", 0.5, ["[PAD]"]),
+        ("?", "a", 0, ["[CLS]: expected one letter", "[SEP]"]),
+    ],
+)
+def test_each_special_token_has_its_own_half(cls: str, sep: str, share: float, told: list[str]) -> None:
+    judgement = answered("special_tokens", cls=cls, sep=sep)
+    assert judgement.earned == share
+    assert all(word in words(judgement) for word in told)
+
+
+@pytest.mark.parametrize(
+    ("said", "share"),
+    [(["e", "A", "c."], 1), ("a, c, e", 1), (["a"], 0), (["a", "c", "e", "b"], 0.5), (["a", "f"], 0), (None, 0)],
+)
+def test_true_statements_are_read_as_people_write_them_and_judged_one_by_one(said: object, share: float) -> None:
+    assert answered("pretraining", true_statements=said).earned == share
+
+
+def test_written_answers_wait_for_a_person() -> None:
+    verdict = grade_cells(ASSIGNMENT, "2_finetuning", {})
+    assert [(cell.cell, cell.max_points) for cell in verdict.cells if cell.status == "manual"] == [
+        ("roles", 2),
+        ("intuition", 2),
+    ]
+    assert verdict.points == 4
+
+
+# --- tests that students write ----------------------------------------------------------------------------------------
+
+WRONG_IMPLEMENTATIONS = 17
+
+
+def judged_tests(name: str) -> list[Judgement]:
+    """The judgements on the students' tests of a sample answer, for every case, without a kernel."""
+    scope: dict[str, Any] = {"np": np}
+    exec(text_of(f"{ASSIGNMENT}/written_tests", name), scope)
+    test: Callable[..., Any] = scope["test_attention"]
+    return [
+        judged("written_tests", case, rejected=np.array(check.rejections(test, case.inputs)))
+        for case in REFERENCES.cases(f"{ASSIGNMENT}/written_tests")
+    ]
+
+
+@pytest.mark.parametrize("name", ["facts", "comparison"])
+def test_good_tests_catch_every_wrong_implementation(name: str) -> None:
+    for judgement in judged_tests(name):
+        assert judgement.earned == 1
+        assert sum(one.passed for one in judgement.checks if one.name != "right") == WRONG_IMPLEMENTATIONS
+
+
+def test_every_wrong_implementation_that_survives_is_named() -> None:
+    for judgement in judged_tests("blind for the scale"):
+        assert {"M2"} <= mistakes(judgement) <= {"M2", "M3", "uniform", "rounded"}
+        assert judgement.earned == 1 - len(mistakes(judgement)) / WRONG_IMPLEMENTATIONS
+    for judgement in judged_tests("blind for overflow"):
+        assert mistakes(judgement) == {"M1-overflow"}
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("nothing", "let pass"),
+        ("returns False", "let pass"),
+        ("always fails", "reject 4 of 4"),
+        ("always stops", "reject 4 of 4"),
+        ("asks for float64", "right implementations"),
+        ("no tolerance, one key", "right implementations"),
+        ("no tolerance, equal values", "right implementations"),
+        ("asks for tiny numbers", "right implementations"),
+    ],
+)
+def test_a_test_that_is_too_kind_or_too_strict_earns_nothing(name: str, word: str) -> None:
+    worst = min(judged_tests(name), key=lambda judgement: judgement.earned)
+    assert worst.earned == 0
+    assert word in words(worst)
+
+
+# --- the catalogue of attention's mistakes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exercise", LAYERS)
+def test_the_default_variant_is_torchs_own_attention(exercise: str) -> None:
+    for case in REFERENCES.cases(f"{ASSIGNMENT}/{exercise}"):
+        assert np.allclose(LAYERS[exercise](case.inputs), case.expected["y"], atol=1e-9)
+
+
+@pytest.mark.parametrize("exercise", LAYERS)
+def test_every_mistake_is_far_from_the_right_answer_and_from_every_other_mistake(exercise: str) -> None:
+    known = REFERENCES.exercise(f"{ASSIGNMENT}/{exercise}")
+    square, *others, _ = REFERENCES.cases(known.slug)  # the last one is saturated: scales cannot show there
+    for case in (square, *others):
+        answers = {"right": case.expected["y"]}
+        for mistake in known.mistakes:
+            assert mistake.answers is not None
+            if made := mistake.answers(case):
+                answers[mistake.id] = made["y"]
+        if case is square:
+            del answers["M3-tokens"]  # n = d_qkv: the reason why there are other cases
+        for (one, first), (other, second) in combinations(answers.items(), 2):
+            assert not matches({"y": first}, {"y": second}, known), (one, other)
+
+
+def test_a_layer_with_two_mistakes_has_no_name_and_no_points() -> None:
+    case = REFERENCES.cases(f"{ASSIGNMENT}/self_attention")[1]
+    both = replace(layers.DEFAULT, scale="never", transposed=True)
+    judgement = judged("self_attention", case, y=layers.single_head(case.inputs, both))
+    assert (judgement.earned, mistakes(judgement)) == (0, set())
+
+
+def test_lengths_and_widths_of_the_hidden_cases_differ() -> None:
+    for exercise in LAYERS:
+        shapes = [case.inputs["x"].shape for case in REFERENCES.cases(f"{ASSIGNMENT}/{exercise}")]
+        assert sum(len({n, d_model, heads.D_QKV}) == 3 for n, d_model in shapes) == len(shapes) - 1
+
+
+def test_the_hidden_scores_are_moderate_but_for_the_huge_case() -> None:
+    for exercise in LAYERS:
+        spreads = []
+        for case in REFERENCES.cases(f"{ASSIGNMENT}/{exercise}"):
+            q, k = (case.inputs["x"] @ case.inputs[name] for name in ("W_q", "W_k"))
+            spreads.append((q @ k.swapaxes(-1, -2)).std() / heads.D_QKV**0.5)
+        assert all(0.5 < spread < 3 for spread in spreads[:-1])
+        assert spreads[-1] > 700
+
+
+def test_no_message_names_the_right_letter_or_repairs_the_code() -> None:
+    for exercise in ("softmax", *LAYERS):
+        for mistake in REFERENCES.exercise(f"{ASSIGNMENT}/{exercise}").mistakes:
+            assert "softmax(q" not in mistake.hint and "keepdims=True" not in mistake.hint
+            assert len(mistake.message) > 20 and mistake.hint
+    questions = REFERENCES.exercise(f"{ASSIGNMENT}/classifier_on_top")
+    assert "c" not in {mistake.variant for mistake in questions.mistakes}

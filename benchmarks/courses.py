@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,28 +46,37 @@ def call(course: Path, *words: str) -> None:
     subprocess.run([sys.executable, "-m", *words], cwd=course, check=True, env=environment(), capture_output=True)
 
 
-def make_course(folder: Path, submissions: int, *, stock: bool = False, only: str = "*") -> Course:
+def make_course(
+    folder: Path, submissions: int, *, stock: bool = False, only: str = "*", assignment: str = ASSIGNMENT
+) -> Course:
     """A released course with ``submissions`` solved submissions; ``only`` picks notebooks by pattern.
 
     stock: without our plug-ins, as ``pip install nbgrader`` gives it.
     """
-    source = folder / "source" / ASSIGNMENT
+    source = folder / "source" / assignment
     source.mkdir(parents=True)
-    for path in (ROOT / "source" / ASSIGNMENT).glob(f"{only}.ipynb"):
+    for path in (ROOT / "source" / assignment).glob(f"{only}.ipynb"):
         shutil.copy(path, source)
-    shutil.copytree(ROOT / "exercises" / ASSIGNMENT, folder / "exercises" / ASSIGNMENT)
+    shutil.copytree(ROOT / "exercises" / assignment, folder / "exercises" / assignment)
     for shared in (ROOT / "exercises").glob("*.py"):
         shutil.copy(shared, folder / "exercises")
     config = STOCK_CONFIG if stock else (ROOT / "nbgrader_config.py").read_text()
     (folder / "nbgrader_config.py").write_text(config)
     shutil.copy(ROOT / "course.toml", folder)
-    call(folder, "nbgrader", "generate_assignment", ASSIGNMENT)
-    assignment = Assignment.open(folder, ASSIGNMENT)
-    handed_in = solved(assignment)
+    call(folder, "nbgrader", "generate_assignment", assignment)
+    opened = Assignment.open(folder, assignment)
+    handed_in = solved(opened)
     for number in range(submissions):
-        target = folder / "submitted" / f"student{number:04d}" / ASSIGNMENT
+        target = folder / "submitted" / f"student{number:04d}" / assignment
         target.mkdir(parents=True)
-        for name in assignment.source:
+        for name in opened.source:
             notebook = nbformat.reads(handed_in.notebooks[name].decode(), as_version=4)
             (target / f"{name}.ipynb").write_text(nbformat.writes(notebook))
     return Course(folder)
+
+
+def without_warm_modules(course: Course) -> Course:
+    """The same course, whose fork server imports nothing but what every kernel needs, and so starts at once."""
+    path = course.root / "course.toml"
+    path.write_text(re.sub(r"(?ms)^warm = \[.*?^\]", "warm = []", path.read_text()))
+    return Course(course.root)

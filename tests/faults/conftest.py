@@ -18,11 +18,12 @@ from nbgrader.api import Gradebook
 from sqlalchemy import text
 
 from autograder.model.course import Course
-from benchmarks.courses import ASSIGNMENT, environment, make_course
+from benchmarks.courses import environment, make_course, without_warm_modules
 
 #: Says whether a process is of the kind that is to be killed.
 Victim = Callable[[psutil.Process], bool]
 
+ASSIGNMENT, NOTEBOOK = "numpy_attention", "1_attention"  # needs no torch: a grader starts within a second
 SUBMISSIONS = 10
 MOMENTS = 6
 
@@ -30,9 +31,10 @@ MOMENTS = 6
 @pytest.fixture(scope="session")
 def small_course(tmp_path_factory) -> Course:
     """Ten submissions of one notebook: solved, and two that are not."""
-    course = make_course(tmp_path_factory.mktemp("faults") / "course", SUBMISSIONS, only="1_embedding")
+    folder = tmp_path_factory.mktemp("faults") / "course"
+    course = without_warm_modules(make_course(folder, SUBMISSIONS, only=NOTEBOOK, assignment=ASSIGNMENT))
     for student in ("student0003", "student0007"):
-        released = course.root / "release" / ASSIGNMENT / "1_embedding.ipynb"
+        released = course.root / "release" / ASSIGNMENT / f"{NOTEBOOK}.ipynb"
         shutil.copy(released, course.submitted(student, ASSIGNMENT))
     return course
 

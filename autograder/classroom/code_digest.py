@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.references import loader
 
 #: Rules and mistakes live here. What they import from elsewhere is part of the grader or of the course library.
-_RULES = (loader.PACKAGE, "autograder.oracles")
+_RULES = loader.PACKAGE
 _PACKAGE = "autograder"
 
 #: (module, name of one of its definitions); an empty name stands for all of them.

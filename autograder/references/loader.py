@@ -34,22 +34,12 @@ def names(folder: Path, assignment: str) -> list[str]:
 def exercises(folder: Path, assignment: str) -> dict[str, Exercise]:
     """slug -> exercise. Raises GradingError where the assignment has none, or an ``oracle.py`` cannot be used."""
     found = [_exercise(folder, f"{assignment}/{name}") for name in names(folder, assignment)]
-    found += _from_before(assignment)
     if not found:
         raise GradingError(
             f"unknown assignment {assignment!r}: there is no exercise in {folder / assignment}; "
             f"expected {folder / assignment}/<exercise>/{ORACLE}"
         )
     return {exercise.slug: exercise for exercise in sorted(found, key=lambda exercise: exercise.slug)}
-
-
-def _from_before(assignment: str) -> list[Exercise]:
-    try:
-        return list(import_module(f"autograder.oracles.{assignment}").EXERCISES)
-    except ModuleNotFoundError as error:
-        if not str(error.name).startswith("autograder.oracles"):
-            raise
-        return []
 
 
 def exercise(folder: Path, slug: str) -> Exercise:

@@ -11,7 +11,6 @@ in the same container.
 
 from __future__ import annotations
 
-import ast
 import os
 import shlex
 import tempfile
@@ -88,7 +87,7 @@ def _entries(
     for file in _PROJECT_FILES:
         yield file, (project / file).read_bytes()
     yield from _folder(project / "course", "course")
-    yield from _grader(name)
+    yield from _grader()
     yield from _oracles(assignment.references.folder, name)
     yield from (stored for stored in _folder(references.folder / name, f"{FOLDER}/{name}") if stored[0][-3:] != ".py")
     for file in sorted(assignment.deliverables):  # the name says what is to be handed in; the content is the answer
@@ -117,44 +116,17 @@ def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
             yield f"{FOLDER}/{path.relative_to(exercises).as_posix()}", path.read_bytes()
 
 
-def _grader(assignment: str) -> Iterator[tuple[str, bytes]]:
-    """``autograder/`` without answers, and of the oracles only those that the assignment imports."""
-    oracles = {"__init__", *_imported(assignment)}
+def _grader() -> Iterator[tuple[str, bytes]]:
+    """``autograder/`` without answers."""
     for path, data in _folder(PACKAGE, "autograder"):
         inside = path.removeprefix("autograder/")
-        package, _, rest = inside.partition("/")
-        if package == SOLUTIONS.name or (package == "oracles" and rest.removesuffix(".py") not in oracles):
+        if inside.partition("/")[0] == SOLUTIONS.name:
             continue
         if inside in _LEFT_OUT:
             if inside.endswith("__init__.py"):
                 yield path, b""
             continue
         yield path, data
-
-
-def _imported(oracle: str) -> set[str]:
-    """The modules of ``autograder.oracles`` that one of them needs: itself, what it imports, and so on."""
-    needed: set[str] = set()
-    waiting = [oracle]
-    while waiting:
-        name = waiting.pop()
-        path = PACKAGE / "oracles" / f"{name}.py"
-        if name not in needed and path.is_file():
-            needed.add(name)
-            waiting += _imports(ast.parse(path.read_text(encoding="utf-8")))
-    return needed
-
-
-def _imports(module: ast.Module) -> Iterator[str]:
-    """The names behind ``autograder.oracles`` in every import of a module, wherever it stands."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom) and node.module == "autograder.oracles":
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder.oracles."):
-            yield (node.module or "").split(".")[2]
-        elif isinstance(node, ast.Import):
-            dotted = (alias.name.split(".") for alias in node.names)
-            yield from (parts[2] for parts in dotted if parts[:2] == ["autograder", "oracles"] and len(parts) > 2)
 
 
 def _folder(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:

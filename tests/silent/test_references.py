@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,6 +16,7 @@ from packaging.utils import canonicalize_name
 from autograder import cli
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Mistake
+from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import draw
 from autograder.references.store import References
@@ -28,24 +27,24 @@ implementations = import_module(f"{loader.package(REFERENCES.folder)}.numpy_atte
 ASSIGNMENT = "toy"
 
 
-def make(generator: np.random.Generator) -> list[Case]:
+ORACLE = """
+from autograder.exercise import Case, Exercise
+
+def make(generator):
     x = generator.normal(size=(2, 3))
     return [Case(inputs={"x": x}, expected={"y": 2 * x})]
 
+EXERCISE = Exercise(make)
+"""
 
-def toy(*names: str) -> list[Exercise]:
-    return [Exercise(make, framework="numpy", slug=f"{ASSIGNMENT}/{name}") for name in names]
 
-
-@pytest.fixture
-def oracles(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The exercises of an assignment called toy, as a module of oracles that a test can change."""
-    module = ModuleType(f"autograder.oracles.{ASSIGNMENT}")
-    module.EXERCISES = toy("doubling", "weights")  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+def exercises(folder: Path, *names: str, oracle: str = ORACLE) -> References:
+    """Exercises of the assignment toy in a folder ``exercises/``."""
+    for name in names:
+        (folder / ASSIGNMENT / name).mkdir(parents=True, exist_ok=True)
+        (folder / ASSIGNMENT / name / "oracle.py").write_text(oracle)
     loader.exercises.cache_clear()
-    yield module
-    loader.exercises.cache_clear()
+    return References(folder)
 
 
 def bytes_below(folder: Path) -> dict[str, bytes]:
@@ -56,15 +55,15 @@ def course(folder: Path) -> Path:
     (folder / "source" / ASSIGNMENT).mkdir(parents=True)
     (folder / "source" / ASSIGNMENT / "1_toy.ipynb").write_text("{}")
     (folder / "nbgrader_config.py").write_text("c = get_config()\n")
+    exercises(folder / "exercises", "doubling", "weights")
     return folder
 
 
-def test_another_exercise_leaves_the_bytes_of_all_others_alone(oracles, tmp_path):
-    references = References(tmp_path)
+def test_another_exercise_leaves_the_bytes_of_all_others_alone(tmp_path):
+    references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=5)
     before = bytes_below(tmp_path)
-    oracles.EXERCISES = toy("a_new_one", "doubling", "weights")
-    loader.exercises.cache_clear()
+    exercises(tmp_path, "a_new_one")
     references.build(ASSIGNMENT, seed=5)
     after = bytes_below(tmp_path)
     assert "toy/a_new_one/expected.safetensors" in after
@@ -72,8 +71,8 @@ def test_another_exercise_leaves_the_bytes_of_all_others_alone(oracles, tmp_path
     assert changed == {"toy/manifest.json"}
 
 
-def test_every_exercise_draws_other_numbers_and_every_seed_too(oracles, tmp_path):
-    references = References(tmp_path)
+def test_every_exercise_draws_other_numbers_and_every_seed_too(tmp_path):
+    references = exercises(tmp_path, "doubling", "weights")
     drawn = []
     for seed in (5, 6):
         references.build(ASSIGNMENT, seed)
@@ -81,7 +80,7 @@ def test_every_exercise_draws_other_numbers_and_every_seed_too(oracles, tmp_path
     assert len(set(drawn)) == 4
 
 
-def test_two_courses_on_one_machine_have_references_of_their_own(oracles, tmp_path, capsys):
+def test_two_courses_on_one_machine_have_references_of_their_own(tmp_path, capsys):
     one, two = course(tmp_path / "one"), course(tmp_path / "two")
     assert cli.main(["--course", str(one), "references", ASSIGNMENT, "--seed", "1"]) == 0
     kept = bytes_below(one)
@@ -95,26 +94,25 @@ def test_two_courses_on_one_machine_have_references_of_their_own(oracles, tmp_pa
     assert not list((ROOT / "autograder").rglob("expected.safetensors"))
 
 
-def test_references_that_are_drawn_anew_are_read_anew(oracles, tmp_path):
-    references = References(tmp_path)
+def test_references_that_are_drawn_anew_are_read_anew(tmp_path):
+    references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=1)
     before = references.cases("toy/doubling")[0].expected["y"]
     references.build(ASSIGNMENT, seed=2)
     assert not np.allclose(before, references.cases("toy/doubling")[0].expected["y"])
 
 
-def test_a_failing_oracle_leaves_the_references_of_before(oracles, tmp_path):
-    references = References(tmp_path)
+def test_a_failing_oracle_leaves_the_references_of_before(tmp_path):
+    references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=1)
+    exercises(tmp_path, "zero", oracle=ORACLE.replace("2 * x", "1 / 0"))
     kept = bytes_below(tmp_path)
-    oracles.EXERCISES = [*toy("doubling"), Exercise(lambda generator: [1 / 0], framework="torch", slug="toy/zero")]
-    loader.exercises.cache_clear()
     with pytest.raises(GradingError, match="toy/zero: its oracle cannot draw cases: ZeroDivisionError"):
         references.build(ASSIGNMENT, seed=2)
     assert bytes_below(tmp_path) == kept
 
 
-def test_without_names_all_assignments_are_drawn_and_the_kits_seed_is_said(oracles, tmp_path, capsys):
+def test_without_names_all_assignments_are_drawn_and_the_kits_seed_is_said(tmp_path, capsys):
     root = course(tmp_path / "course")
     assert cli.main(["--course", str(root), "references", "--seed", "2026"]) == 0
     said = capsys.readouterr()
@@ -127,7 +125,7 @@ def test_without_names_all_assignments_are_drawn_and_the_kits_seed_is_said(oracl
     assert References.of_course(root).seed(ASSIGNMENT) == seed  # the exam of before, drawn again
 
 
-def test_the_first_references_of_an_assignment_are_drawn_from_a_seed_that_nobody_can_guess(oracles, tmp_path, capsys):
+def test_the_first_references_of_an_assignment_are_drawn_from_a_seed_that_nobody_can_guess(tmp_path, capsys):
     seeds = set()
     for root in (course(tmp_path / "one"), course(tmp_path / "two")):
         assert cli.main(["--course", str(root), "references"]) == 0
@@ -136,7 +134,7 @@ def test_the_first_references_of_an_assignment_are_drawn_from_a_seed_that_nobody
 
 
 @pytest.mark.parametrize("words", [["nowhere"], ["toy", "--seed", "many"], ["toy", "--seed", "-1"]])
-def test_what_cannot_be_drawn_is_said_in_one_line(oracles, tmp_path, capsys, words):
+def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path, capsys, words):
     root = course(tmp_path / "course")
     try:
         code = cli.main(["--course", str(root), "references", *words])
@@ -144,12 +142,12 @@ def test_what_cannot_be_drawn_is_said_in_one_line(oracles, tmp_path, capsys, wor
         code = error.code
     assert code == 2
     assert "Traceback" not in capsys.readouterr().err
-    assert not (root / "exercises").exists()
+    assert not list(root.rglob("manifest.json"))
 
 
 @pytest.mark.parametrize("damage", ["no manifest", "no file", "another file", "not in the manifest"])
-def test_damaged_references_are_said_and_not_used(oracles, tmp_path, damage):
-    references = References(tmp_path)
+def test_damaged_references_are_said_and_not_used(tmp_path, damage):
+    references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=1)
     folder = tmp_path / "toy"
     if damage == "no manifest":
@@ -165,7 +163,7 @@ def test_damaged_references_are_said_and_not_used(oracles, tmp_path, damage):
         references.cases(slug)
 
 
-def test_the_instructors_jupyter_finds_the_references_of_the_course_that_it_works_in(oracles, tmp_path, monkeypatch):
+def test_the_instructors_jupyter_finds_the_references_of_the_course_that_it_works_in(tmp_path, monkeypatch):
     from autograder import reference
 
     root = course(tmp_path / "course")
@@ -182,33 +180,22 @@ def test_the_instructors_jupyter_finds_the_references_of_the_course_that_it_work
         list(reference("toy/doubling"))
 
 
-NOT_MOVED = [path.parent.name for path in REFERENCES.folder.glob("*/manifest.json")
-             if (bundle.PACKAGE / "oracles" / f"{path.parent.name}.py").exists()]  # fmt: skip
+@pytest.mark.parametrize("assignment", Course(ROOT).assignments())
+def test_a_bundle_holds_the_modules_that_its_exercises_import_and_no_sample_answer(assignment, tmp_path):
+    for path, data in bundle._oracles(REFERENCES.folder, assignment):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    found = loader.exercises(tmp_path / "exercises", assignment)
+    assert list(found) == list(REFERENCES.exercises(assignment))
+    assert not list(tmp_path.rglob("*answers*"))
 
 
-@pytest.mark.parametrize("assignment", NOT_MOVED)
-def test_a_bundle_holds_the_oracles_that_its_assignment_imports_and_no_others(assignment, monkeypatch, tmp_path):
-    held = {path.removeprefix("autograder/") for path, _ in bundle._grader(assignment) if "/oracles/" in path}
-    for path in [path for path in sys.modules if path.startswith("autograder.oracles")]:
-        monkeypatch.delitem(sys.modules, path)
-    before = set(sys.modules)
-    __import__(f"autograder.oracles.{assignment}")
-    imported = {name for name in set(sys.modules) - before if name.startswith("autograder.oracles.")}
-    assert held >= {f"{name.partition('.')[2].replace('.', '/')}.py" for name in imported}
-    foreign = [path for path in held for other in REFERENCES.folder.iterdir()
-               if other.name != assignment and path.startswith(f"oracles/{other.name}")]  # fmt: skip
-    assert not foreign
-
-
-def test_the_bundle_of_an_assignment_whose_name_begins_another_holds_nothing_of_the_other(monkeypatch, tmp_path):
-    package = tmp_path / "autograder"
-    (package / "oracles").mkdir(parents=True)
-    (package / "oracles" / "encoder.py").write_text("from autograder.oracles.shared import draw\nEXERCISES = []\n")
-    for name in ("encoder_lab", "encoder_lab_heads", "shared"):
-        (package / "oracles" / f"{name}.py").write_text("draw = None\n")
-    monkeypatch.setattr(bundle, "PACKAGE", package)
-    held = [path for path, _ in bundle._grader("encoder")]
-    assert held == ["autograder/oracles/encoder.py", "autograder/oracles/shared.py"]
+def test_the_bundle_of_an_assignment_whose_name_begins_another_holds_nothing_of_the_other(tmp_path):
+    for path in ("toy/doubling/oracle.py", "toy/_shared.py", "toy_lab/doubling/oracle.py", "_all.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    held = {path for path, _ in bundle._oracles(tmp_path, "toy")}
+    assert held == {"exercises/toy/doubling/oracle.py", "exercises/toy/_shared.py", "exercises/_all.py"}
 
 
 def test_no_requirement_names_one_of_our_own_distributions():
@@ -235,7 +222,7 @@ def sometimes_blind(generator: np.random.Generator) -> list[Case]:
     return [Case(expected={"y": shown * generator.normal(1, 0.1, 2)})]
 
 
-def test_cases_that_do_not_show_a_known_mistake_are_drawn_again(oracles):
+def test_cases_that_do_not_show_a_known_mistake_are_drawn_again():
     exercise = Exercise(sometimes_blind, mistakes=[Mistake("sign", "", "", flip)], framework="torch", slug="toy/signs")
     for seed in range(10):
         (case,) = draw(exercise, seed)

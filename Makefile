@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-
 
 ## make demo       release the course, grade a sample class, show grades, feedback and picture
 demo: setup
-	$(BIN)/python -m autograder.demo
+	$(BIN)/python -m demo
 
 ## make test       everything
 test: setup

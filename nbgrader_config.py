@@ -11,6 +11,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 
 from autograder.nbgrader.autograde import SubmissionExporter
+from autograder.nbgrader.deliverables import StubDeliverables
 from autograder.nbgrader.feedback import FeedbackExporter, pages_only
 from autograder.nbgrader.formgrader import EscapeNames
 from autograder.nbgrader.grades import GradesExporter
@@ -41,7 +42,11 @@ c.Autograde.autograde_preprocessors = [
 ]
 c.Autograde.post_convert_hook = sweep
 
-c.GenerateAssignment.preprocessors = [SetRepository, *GenerateAssignment.class_traits()["preprocessors"].default()]
+c.GenerateAssignment.preprocessors = [
+    SetRepository,
+    StubDeliverables,
+    *GenerateAssignment.class_traits()["preprocessors"].default(),
+]
 
 # Feedback is our page, made from verdicts, marks and comments; nothing else lies beside it.
 c.GenerateFeedback.preprocessors = []

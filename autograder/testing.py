@@ -12,6 +12,7 @@ import copy
 import json
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -118,10 +119,19 @@ def _stored(slug: str) -> Path:
     )
 
 
-def _to_torch(array: np.ndarray) -> Any:
-    import torch
+def _torch() -> Any:
+    """The module ``torch``: the grader itself needs none, exercises with tensors do. Raises ImportError."""
+    try:
+        return import_module("torch")
+    except ImportError as error:
+        raise ImportError(
+            "the inputs of this exercise are tensors, but torch is not installed here: install it, or write "
+            'framework="numpy" in the exercise\'s oracle.py'
+        ) from error
 
-    return torch.from_numpy(array.copy())
+
+def _to_torch(array: np.ndarray) -> Any:
+    return _torch().from_numpy(array.copy())
 
 
 def _as_array(name: str, value: Any) -> tuple[str, np.ndarray]:
@@ -165,8 +175,7 @@ def _separate(module: Any, layers: list[str]) -> None:
 
 
 def _inject(module: Any, name: str, weight: Any) -> None:
-    from torch import nn
-
+    nn = _torch().nn
     *path, kind = name.split(".")
     part = _walk(module, path)
     wrong = part is None or getattr(getattr(part, "weight", None), "shape", None) != weight.shape

@@ -99,7 +99,7 @@ def notebooks(folder: Path) -> None:
     shutil.copytree(ROOT / "exercises", folder / "exercises")
     for sheet in Course(ROOT).assignments():
         shutil.copytree(ROOT / "source" / sheet, folder / "source" / sheet)
-        for name, content in Assignment.open(ROOT, sheet).solution_files().items():
+        for name, content in Assignment.open(ROOT, sheet).solutions.items():
             (folder / "source" / sheet / name).write_bytes(content)  # what students write beside the notebooks
     heads(["notebook", "seconds", "kernel's peak private MB"])
     total = 0.0

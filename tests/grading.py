@@ -122,7 +122,7 @@ def grade_cells(
     opened = assignment(assignment_name)
     source, release = exercises_alone(assignment_name, notebook, answers.values())
     alone = alone_with(opened, notebook, source, release)
-    beside = opened.solution_files() if files is None else dict(files)
+    beside = dict(opened.solutions) if files is None else dict(files)
     submission = Submission("student", {notebook: filled(assignment_name, notebook, answers, release)}, beside, ())
     return grade(submission, alone, kernels(), Limits()).verdict.notebooks[0]
 

@@ -22,7 +22,7 @@ def solutions(assignment: Assignment) -> dict[str, str]:
         for cell in notebook.cells
         if cells.is_solution(cell) and cell.cell_type == "code"
     }
-    found |= {name: data.decode() for name, data in assignment.solution_files().items()}
+    found |= {name: data.decode() for name, data in assignment.solutions.items()}
     return {name: without_markers(text) for name, text in found.items()}
 
 

@@ -136,7 +136,7 @@ class Trials:
     ) -> list[tuple[int, bool, dict[str, str]]]:
         """Write the working folder and the task. -> (index of the cell, hidden or not, part) for every part."""
         work, inputs = folder / "work", folder / "inputs"
-        for path, data in {**self.assignment.files, **self.assignment.solution_files()}.items():
+        for path, data in {**self.assignment.files, **self.assignment.solutions}.items():
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_bytes(data)
         for file in self.assignment.deliverables:

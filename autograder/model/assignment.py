@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -13,17 +13,16 @@ from nbformat import NotebookNode
 from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course, unknown_assignment
+from autograder.model.deliverables import solutions_of, stub
 from autograder.references.store import References
-
-#: Where the instructor's own version of a file lies that students hand in beside the notebooks.
-SOLUTIONS = Path(__file__).resolve().parents[1] / "solutions"
 
 
 @dataclass(frozen=True)
 class Assignment:
     """The trusted notebooks: with solutions and hidden tests (``source``), and as students got them (``release``).
 
-    ``files`` are the teacher's files beside the notebooks; ``deliverables`` names those that a submission replaces;
+    ``files`` are the files beside the notebooks as students get them; ``deliverables`` names those that a submission
+    replaces, and ``solutions`` holds the instructor's versions of these, which never lie beside student code;
     ``references`` are those of the course.
     ``ignore``: patterns of file names that nbgrader leaves out, in a submission too.
     ``drawings``: the course's module of drawings; empty where it has none.
@@ -37,6 +36,7 @@ class Assignment:
     references: References
     ignore: tuple[str, ...] = ()
     drawings: str = ""
+    solutions: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def open(cls, root: Path | Course, name: str, release: Path | None = None) -> Assignment:
@@ -60,25 +60,23 @@ class Assignment:
         if not name or not source.is_dir():
             raise GradingError(unknown_assignment(course, name))
         found = sorted(source.glob(f"{course.settings.notebook_id}.ipynb"))
-        solutions = [path.name for path in (SOLUTIONS / name).glob("*") if path.is_file()]
+        files = read_files(source, course.settings.ignore)
+        solutions = solutions_of(course, name, files)
         return cls(
             name,
             {path.stem: _read(path) for path in found if path.is_file()},
             {},
-            read_files(source, course.settings.ignore),
-            frozenset(name for name in solutions if not course.settings.ignores(name)),
+            {**files, **{file: stub(file, data) for file, data in solutions.items()}},
+            frozenset(solutions),
             References.of_course(course.root),
             course.settings.ignore,
             course.file.drawings,
+            solutions,
         )
 
     @property
     def max_points(self) -> float:
         return sum(cells.max_points(cell) for nb in self.source.values() for cell in nb.cells if cells.is_graded(cell))
-
-    def solution_files(self) -> dict[str, bytes]:
-        """The instructor's own deliverables, for a run of the source notebooks. Never beside student code."""
-        return {name: (SOLUTIONS / self.name / name).read_bytes() for name in self.deliverables}
 
 
 def _read(path: Path) -> NotebookNode:

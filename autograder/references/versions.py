@@ -14,6 +14,12 @@ def installed_version(name: str) -> str:
         return ", ".join(version(one) for one in sorted(set(_distributions().get(name, ()))))
 
 
+def distributions(name: str) -> list[str]:
+    """What pip installs a package by, pinned: ``name==version``."""
+    found = sorted(set(_distributions().get(name.partition(".")[0], ())))
+    return [f"{one}=={version(one)}" for one in found]
+
+
 @lru_cache(maxsize=1)
 def _distributions() -> dict[str, list[str]]:
     return dict(packages_distributions())  # reads a file of every distribution

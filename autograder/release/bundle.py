@@ -22,18 +22,20 @@ from pathlib import Path
 import nbformat
 
 from autograder.errors import GradingError
-from autograder.model.assignment import SOLUTIONS, Assignment
+from autograder.kernel.imports import library_places
+from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.model.course_file import NAME
 from autograder.pipeline.rebuild import trusted
 from autograder.references.store import FOLDER, References
+from autograder.references.versions import distributions
 from autograder.release.agreement import check_before_grading
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SCRIPTS = ("setup.sh", "run_autograder")
-#: What installs the two packages; README.md and LICENSE belong to their metadata.
-_PROJECT_FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
-#: Answers to the sample class's exercises, and what shows them. The package must be there, or nothing installs.
-_LEFT_OUT = ("demo.py", "sample/answers.py", "sample/build.py", "sample/__init__.py")
+#: What installs the course's library; README.md and LICENSE belong to its metadata.
+_PROJECT_FILES = ("pyproject.toml", "README.md", "LICENSE")
+_CONSTRAINTS = "constraints.txt"
 MAX_BYTES = 100 * 1000 * 1000
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest moment that a zip can hold
 
@@ -54,10 +56,8 @@ def write_bundle(course: Course, assignment_name: str, settings: Settings, out: 
     """
     assignment = Assignment.open(course, assignment_name)
     check_before_grading(course.root, assignment)
-    project = PACKAGE.parent
-    missing = [name for name in _PROJECT_FILES if not (project / name).is_file()]
-    if missing:
-        raise GradingError(f"{project} lacks {missing[0]}: install the autograder with 'pip install --editable'")
+    if not (PACKAGE / "pyproject.toml").is_file():
+        raise GradingError(f"{PACKAGE} lacks pyproject.toml: install the autograder with 'pip install --editable'")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as work:
         references = assignment.references
@@ -80,18 +80,18 @@ def _entries(
     course: Course, assignment: Assignment, references: References, settings: Settings
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the zip, content) of every file."""
-    project, name = PACKAGE.parent, assignment.name
+    name = assignment.name
+    library = dict(_library(course))
     for script in SCRIPTS:
         yield script, (Path(__file__).parent / "bundle_files" / script).read_bytes()
-    yield "settings.sh", _shell(name, settings).encode()
-    for file in _PROJECT_FILES:
-        yield file, (project / file).read_bytes()
-    yield from _folder(project / "course", "course")
-    yield from _grader()
+    yield "settings.sh", _shell(course, name, settings, list(library)).encode()
+    yield from library.items()
+    for file in (NAME, _CONSTRAINTS):
+        if (course.root / file).is_file():
+            yield file, (course.root / file).read_bytes()
+    yield from _folder(PACKAGE, "autograder")
     yield from _oracles(assignment.references.folder, name)
     yield from (stored for stored in _folder(references.folder / name, f"{FOLDER}/{name}") if stored[0][-3:] != ".py")
-    for file in sorted(assignment.deliverables):  # the name says what is to be handed in; the content is the answer
-        yield f"autograder/solutions/{name}/{file}", b""
     for stem, notebook in assignment.source.items():
         unsolved = trusted(notebook, assignment.release[stem])
         yield f"source/{name}/{stem}.ipynb", (nbformat.writes(unsolved) + "\n").encode()
@@ -100,8 +100,24 @@ def _entries(
     yield from _folder(course.release(name), f"release/{name}")
 
 
-def _shell(assignment: str, settings: Settings) -> str:
+def _library(course: Course) -> Iterator[tuple[str, bytes]]:
+    """The course's library with what installs it; nothing where there is none, or pip finds it by its name."""
+    for place in library_places(course.file.library) if course.file.library else ():
+        project = next((folder for folder in list(place.parents)[:3] if (folder / "pyproject.toml").is_file()), None)
+        if project is not None:
+            yield from ((name, (project / name).read_bytes()) for name in _PROJECT_FILES if (project / name).is_file())
+            path = place.relative_to(project).as_posix()
+            yield from _folder(place, path) if place.is_dir() else [(path, place.read_bytes())]
+
+
+def _shell(course: Course, assignment: str, settings: Settings, library: Sequence[str]) -> str:
+    install = ["--editable", "./autograder", *(["--editable", "."] if library else [])]
+    if course.file.library and not library:
+        install += distributions(course.file.library)
+    if (course.root / _CONSTRAINTS).is_file():
+        install = ["--constraint", _CONSTRAINTS, *install]
     return (
+        f"INSTALL=({shlex.join(install)})\n"
         f"ASSIGNMENT={shlex.quote(assignment)}\n"
         f"CI_OPTIONS=({shlex.join(settings.ci_options)})\n"
         f"PIP_OPTIONS=({shlex.join(settings.pip_options)})\n"
@@ -114,19 +130,6 @@ def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
     for path in sorted(modules):
         if not path.name.lstrip("_").startswith("answers"):
             yield f"{FOLDER}/{path.relative_to(exercises).as_posix()}", path.read_bytes()
-
-
-def _grader() -> Iterator[tuple[str, bytes]]:
-    """``autograder/`` without answers."""
-    for path, data in _folder(PACKAGE, "autograder"):
-        inside = path.removeprefix("autograder/")
-        if inside.partition("/")[0] == SOLUTIONS.name:
-            continue
-        if inside in _LEFT_OUT:
-            if inside.endswith("__init__.py"):
-                yield path, b""
-            continue
-        yield path, data
 
 
 def _folder(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:

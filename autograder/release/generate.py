@@ -20,8 +20,9 @@ from pathlib import Path
 
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
+from autograder.model.assignment import Assignment, read_files
 from autograder.model.course import Course
+from autograder.model.deliverables import write_stubs
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
@@ -43,7 +44,10 @@ def generate(course: Course, assignment: str, step: str | None = None, db_url: s
     )  # fmt: skip
     if done.returncode:
         raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.stdout + done.stderr)}")
-    return course.folder(step or course.settings.release_directory, assignment)
+    folder = course.folder(step or course.settings.release_directory, assignment)
+    # with our preprocessor in nbgrader's list this is done already
+    write_stubs(course, assignment, folder, read_files(course.source(assignment), course.settings.ignore))
+    return folder
 
 
 def _reason(said: str) -> str:

@@ -107,7 +107,7 @@ def solved(assignment: Assignment) -> Submission:
             if cells.is_solution(cell):
                 cell.source = without_markers(solutions[cells.grade_id(cell)])
         notebooks[name] = nbformat.writes(student).encode()
-    return Submission("solution", notebooks, assignment.solution_files(), ())
+    return Submission("solution", notebooks, dict(assignment.solutions), ())
 
 
 def without_markers(source: str) -> str:

@@ -21,20 +21,29 @@ class AttentionHead(nn.Module):
     def __init__(self, d_model: int, d_k: int, d_q: int, d_v: int) -> None:
         super().__init__()
         # wq, wk, wv: three linear layers without bias, from a token's vector to its query, key and value
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        self.wq = nn.Linear(d_model, d_q, bias=False)
+        self.wk = nn.Linear(d_model, d_k, bias=False)
+        self.wv = nn.Linear(d_model, d_v, bias=False)
+        ### END SOLUTION
 
     def scaled_dot_product_attention(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """q (B, n, d_q), k (B, m, d_k), v (B, m, d_v) -> output (B, n, d_v), weights (B, n, m)"""
         # scores, their softmax over the keys, and the values mixed by these weights
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        scores = q @ k.transpose(-2, -1) / sqrt(k.size(-1))  # (B, n, m)
+        weights = scores.softmax(dim=-1)  # (B, n, m), each row sums to 1
+        return weights @ v, weights  # (B, n, d_v), (B, n, m)
+        ### END SOLUTION
 
     def forward(self, hidden_states: Tensor) -> Tensor:
         """hidden_states (B, T, d_model) -> output (B, T, d_v)"""
         # first project, then attend; the weights are not handed on
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        q, k, v = self.wq(hidden_states), self.wk(hidden_states), self.wv(hidden_states)
+        output, _ = self.scaled_dot_product_attention(q, k, v)
+        return output  # (B, T, d_v)
+        ### END SOLUTION
 
 
 class MultiHeadAttention(nn.Module):
@@ -50,14 +59,24 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         # heads: an nn.ModuleList of AttentionHead; output_linear: d_model -> d_model
         # before that: an error whose message explains what does not fit
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        if d_model % num_attention_heads:
+            raise ValueError(
+                f"d_model must be a multiple of num_attention_heads, for every head gets an equal part; "
+                f"{d_model} cannot be split into {num_attention_heads} parts."
+            )
+        size = d_model // num_attention_heads
+        self.heads = nn.ModuleList(AttentionHead(d_model, size, size, size) for _ in range(num_attention_heads))
+        self.output_linear = nn.Linear(d_model, d_model)
+        ### END SOLUTION
 
     def forward(self, hidden_states: Tensor) -> Tensor:
         """hidden_states (B, T, d_model) -> (B, T, d_model)"""
         # what the heads give, laid end to end, through output_linear
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        found = torch.cat([head(hidden_states) for head in self.heads], dim=-1)  # (B, T, d_model)
+        return self.output_linear(found)  # (B, T, d_model)
+        ### END SOLUTION
 
 
 class FeedForward(nn.Module):
@@ -70,13 +89,19 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, intermediate_size: int) -> None:
         super().__init__()
         # linear_1, gelu (the exact one), linear_2
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        self.linear_1 = nn.Linear(d_model, intermediate_size)
+        self.gelu = nn.GELU()
+        self.linear_2 = nn.Linear(intermediate_size, d_model)
+        self.dropout = nn.Dropout(0.1)
+        ### END SOLUTION
 
     def forward(self, hidden_states: Tensor) -> Tensor:
         """hidden_states (B, T, d_model) -> (B, T, d_model)"""
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        wide = self.gelu(self.linear_1(hidden_states))  # (B, T, intermediate_size)
+        return self.dropout(self.linear_2(wide))  # (B, T, d_model)
+        ### END SOLUTION
 
 
 class Embeddings(nn.Module):
@@ -90,14 +115,21 @@ class Embeddings(nn.Module):
     def __init__(self, vocab_size: int, max_position_embeddings: int, d_model: int) -> None:
         super().__init__()
         # token_embeddings, position_embeddings: two tables; layer_norm with eps=1e-12, as in BERT; a dropout
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        self.token_embeddings = nn.Embedding(vocab_size, d_model)
+        self.position_embeddings = nn.Embedding(max_position_embeddings, d_model)
+        self.layer_norm = nn.LayerNorm(d_model, eps=1e-12)
+        self.dropout = nn.Dropout(0.1)
+        ### END SOLUTION
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """input_ids (B, T) -> (B, T, d_model)"""
         # word vectors plus position vectors, then layer_norm, then the dropout
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        positions = torch.arange(input_ids.size(1), device=input_ids.device)  # (T,)
+        summed = self.token_embeddings(input_ids) + self.position_embeddings(positions)  # (B, T, d_model)
+        return self.dropout(self.layer_norm(summed))  # (B, T, d_model)
+        ### END SOLUTION
 
 
 class TransformerEncoderLayer(nn.Module):
@@ -111,14 +143,20 @@ class TransformerEncoderLayer(nn.Module):
     def __init__(self, d_model: int, num_attention_heads: int, intermediate_size: int) -> None:
         super().__init__()
         # layer_norm_1, attention, layer_norm_2, feed_forward
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        self.layer_norm_1 = nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(d_model, num_attention_heads)
+        self.layer_norm_2 = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, intermediate_size)
+        ### END SOLUTION
 
     def forward(self, hidden_states: Tensor) -> Tensor:
         """hidden_states (B, T, d_model) -> (B, T, d_model)"""
         # normalise, attend, add; normalise, feed forward, add
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        attended = hidden_states + self.attention(self.layer_norm_1(hidden_states))  # (B, T, d_model)
+        return attended + self.feed_forward(self.layer_norm_2(attended))  # (B, T, d_model)
+        ### END SOLUTION
 
 
 class TransformerEncoder(nn.Module):
@@ -138,14 +176,22 @@ class TransformerEncoder(nn.Module):
     ) -> None:
         super().__init__()
         # embeddings; layers: an nn.ModuleList of TransformerEncoderLayer
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        self.embeddings = Embeddings(vocab_size, max_position_embeddings, d_model)
+        self.layers = nn.ModuleList(
+            TransformerEncoderLayer(d_model, num_attention_heads, intermediate_size) for _ in range(num_hidden_layers)
+        )
+        ### END SOLUTION
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """input_ids (B, T) -> (B, T, d_model)"""
         # what one layer gives, the next one takes
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        hidden_states = self.embeddings(input_ids)  # (B, T, d_model)
+        for layer in self.layers:
+            hidden_states = layer(hidden_states)  # (B, T, d_model)
+        return hidden_states
+        ### END SOLUTION
 
 
 class ClassificationHead(nn.Module):
@@ -159,13 +205,16 @@ class ClassificationHead(nn.Module):
     def __init__(self, d_model: int, num_classes: int, dropout_prob: float) -> None:
         super().__init__()
         # dropout, linear
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        self.dropout = nn.Dropout(dropout_prob)
+        self.linear = nn.Linear(d_model, num_classes)
+        ### END SOLUTION
 
     def forward(self, pooled: Tensor) -> Tensor:
         """pooled (B, d_model) -> logits (B, num_classes)"""
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        return self.linear(self.dropout(pooled))  # (B, num_classes)
+        ### END SOLUTION
 
 
 class TransformerForSequenceClassification(nn.Module):
@@ -187,11 +236,17 @@ class TransformerForSequenceClassification(nn.Module):
     ) -> None:
         super().__init__()
         # transformer_encoder, classifier
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        self.transformer_encoder = TransformerEncoder(
+            vocab_size, max_position_embeddings, d_model, num_attention_heads, intermediate_size, num_hidden_layers
+        )
+        self.classifier = ClassificationHead(d_model, num_classes, dropout_prob)
+        ### END SOLUTION
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """input_ids (B, T) -> logits (B, num_classes)"""
         # the vector of the first token, [CLS], stands for the sentence
-        # YOUR CODE HERE
-        raise NotImplementedError()
+        ### BEGIN SOLUTION
+        pooled = self.transformer_encoder(input_ids)[:, 0]  # (B, d_model)
+        return self.classifier(pooled)  # (B, num_classes)
+        ### END SOLUTION

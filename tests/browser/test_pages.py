@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 
 from autograder import cli
 from autograder.model.course import Course
-from autograder.sample import build_sample_class
+from demo import build_sample_class
 from tests.browser.conftest import Photograph
 from tests.feedback.browser import needs_browser, overflow
 

@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
 from autograder.model.course import Course
-from autograder.sample.answers import ALAN
+from demo.answers import ALAN
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server
 from tests.browser.lab import Notebook, addresses, solve

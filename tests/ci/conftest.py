@@ -10,7 +10,7 @@ import pytest
 
 from autograder.ci import submission
 from autograder.model.course import Course
-from autograder.sample import build_sample_class
+from demo import build_sample_class
 from tests.grading import ROOT, copy_exercises, kernels
 
 

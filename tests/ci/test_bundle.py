@@ -18,7 +18,7 @@ from autograder import cli
 from autograder.model.assignment import Assignment
 from autograder.release import bundle
 from autograder.release.leaks.search import leaks
-from autograder.sample import EXPECTED
+from demo import EXPECTED
 from tests.ci.conftest import everything_in
 from tests.grading import REFERENCES, ROOT
 
@@ -103,8 +103,9 @@ def test_no_model_answer_is_in_it(unpacked):
 
 def test_a_deliverable_is_named_and_its_answer_left_out(tmp_path):
     with pack(tmp_path / "lab.zip", assignment="encoder_lab") as archive:
-        assert archive.read("autograder/solutions/encoder_lab/models.py") == b""
-        assert archive.read("source/encoder_lab/models.py") == (ROOT / "source/encoder_lab/models.py").read_bytes()
+        assert archive.read("source/encoder_lab/models.py") == (ROOT / "release/encoder_lab/models.py").read_bytes()
+        assert b"BEGIN SOLUTION" in (ROOT / "source/encoder_lab/models.py").read_bytes()
+        assert b'encoder_lab = ["models.py"]' in archive.read("course.toml")
         archive.extract("source/encoder_lab/1_models.ipynb", tmp_path)
     assert answers_in(tmp_path / "source", "encoder_lab") == []
 
@@ -198,10 +199,8 @@ def test_setup_installs_pinned_packages_into_an_environment_of_its_own(scripts, 
     done = run_setup(scripts, tmp_path / "bin")
     assert done.returncode == 0, done.stderr
     source = scripts / "source"
-    options = "install --quiet --constraint constraints.txt --extra-index-url https://example.org/a b;c"
-    assert log.read_text().splitlines() == [
-        f"{source} {options} torch", f"{source} {options} --editable . --editable ./autograder"
-    ]  # fmt: skip
+    options = "install --quiet --extra-index-url https://example.org/a b;c --constraint constraints.txt"
+    assert log.read_text().splitlines() == [f"{source} {options} --editable ./autograder --editable ."]
 
 
 def test_setup_says_what_to_choose_where_python_is_too_old(scripts, tmp_path):

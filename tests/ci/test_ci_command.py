@@ -13,7 +13,7 @@ from autograder.ci import FILES, submission
 from autograder.model.assignment import Assignment
 from autograder.pipeline.execute import InfrastructureError
 from autograder.release.leaks.search import leaks
-from autograder.sample import EXPECTED
+from demo import EXPECTED
 from tests.ci.conftest import everything_in
 from tests.ci.outcomes import every_status
 

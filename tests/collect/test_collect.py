@@ -23,7 +23,7 @@ from autograder.model import submitted_cells as limits
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
-from autograder.sample import build_sample_class
+from demo import build_sample_class
 from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.release.pictures import APPROVED
-from autograder.sample import build_sample_class
+from demo import build_sample_class
 from tests.docs.test_links import PAGES
 from tests.grading import ROOT, copy_exercises
 

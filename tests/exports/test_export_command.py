@@ -16,7 +16,7 @@ from autograder.exports import FORMATS
 from autograder.feedback import write_feedback
 from autograder.gradebook.gather import gather
 from autograder.gradebook.late.times import record_times
-from autograder.sample import build_sample_class
+from demo import build_sample_class
 from tests.exports.conftest import cells, mark, rename
 from tests.feedback.toy import hand_in
 from tests.pipeline.conftest import nbgrader, new_course

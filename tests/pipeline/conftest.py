@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.model.course import Course
-from autograder.sample import build_sample_class
+from demo import build_sample_class
 from tests.grading import copy_exercises
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,13 +12,13 @@ from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class, row_of
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
-from autograder.sample import EXPECTED
+from demo import EXPECTED
 
 
 @pytest.fixture(scope="module")
 def graded(released, tmp_path_factory):
     """The sample class graded once, with what the pipeline reported on the way."""
-    from autograder.sample import build_sample_class
+    from demo import build_sample_class
 
     course = Course(shutil.copytree(released.root, tmp_path_factory.mktemp("graded") / "course"))
     build_sample_class(course.root)

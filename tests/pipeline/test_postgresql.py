@@ -15,7 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom.run import GradingOptions, grade_class
-from autograder.sample import EXPECTED, build_sample_class
+from demo import EXPECTED, build_sample_class
 from tests.pipeline.conftest import nbgrader, new_course
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,8 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
-from autograder.sample import EXPECTED
 from benchmarks.courses import make_course
+from demo import EXPECTED
 from tests.attacks.files import ODD_FILES
 from tests.damage.test_damage import answer_renamed, as_format_3, deleted
 from tests.pipeline.conftest import nbgrader

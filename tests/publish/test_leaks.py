@@ -56,12 +56,8 @@ def sheet(tmp_path, monkeypatch):
     references = tmp_path / "exercises"
     (references / "sheet" / "attention").mkdir(parents=True)
     save_file({"0/output": EXPECTED}, references / "sheet" / "attention" / "expected.safetensors")
-    solutions = tmp_path / "solutions"
-    (solutions / "sheet").mkdir(parents=True)
-    (solutions / "sheet" / "models.py").write_text(
-        "class Head:\n    '''One head.'''\n    def width(self, config):\n        return config.dim // config.heads\n"
-    )
-    monkeypatch.setattr("autograder.model.assignment.SOLUTIONS", solutions)
+    head = b"class Head:\n    '''One head.'''\n    def width(self, config):\n"
+    solution = head + b"        return config.dim // config.heads\n"
     notebook = new_notebook(cells=[
         new_markdown_cell("# Attention\n\nEvery query looks at every key: `demonstration = torch.zeros(2, 3, 4)`."),
         _cell(SOLUTION, "attention_answer", solution=True),
@@ -69,8 +65,9 @@ def sheet(tmp_path, monkeypatch):
         _cell(ANSWER, "why", markdown=True, grade=True, solution=True, points=2),
         _cell(RUBRIC, "task", markdown=True, locked=True, task=True, points=2),
     ])  # fmt: skip
-    files = {"models.py": b"class Head:\n    '''One head.'''\n    def width(self, config):\n        # YOUR CODE HERE\n"}
-    return Assignment("sheet", {"1_attention": notebook}, {}, files, frozenset({"models.py"}), References(references))
+    files = {"models.py": head + b"        # YOUR CODE HERE\n"}
+    return Assignment("sheet", {"1_attention": notebook}, {}, files, frozenset({"models.py"}), References(references),
+                      solutions={"models.py": solution})  # fmt: skip
 
 
 @pytest.fixture

@@ -31,6 +31,5 @@ if ! python="$(find_python)"; then
 fi
 
 "$python" -m venv "$root/venv"
-"$root/venv/bin/pip" install --quiet --constraint constraints.txt "${PIP_OPTIONS[@]}" torch
 # editable: references stay outside of the environment, which is all that a submission may read
-"$root/venv/bin/pip" install --quiet --constraint constraints.txt "${PIP_OPTIONS[@]}" --editable . --editable ./autograder
+"$root/venv/bin/pip" install --quiet "${PIP_OPTIONS[@]}" "${INSTALL[@]}"

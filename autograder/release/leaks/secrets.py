@@ -97,7 +97,7 @@ def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
     # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
     beside = {name: data.decode("utf-8", "replace") for name, data in assignment.files.items()}
     visible |= {name: text for name, text in beside.items() if not any(f"BEGIN {mark}" in text for mark in _REGIONS)}
-    for name, data in assignment.solution_files().items():
+    for name, data in assignment.solutions.items():
         lines = tuple(data.decode("utf-8", "replace").split("\n"))
         regions.append(Region(f"solution file {assignment.name}/{name}", lines, (), prose=False))
     return regions, visible

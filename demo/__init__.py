@@ -3,6 +3,6 @@
 ``make demo`` grades it, and so do the tests that compare one way of grading with another.
 """
 
-from autograder.sample.build import EXPECTED, build_sample_class
+from demo.sample_class import EXPECTED, build_sample_class
 
 __all__ = ["EXPECTED", "build_sample_class"]

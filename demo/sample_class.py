@@ -13,7 +13,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.verify import without_markers
-from autograder.sample.answers import ALAN, GRACE, MALLORY
+from demo.answers import ALAN, GRACE, MALLORY
 
 ASSIGNMENT = "distilbert"
 

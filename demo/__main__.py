@@ -1,4 +1,4 @@
-"""``make demo``: the main job on a sample class, from instructor notebooks to grades, in the folder ``demo/``.
+"""``make demo``: the main job on a sample class, from instructor notebooks to grades, in the folder ``build/demo/``.
 
 Everything happens as a teacher would do it: nbgrader releases, ``autograder grade`` grades, ``nbgrader export``
 writes the CSV. Needs no network.
@@ -16,8 +16,7 @@ from pathlib import Path
 from autograder import cli
 from autograder.model.course import Course
 from autograder.release.generate import generate
-from autograder.sample import EXPECTED, build_sample_class
-from autograder.sample.build import ASSIGNMENT
+from demo.sample_class import ASSIGNMENT, EXPECTED, build_sample_class
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,9 +25,9 @@ def main() -> int:
     """Exit code 0 where every sample student has the grade they deserve."""
     started = time.monotonic()
     os.environ.pop("NBGRADER_DB_URL", None)  # the demo keeps its own gradebook
-    course = ROOT / "demo"
+    course = ROOT / "build" / "demo"
     shutil.rmtree(course, ignore_errors=True)
-    course.mkdir()
+    course.mkdir(parents=True)
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, course)
     for tree in ("source", "exercises"):
@@ -52,8 +51,8 @@ def main() -> int:
     _export(course)
     wrong = _unexpected(course)
     _say(
-        f"Done in {time.monotonic() - started:.0f} s. Look at demo/feedback/grace/{ASSIGNMENT}/2_attention_block.html "
-        f"and demo/reports/{ASSIGNMENT}/"
+        f"Done in {time.monotonic() - started:.0f} s. Look at "
+        f"build/demo/feedback/grace/{ASSIGNMENT}/2_attention_block.html and build/demo/reports/{ASSIGNMENT}/"
     )
     for line in wrong:
         print(line)

@@ -201,6 +201,30 @@ def test_a_solution_pasted_whole_into_visible_text_is_found(sheet, folder):
     assert found.startswith("1_attention/cell 5: most of solution sheet/1_attention/attention_answer")
 
 
+SHORT = '''\
+def middle(values):
+    """The value in the middle of all values: (n,) -> a number."""
+    ### BEGIN SOLUTION
+    return np.median(values)
+    ### END SOLUTION
+'''
+
+
+def _with_short_solution(sheet):
+    cell = _cell(SHORT, "middle_answer", solution=True)
+    return replace(sheet, source={"1_attention": new_notebook(cells=[*sheet.source["1_attention"].cells, cell])})
+
+
+def test_the_lines_above_a_very_short_solution_are_no_leak(sheet, folder):
+    assert release_leaks(folder, _with_short_solution(sheet)) == []
+
+
+def test_a_very_short_solution_is_found_below_the_lines_above_it(sheet, folder):
+    (folder / "middle.py").write_text("\n".join(line for line in SHORT.split("\n") if "###" not in line))
+    (found,) = release_leaks(folder, _with_short_solution(sheet))
+    assert "solution sheet/1_attention/middle_answer" in found and "return np.median(values)" in found
+
+
 def test_a_model_answer_repeated_in_a_hint_is_found(sheet, folder):
     with_it = new_notebook(cells=[*sheet.source["1_attention"].cells, new_markdown_cell(f"Hint: {ANSWER}")])
     found = release_leaks(folder, replace(sheet, source={"1_attention": with_it}))

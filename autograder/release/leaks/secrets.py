@@ -141,11 +141,21 @@ def _needles(region: Region) -> Iterator[Needle]:
     pieces = [piece for piece in pieces if piece.strip()]
     width = PROSE_WIDTH if region.prose else BARE_WIDTH
     if not region.prose and 0 < sum(map(_weight, pieces)) < width:
-        pieces = [bare(line) for line in region.before] + pieces
-        yield from _from(pieces, 0, len(pieces), 2 * width, region.owner)
+        yield from _short(pieces, region, 2 * width)
         return
     for start in range(len(pieces)):
         yield from _from(pieces, start, len(pieces), width, region.owner)
+
+
+def _short(pieces: list[str], region: Region, width: int) -> Iterator[Needle]:
+    """All of a very short secret, with as many visible lines above it as make a piece that does not occur by chance."""
+    joined = list(pieces)
+    for line in reversed(region.before):
+        if sum(map(_weight, joined)) >= width:
+            break
+        joined.insert(0, bare(line))
+    if sum(map(_weight, joined)) >= width:
+        yield Needle(squeeze("".join(joined)), region.owner, pieces[0].strip()[:80])
 
 
 def _from(pieces: list[str], start: int, end: int, width: int, owner: str) -> Iterator[Needle]:

@@ -22,6 +22,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import CourseFile
 from autograder.model.submission import Submission
+from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER
 from autograder.references.versions import installed_version
 from autograder.release.agreement import TO_LOOK_AT
@@ -70,7 +71,7 @@ def imported_version(course: Course) -> str:
 
 @lru_cache(maxsize=8)
 def _imported_version(exercises: Path, library: str, packages: tuple[str, ...]) -> str:
-    return digest(_machine_parts(library, packages), _of_files(exercises, sorted(exercises.rglob("*.py"))))
+    return digest(_machine_parts(library, packages), _of_files(exercises, trusted_modules(exercises)))
 
 
 def _of_place(place: Path) -> str:

@@ -30,6 +30,11 @@ def names(folder: Path, assignment: str) -> list[str]:
     return sorted(path.parent.name for path in (folder / assignment).glob(f"*/{ORACLE}"))
 
 
+def trusted_modules(folder: Path) -> list[Path]:
+    """All modules in and below a folder of exercises that judge answers, in order: those of sample answers left out."""
+    return sorted(path for path in folder.rglob("*.py") if not path.name.lstrip("_").startswith("answers"))
+
+
 @lru_cache
 def exercises(folder: Path, assignment: str) -> dict[str, Exercise]:
     """slug -> exercise. Raises GradingError where the assignment has none, or an ``oracle.py`` cannot be used."""

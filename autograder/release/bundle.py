@@ -27,6 +27,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import NAME
 from autograder.pipeline.rebuild import trusted
+from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER, References
 from autograder.references.versions import distributions
 from autograder.release.agreement import check_before_grading
@@ -126,9 +127,8 @@ def _shell(course: Course, assignment: str, settings: Settings, library: Sequenc
 
 def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
     """The modules of the assignment's exercises and those that all assignments share, without any sample answer."""
-    modules = [*exercises.glob("*.py"), *(exercises / assignment).rglob("*.py")]
-    for path in sorted(modules):
-        if not path.name.lstrip("_").startswith("answers"):
+    for path in trusted_modules(exercises):
+        if path.parent == exercises or exercises / assignment in path.parents:
             yield f"{FOLDER}/{path.relative_to(exercises).as_posix()}", path.read_bytes()
 
 

@@ -248,3 +248,11 @@ def test_every_exam_shows_what_students_tests_must_find_and_pieces_of_words(seed
     tokens = draw(REFERENCES.exercise("distilbert/tokens"), seed)
     words = [word for case in tokens for word in json.loads(case.expected["text:tokens"].tobytes())]
     assert any(word.startswith("##") for word in words)
+
+
+def test_sample_answers_are_no_trusted_modules(tmp_path):
+    for path in ("toy/doubling/oracle.py", "toy/doubling/answers.py", "toy/_answers.py", "toy/_layers.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    found = loader.trusted_modules(tmp_path)
+    assert [str(path.relative_to(tmp_path)) for path in found] == ["toy/_layers.py", "toy/doubling/oracle.py"]

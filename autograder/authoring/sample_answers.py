@@ -108,11 +108,10 @@ def _words(verdict: CellVerdict) -> str:
 
 
 def leaked(trials: Trials, tried: Tried) -> list[str]:
-    """Messages of a trial, visible or in feedback, that quote an expected value."""
+    """Messages of feedback that quote an expected value. Visible checks have other inputs: there it would be chance."""
     found = []
     for name, verdict in tried.verdicts.items():
         messages = [word for check in verdict.checks for word in (check.message, check.hint)]
-        messages.append(tried.visible.get(name, ""))
         numbers = {number for message in messages for number in _NUMBER.findall(message)}
         if numbers:
             expected = _expected(trials, f"{trials.assignment.name}/{name}")

@@ -85,8 +85,7 @@ def test_an_exercise_without_answers_and_one_that_no_cell_grades_are_problems(tm
     other.mkdir()
     (other / "oracle.py").write_text(ORACLE)
     assert (
-        "no notebook of tiny has a graded cell 'forgotten'"
-        in check_exercises(assignment, "forgotten")[0].problems[1]
+        "no notebook of tiny has a graded cell 'forgotten'" in check_exercises(assignment, "forgotten")[0].problems[1]
     )
 
 

@@ -9,9 +9,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from autograder.authoring.texts import texts_of
 from autograder.exercise import Answers, Case, Judgement, Mistake
 from autograder.references import loader
-from tests.grading import REFERENCES
+from tests.grading import REFERENCES, grade_cells, mistakes_of, solution
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -110,3 +111,25 @@ def test_a_mistake_in_the_scores_is_seen_through_a_softmax_over_any_axis() -> No
             wrong = block_answers(case, replace(mistake.variant, softmax_axis=axis))
             (check,) = judged(SCORES, case, wrong).checks
             assert check.mistake == mistake.id
+
+
+@pytest.mark.slow
+def test_several_mistakes_in_one_notebook_cost_each_its_own_points_and_are_all_named() -> None:
+    made_here = {"tokens": "M17-special", "head_average": "M17-axis", "figure": "M17-axes"}
+    texts: dict[str, str] = {}
+    for name, id in made_here.items():
+        _, wrong = loader.sample_answers(REFERENCES.folder, f"distilbert/{name}")
+        texts |= texts_of(next(answer for answer in wrong if answer.mistake == id), {f"{name}_answer": ""})
+    verdict = grade_cells("distilbert", "4_attention_visualization", texts)
+    assert {cell.cell: cell.points for cell in verdict.cells if cell.max_points} == dict.fromkeys(made_here, 0)
+    assert mistakes_of(verdict) == set(made_here.values())
+
+
+@pytest.mark.slow
+def test_two_mistakes_in_one_cell_cost_their_own_parts() -> None:
+    block = solution("distilbert", "2_attention_block", "attention_block_answer")
+    block = block.replace("q / math.sqrt(q.shape[-1])", "q").replace("gelu", "relu")
+    verdict = grade_cells("distilbert", "2_attention_block", {"attention_block_answer": block})
+    lost = {cell.cell for cell in verdict.cells if cell.points != cell.max_points}
+    assert lost == {"attention_scores", "attention_context"}
+    assert mistakes_of(verdict) == {"M2", "M12"}

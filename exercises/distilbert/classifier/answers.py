@@ -1,0 +1,70 @@
+"""Classifiers that are right or wrong."""
+
+from __future__ import annotations
+
+from autograder.exercise import SampleAnswer
+
+from .._answers import model, wrong
+
+CELL = "classifier_model_answer"
+
+RIGHT = [
+    model(
+        "dropout that knows eval mode",
+        more="self.dropout = nn.Dropout(0.2)",
+        logits="x = nn.functional.relu(self.pre_classifier(pooled_output))\nlogits = self.classifier(self.dropout(x))",
+    ),
+    model(
+        "the head as Sequential",
+        more="self.head = nn.Sequential(self.pre_classifier, nn.ReLU(), self.classifier)",
+        logits="logits = self.head(pooled_output)",
+    ),
+    model(
+        "the classifier by matrix products",
+        logits="x = pooled_output @ self.pre_classifier.weight.T + self.pre_classifier.bias\n"
+        "logits = torch.maximum(x, torch.zeros(())) @ self.classifier.weight.T + self.classifier.bias",
+    ),
+]
+
+POOLED = "pooled_output = nn.functional.relu(self.pre_classifier(pooled_output))"
+LOGITS = "logits = self.classifier(pooled_output)"
+
+
+def _classifier(name: str, mistake: str, pooled: str = POOLED, logits: str = LOGITS) -> SampleAnswer:
+    return wrong(name, mistake, (POOLED, pooled), (LOGITS, logits))
+
+
+def _pooled(name: str, mistake: str, pooled: str) -> SampleAnswer:
+    return wrong(name, mistake, ("pooled_output = output[:, 0]", f"pooled_output = {pooled}"))
+
+
+WRONG = [
+    _classifier("softmax on the logits", "M15-softmax", logits=LOGITS + ".softmax(-1)"),
+    _classifier("log-softmax on the logits", "M15-log", logits=LOGITS + ".log_softmax(-1)"),
+    _classifier("no ReLU", "M15-relu", pooled="pooled_output = self.pre_classifier(pooled_output)"),
+    _classifier("GELU", "M15-gelu", pooled=POOLED.replace("relu", "gelu")),
+    _classifier("tanh", "M15-tanh", pooled="pooled_output = torch.tanh(self.pre_classifier(pooled_output))"),
+    _classifier(
+        "a second ReLU behind the classifier", "M15-late", logits="logits = self.classifier(pooled_output).relu()"
+    ),
+    _classifier(
+        "ReLU behind the classifier alone",
+        "M15-end",
+        pooled="pooled_output = self.pre_classifier(pooled_output)",
+        logits="logits = self.classifier(pooled_output).relu()",
+    ),
+    _classifier("no pre_classifier", "M15-pre", pooled="pooled_output = nn.functional.relu(pooled_output)"),
+    _classifier("neither pre_classifier nor ReLU", "M15-bare", pooled="pass"),
+    _classifier("all tokens averaged again", "M15-mean", pooled=POOLED.replace("(pooled_output)", "(output.mean(1))")),
+    _classifier("the last token", "M15-last", pooled=POOLED.replace("(pooled_output)", "(output[:, -1])")),
+    _classifier("every token classified", "", pooled=POOLED.replace("(pooled_output)", "(output)")),
+    _classifier(
+        "dropout that is never switched off",
+        "M16",
+        logits="logits = self.classifier(nn.functional.dropout(pooled_output, 0.2))",
+    ),
+    _classifier("the larger class alone", "", logits=LOGITS + ".argmax(-1)"),
+    _pooled("the mean over the tokens is pooled", "M15-mean", "output.mean(dim=1)"),
+    _pooled("the last token is pooled", "M15-last", "output[:, -1]"),
+    _pooled("the first sentence is pooled", "", "output[0]"),
+]

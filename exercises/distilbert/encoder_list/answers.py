@@ -1,0 +1,50 @@
+"""Lists of blocks that are right or wrong."""
+
+from __future__ import annotations
+
+from autograder.exercise import SampleAnswer
+
+from .._answers import model, wrong
+
+CELL = "classifier_model_answer"
+APPENDED = """self.attention_layers = nn.ModuleList()
+for _ in range(config.n_layers):
+    self.attention_layers.append(AttentionBlock(config))"""
+SEQUENTIAL = "self.attention_layers = nn.Sequential(*[AttentionBlock(config) for _ in range(config.n_layers)])"
+INDEXED = """hidden_states = self.embeddings(input_ids=input_ids)
+for i in range(self.config.n_layers):
+    result = self.attention_layers[i](hidden_states)
+    hidden_states = result[0]
+    self.attention_probs[i] = result[1].detach()
+output = hidden_states"""
+
+RIGHT = [
+    model("a list comprehension in a ModuleList"),
+    model("blocks appended one by one, called by number", APPENDED, INDEXED),
+    model(
+        "Sequential as the list",
+        SEQUENTIAL,
+        logits="logits = self.classifier(self.pre_classifier(pooled_output).relu())",
+    ),
+]
+
+LIST = "nn.ModuleList(AttentionBlock(config) for _ in range(config.n_layers))"
+
+
+def _list(name: str, mistake: str, blocks: str) -> SampleAnswer:
+    return wrong(name, mistake, (LIST, blocks))
+
+
+WRONG = [
+    _list("a plain Python list", "M14-list", "[AttentionBlock(config) for _ in range(config.n_layers)]"),
+    _list("one block many times", "M14-same", "nn.ModuleList([AttentionBlock(config)] * config.n_layers)"),
+    _list("always six blocks", "M14-six", LIST.replace("config.n_layers", "6")),
+    _list("a single block", "M14-one", "nn.ModuleList([AttentionBlock(config)])"),
+    _list("one block too few", "M14-off", LIST.replace("range(", "range(1, ")),
+    _list("one block too many", "M14-more", LIST.replace("config.n_layers", "config.n_layers + 1")),
+    _list(
+        "linear layers in place of blocks",
+        "",
+        LIST.replace("AttentionBlock(config)", "nn.Linear(config.dim, config.dim)"),
+    ),
+]

@@ -1,0 +1,148 @@
+"""Attention figures that are right, in many styles, or wrong."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+from autograder.exercise import SampleAnswer
+
+LABELS = """
+    ax.set_xlabel("Keys (attended to)")
+    ax.set_ylabel("Queries (from)")
+    ax.set_xticks(range(len(tokens)), tokens, rotation=90)
+    ax.set_yticks(range(len(tokens)), tokens)
+"""
+MATSHOW = (
+    """
+layers = len(attention_per_layer)
+figure, axes = plt.subplots(2, (layers + 1) // 2, figsize=(11, 7))
+for layer, ax in enumerate(axes.flat[:layers]):
+    ax.matshow(attention_per_layer[layer])
+    ax.set_title(f"Layer {layer + 1}")
+"""
+    + LABELS
+    + "return figure"
+)
+PCOLORMESH = """
+figure = plt.figure(figsize=(12, 4))
+for layer, weights in enumerate(attention_per_layer.numpy()):
+    ax = figure.add_subplot(1, len(attention_per_layer), layer + 1)
+    mesh = ax.pcolormesh(weights, cmap="viridis", vmin=0, vmax=1)
+    ax.invert_yaxis()
+    ax.set_title("layer %d" % layer)
+    ax.set_xlabel("key")
+    ax.set_ylabel("query")
+    ax.set_xticks([i + 0.5 for i in range(len(tokens))])
+    ax.set_xticklabels(tokens, rotation=90)
+    ax.set_yticks([i + 0.5 for i in range(len(tokens))])
+    ax.set_yticklabels(tokens)
+    figure.colorbar(mesh, ax=ax)
+figure.tight_layout()
+return figure
+"""
+SHARED = """
+layers = len(attention_per_layer)
+figure, axes = plt.subplots(2, layers // 2, sharex=True, sharey=True, layout="constrained")
+for layer, ax in enumerate(axes.ravel()):
+    ax.imshow(attention_per_layer[layer], cmap="Blues")
+    ax.set_title(f"Attention of layer {layer}")
+    ax.set_xticks(range(len(tokens)), tokens, rotation=90)
+    ax.set_yticks(range(len(tokens)), tokens)
+figure.supxlabel("key")
+figure.supylabel("query")
+return figure
+"""
+OUTER = """
+layers = len(attention_per_layer)
+figure, axes = plt.subplots(1, layers, figsize=(3 * layers, 4))
+for layer, ax in enumerate(axes):
+    picture = ax.imshow(attention_per_layer[layer], vmin=0, vmax=1, aspect="auto")
+    ax.set(title=f"L{layer}", xlabel="key position", ylabel="query position")
+    ax.set_xticks(range(len(tokens)))
+    ax.set_xticklabels(tokens, rotation=45)
+    ax.set_yticks(range(len(tokens)))
+    ax.set_yticklabels(tokens)
+    ax.label_outer()
+figure.colorbar(picture, ax=axes)
+return figure
+"""
+PYPLOT = """
+plt.figure(figsize=(10, 10))
+for layer in range(len(attention_per_layer)):
+    plt.subplot(3, 2, layer + 1)
+    plt.imshow(attention_per_layer[layer].detach().cpu().numpy())
+    plt.title(f"layer {layer}")
+    plt.xlabel("keys")
+    plt.ylabel("queries")
+    plt.xticks(range(len(tokens)), tokens, rotation=90)
+    plt.yticks(range(len(tokens)), tokens)
+return plt.gcf()
+"""
+BOTH = SHARED.replace("return figure", "return figure, axes")
+
+
+def _right(name: str, body: str) -> SampleAnswer:
+    text = "def plot_attention(attention_per_layer, tokens):\n" + indent(body.strip("\n"), "    ") + "\n"
+    return SampleAnswer(name, text)
+
+
+RIGHT = [
+    _right("matshow, layers counted from one", MATSHOW),
+    _right("pcolormesh with colour bars", PCOLORMESH),
+    _right("shared axes, labels of the whole figure", SHARED),
+    _right("outer labels and one colour bar", OUTER),
+    _right("pyplot's current figure", PYPLOT),
+    _right("figure and axes returned", BOTH),
+]
+
+PLOT = """
+def plot_attention(attention_per_layer, tokens):
+    figure, axes = plt.subplots(1, len(attention_per_layer), figsize=(14, 4))
+    for layer, ax in enumerate(axes):
+        ax.imshow(attention_per_layer[layer])
+        ax.set_title(f"layer {layer}")
+        ax.set_xlabel("key")
+        ax.set_ylabel("query")
+        ax.set_xticks(range(len(tokens)), tokens, rotation=90)
+        ax.set_yticks(range(len(tokens)), tokens)
+    return figure
+"""
+SHOWN = "ax.imshow(attention_per_layer[layer])"
+TITLE = 'ax.set_title(f"layer {layer}")'
+XTICKS = "ax.set_xticks(range(len(tokens)), tokens, rotation=90)"
+YTICKS = "ax.set_yticks(range(len(tokens)), tokens)"
+
+
+def _wrong(name: str, mistake: str, *changes: tuple[str, str]) -> SampleAnswer:
+    text = PLOT
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return SampleAnswer(name, text, mistake=mistake, points=0)
+
+
+WRONG = [
+    _wrong("axes exchanged", "M17-axes", (SHOWN, "ax.imshow(attention_per_layer[layer].T)")),
+    _wrong("panels reversed", "M17-order", (SHOWN, "ax.imshow(attention_per_layer[-1 - layer])")),
+    _wrong("the same panel again and again", "M17-same", (SHOWN, "ax.imshow(attention_per_layer[0])")),
+    _wrong("the last layer in every panel", "M17-same", (SHOWN, "ax.imshow(attention_per_layer[-1])")),
+    _wrong(
+        "labels exchanged", "M17-labels", ('xlabel("key")', 'xlabel("query")'), ('ylabel("query")', 'ylabel("key")')
+    ),
+    _wrong("no labels", "", ('ax.set_xlabel("key")', "pass"), ('ax.set_ylabel("query")', "pass")),
+    _wrong("no titles", "", (TITLE, "pass")),
+    _wrong("the same title everywhere", "", (TITLE, 'ax.set_title("attention")')),
+    _wrong("titles without a number", "", (TITLE, 'ax.set_title("layer")')),
+    _wrong("no tick labels", "", (XTICKS, "pass"), (YTICKS, "pass")),
+    _wrong("no tick labels on x", "", (XTICKS, "ax.set_xticks([])")),
+    _wrong("tick labels reversed", "", (YTICKS, "ax.set_yticks(range(len(tokens)), tokens[::-1])")),
+    _wrong(
+        "one panel",
+        "",
+        ("1, len(attention_per_layer), figsize=(14, 4))", "1, 1, squeeze=False)"),
+        ("enumerate(axes)", "enumerate(axes[0])"),
+    ),
+    _wrong("nothing is drawn", "", (SHOWN, "pass")),
+    _wrong("logarithms", "", (SHOWN, "ax.imshow(attention_per_layer[layer].log())")),
+    _wrong("nothing is returned", "", ("    return figure\n", "")),
+]

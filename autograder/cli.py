@@ -1,100 +1,126 @@
-"""The ``autograder`` command. It knows words, progress and exit codes, and nothing of how anything is done.
+"""The ``autograder`` command: finds the commands, sets up the process, turns errors into one line and an exit code.
 
-Exit codes: 0 done; 1 done, but some submissions failed (they are listed); 2 nothing could be done.
+Exit codes: 0 done; 1 done, but something is wrong and listed; 2 nothing could be done; 130 stopped by the user.
+
+Each module in :mod:`autograder.commands` without a leading underscore is a command of its name. It defines ``run``,
+a function as Typer takes it, which returns the exit code, and ``EXAMPLE``, a command line for its help.
 """
 
 from __future__ import annotations
 
-import argparse
+import logging
 import os
+import pkgutil
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Annotated, Any
 
-from autograder.commands import (
-    bundle,
-    ci,
-    collect,
-    doctor,
-    export,
-    feedback,
-    grade,
-    publish,
-    references,
-    release,
-    report,
-    status,
-)
+import typer
+
+from autograder import commands
+from autograder.commands._options import GlobalOptions, with_global_options
 from autograder.errors import GradingError
-from autograder.files.private import keep_out_of_git
-from autograder.isolation import IsolationUnavailable
-from autograder.model.plain_text import MAX_TEXT, one_line
 
-#: These do their work without a course.
-ANYWHERE = ("doctor",)
-COMMANDS = (collect, grade, ci, bundle, feedback, report, export, references, release, publish, status, doctor)
+PROGRAM = "autograder"
+#: The exit code that Typer makes of Ctrl-C.
+STOPPED = 130
+#: What the user can mend, by module: looked up only where the module has been imported, so that help need not do so.
+EXPECTED = (("autograder.isolation.errors", "IsolationUnavailable"),)
+#: Typer exports this subclass of the error, not the error itself.
+USAGE_ERROR: Any = typer.BadParameter.__base__
+
+log = logging.getLogger(__name__)
 
 
-def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="autograder",
-        description="Grade the notebooks of a course: rebuilt, run confined, "
-        "judged outside the process that ran the student's code.",
+def command_names() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")]
+
+
+def app() -> typer.Typer:
+    """All commands. Add one by adding a module to :mod:`autograder.commands`."""
+    made = typer.Typer(
+        name=PROGRAM,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Example: autograder grade distilbert --workers 4",
+        rich_markup_mode=None,  # plain help starts in half the time
     )
-    made.add_argument("--course", type=Path, default=Path.cwd(), help="the course's folder (default: here or above)")
-    words = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(words)
+    made.callback()(with_global_options(_autograder))
+    for name in command_names():
+        module = import_module(f"{commands.__name__}.{name}")
+        made.command(name, epilog=f"Example: {module.EXAMPLE}")(with_global_options(module.run))
     return made
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"{PROGRAM} {version('transformer-course-autograder')}")
+        raise typer.Exit
+
+
+def _autograder(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Grade the notebooks of a course: rebuilt, run confined, judged outside the process that ran students' code."""
+
+
 def main(argv: list[str] | None = None) -> int:
-    """Run one command. What the teacher can mend is said in one line, without a traceback, with exit code 2."""
+    """Run one command and return its exit code. What the user can mend is said in one line, without a traceback."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread per kernel: many kernels, few cores
     # nbgrader calls alembic by name, also where nobody activated the environment
     os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
-    args = parser().parse_args(argv)
+    options = GlobalOptions()
     try:
-        if first := getattr(args, "first", None):
-            first(args)
-        if args.command not in ANYWHERE:
-            from autograder.model.settings import find_course, read_settings  # nbgrader takes its time
-
-            args.course = find_course(args.course, getattr(args, "submission", None))
-            if read_settings(args.course).groupshared:
-                os.umask(0o007)  # every instructor of the group may go on with what another one began
-        args.assignment = _names(getattr(args, "assignment", None))
-        try:
-            return int(args.func(args))
-        finally:
-            if args.command not in ANYWHERE:
-                keep_out_of_git(args.course)
-    except (GradingError, IsolationUnavailable) as error:
-        print(f"autograder: {one_line(str(error), MAX_TEXT)}", file=sys.stderr)
-        return 2
+        code = _call(app())(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=options)
+        return _stopped() if code == STOPPED else int(code or 0)
+    except typer.Abort:  # the end of the input where a question was asked
+        return _stopped()
+    except USAGE_ERROR as error:
+        command = error.ctx.command_path if error.ctx else PROGRAM
+        message = " ".join(error.format_message().replace("Value error, ", "").split())
+        return _say(f"{message}\nTry '{command} --help'.")
     except Exception as error:
-        said = _of_gradebook(error)
-        if not said:
-            raise
-        print(f"autograder: {one_line(said, MAX_TEXT)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("autograder: stopped; the same command goes on where this one stopped", file=sys.stderr)
-        return 130
+        from autograder.model.plain_text import MAX_TEXT, one_line
+
+        log.debug("the traceback:", exc_info=True)
+        said = _said(error)
+        if said is None:
+            said = f"unexpected {type(error).__name__}: {error}"
+            said += "" if options.debug else "; the same command with --debug shows where"
+        return _say(one_line(said, MAX_TEXT))
 
 
-def _of_gradebook(error: Exception) -> str:
-    """One line on a gradebook that cannot be read or written; empty for every other failure."""
-    failures = getattr(sys.modules.get("sqlalchemy.exc"), "OperationalError", ())
-    if not isinstance(error, failures):
-        return ""
-    return f"the gradebook cannot be used: {getattr(error, 'orig', error)}; close whatever holds it and start again"
+def _stopped() -> int:
+    return _say("stopped; the same command goes on where this one stopped", STOPPED)
 
 
-def _names(assignment: str | list[str] | None) -> str | list[str] | None:
-    """Without the slash that a shell puts behind a folder's name."""
-    if isinstance(assignment, list):
-        return [name.rstrip("/") or name for name in assignment]
-    return assignment and (assignment.rstrip("/") or assignment)
+def _call(made: typer.Typer) -> Callable[..., Any]:
+    return typer.main.get_command(made).main
+
+
+def _say(text: str, code: int = 2) -> int:
+    print(f"{PROGRAM}: {text}", file=sys.stderr)
+    return code
+
+
+def _said(error: Exception) -> str | None:
+    """What to say of an error that the user can mend; None for any other."""
+    if isinstance(error, GradingError) or any(isinstance(error, _imported(*name)) for name in EXPECTED):
+        return str(error)
+    if isinstance(error, _imported("sqlalchemy.exc", "OperationalError")):
+        cause = getattr(error, "orig", error)
+        return f"the gradebook cannot be used: {cause}; close whatever holds it and start again"
+    return None
+
+
+def _imported(module: str, name: str) -> Any:
+    return getattr(sys.modules.get(module), name, ())
 
 
 if __name__ == "__main__":

@@ -42,11 +42,11 @@ def main() -> int:
     print("   " + ", ".join(build_sample_class(course)))
 
     _say(f"3. Grade: autograder grade {ASSIGNMENT}")
-    if cli.main(["--course", str(course), "grade", ASSIGNMENT]):
+    if cli.main(["--course-dir", str(course), "grade", ASSIGNMENT]):
         return 1
     _say("4. Feedback, report, grades")
     for command in ("feedback", "report"):
-        if cli.main(["--course", str(course), command, ASSIGNMENT]):
+        if cli.main(["--course-dir", str(course), command, ASSIGNMENT]):
             return 1
     _export(course)
     wrong = _unexpected(course)

@@ -1,1 +1,1 @@
-"""The words of the ``autograder`` command, one module each: ``add(subparsers)`` and ``run(args) -> exit code``."""
+"""The commands of ``autograder``, one module each: :mod:`autograder.cli` finds them and says what a module defines."""

@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated, Literal
 
-from autograder.commands.ci import add_disclosure, moment
+import typer
 
+from autograder.commands._disclosure import Until, VisibleOnly, check_one, moment
+from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._output import Output
 
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("bundle", help="pack what grades one assignment", description=__doc__)
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="gradescope")
-    gradescope = kinds.add_parser("gradescope", help="a zip for Gradescope's 'Configure Autograder' page")
-    gradescope.add_argument("assignment")
-    gradescope.add_argument("--out", type=Path, metavar="FILE.zip", help="default: ASSIGNMENT-gradescope.zip")
-    gradescope.add_argument(
-        "--seed", type=int, help="draw references of its own, for practice: not those that you grade with"
-    )
-    gradescope.add_argument(
-        "--extra-index-url", metavar="URL", help="where pip also looks, say for PyTorch's CPU builds"
-    )
-    add_disclosure(gradescope)
-    gradescope.add_argument(
-        "--no-isolation", action="store_true", help="run submissions unconfined, where the container cannot confine"
-    )
-    gradescope.set_defaults(func=run)
+EXAMPLE = "autograder bundle gradescope distilbert --visible-only"
 
 
-def run(args: argparse.Namespace) -> int:
-    from autograder.model.course import Course
+def run(
+    context: typer.Context,
+    kind: Annotated[
+        Literal["gradescope"],
+        typer.Argument(metavar="gradescope", help="For Gradescope's 'Configure Autograder' page."),
+    ],
+    assignment: AssignmentName,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.zip", help="Default: ASSIGNMENT-gradescope.zip.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Draw references of its own, for practice: not those that you grade with.")
+    ] = None,
+    extra_index_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where pip also looks, say for PyTorch's CPU builds.")
+    ] = None,
+    visible_only: VisibleOnly = False,
+    until: Until = None,
+    no_isolation: Annotated[
+        bool, typer.Option("--no-isolation", help="Run submissions unconfined, where the container cannot confine.")
+    ] = False,
+) -> int:
+    """Pack what grades one assignment elsewhere."""
     from autograder.release.bundle import Settings, write_bundle
 
-    options = []
-    if args.visible_only:
-        options.append("--visible-only")
-    if args.until is not None:
-        options += ["--until", moment(args.until).isoformat()]
-    if args.no_isolation:
+    course = open_course(context)
+    check_one(visible_only, until)
+    options = ["--visible-only"] if visible_only else []
+    if until is not None:
+        options += ["--until", moment(until).isoformat()]
+    if no_isolation:
         options.append("--no-isolation")
-    pip_options = ["--extra-index-url", args.extra_index_url] if args.extra_index_url else []
-    out = args.out or Path(f"{args.assignment}-gradescope.zip")
-    size = write_bundle(Course(args.course), args.assignment, Settings(options, pip_options, args.seed), out)
-    print(f"{out}: {size / 1e6:.0f} MB")
+    pip_options = ["--extra-index-url", extra_index_url] if extra_index_url else []
+    out = out or Path(f"{assignment}-gradescope.zip")
+    size = write_bundle(course, assignment, Settings(options, pip_options, seed), out)
+    Output(context).say(f"{out}: {size / 1e6:.0f} MB")
     return 0

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from rich.console import Console
-from rich.table import Table
+import typer
 
+from autograder.commands._options import AsJson, AssignmentName, open_course
+from autograder.commands._output import Output
 from autograder.errors import GradingError
-from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
     from autograder.collect import Outcome, Plan
     from autograder.gradebook.late.times import Record
     from autograder.model.course import Course
 
+EXAMPLE = "autograder collect distilbert submissions.zip --names students.csv"
 _SAID = {
     "new": "written",
     "unchanged": "there already",
@@ -30,58 +31,101 @@ _SAID = {
     "empty": "nothing that the assignment asks for",
     "refused": "left alone: there is a link in that place",
 }
+_AMISS = ("differs", "empty", "refused")
 
 
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("collect", help="sort submissions into submitted/", description=__doc__)
-    parser.add_argument("assignment")
-    archive = "Canvas's or Moodle's zip, or a folder of clones; none with --from exchange"
-    parser.add_argument("archive", type=Path, nargs="?", help=archive)
-    kinds = ("canvas", "moodle", "github", "exchange")
-    parser.add_argument("--from", dest="kind", choices=kinds, help="default: recognised")
-    parser.add_argument("--names", type=Path, metavar="FILE.csv", help="columns id, student: whose LMS id is whose")
-    parser.add_argument(
-        "--times", type=Path, metavar="FILE.csv",
-        help="columns id, time: when each came in; or Moodle's grading worksheet as it is",
-    )  # fmt: skip
-    parser.add_argument("--yes", action="store_true", help="write without asking")
-    parser.add_argument("--force", action="store_true", help="replace submissions that differ; the old ones are kept")
-    parser.set_defaults(func=run)
+def run(
+    context: typer.Context,
+    assignment: AssignmentName,
+    archive: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="ARCHIVE",
+            help="Canvas's or Moodle's zip, or a folder of clones; none with --from exchange.",
+            show_default=False,
+        ),
+    ] = None,
+    kind: Annotated[
+        Literal["canvas", "moodle", "github", "exchange"] | None, typer.Option("--from", help="Default: recognised.")
+    ] = None,
+    names: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Columns id, student: whose LMS id is whose.")
+    ] = None,
+    times: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Columns id, time: when each came in; or Moodle's grading worksheet as it is.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace submissions that differ; the old ones are kept.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Sort what Canvas, Moodle, GitHub or nbgrader's exchange hands out into submitted/.
 
-
-def run(args: argparse.Namespace) -> int:
-    try:
-        return _collect(args)
-    except OSError as error:
-        name = error.filename2 or error.filename or args.course
-        raise GradingError(f"{name} cannot be written: {error.strerror}; what was collected before stays") from error
-
-
-def _collect(args: argparse.Namespace) -> int:
+    Exit codes: 0 all of it lies in its place; 1 something was left alone or ignored, and is listed;
+    2 nothing was written.
+    """
     from autograder.collect import make_plan, read_moments, read_names, write_plan
     from autograder.gradebook.late.file import read_zone
     from autograder.model.assignment import Assignment
-    from autograder.model.course import Course
 
-    console = Console() if sys.stdout.isatty() else Console(width=140)
-    course = Course(args.course)
-    assignment = Assignment.open(course, args.assignment)
-    if (args.archive is None) != (args.kind == "exchange"):
-        raise GradingError("give a zip or a folder of clones; without one, --from exchange collects from nbgrader's")
-    names = read_names(args.names) if args.names else {}
-    moments = read_moments(args.times, read_zone(course.root)) if args.times else {}
-    own = course.root / ".autograder"
-    own.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="collecting-", dir=own) as aside:
-        plan = make_plan(assignment, args.archive or course, Path(aside), args.kind, names)
-        times = dict(_times(plan, moments))
-        _show(console, plan, times)
-        if not args.yes and not _agreed(course):
-            console.print("nothing was written")
-            return 2
-        outcomes = write_plan(course, args.assignment, plan, args.force)
-    timeless = _record(course, args.assignment, outcomes, times)
-    return _tell(console, plan, outcomes, timeless)
+    course, output = open_course(context), Output(context, as_json=as_json)
+    with _said_where(course):
+        opened = Assignment.open(course, assignment)
+        if (archive is None) != (kind == "exchange"):
+            raise GradingError(
+                "give a zip or a folder of clones; without one, --from exchange collects from nbgrader's"
+            )
+        people = read_names(names) if names else {}
+        moments = read_moments(times, read_zone(course.root)) if times else {}
+        own = course.root / ".autograder"
+        own.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="collecting-", dir=own) as aside:
+            plan = make_plan(opened, archive or course, Path(aside), kind, people)
+            records = dict(_times(plan, moments))
+            _show(output, plan, records)
+            if not yes and not _agreed(output, course):
+                output.problem("nothing was written")
+                return 2
+            outcomes = write_plan(course, assignment, plan, force)
+        timeless = _record(course, assignment, outcomes, records)
+    _tell(output, plan, outcomes, timeless)
+    output.document(_document(assignment, plan, outcomes, timeless))
+    return 1 if plan.ignored or any(outcome.what in _AMISS for outcome in outcomes) else 0
+
+
+@contextmanager
+def _said_where(course: Course) -> Iterator[None]:
+    """Raises GradingError, with the file's name, for one that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename2 or error.filename or course.root
+        raise GradingError(f"{name} cannot be written: {error.strerror}; what was collected before stays") from error
+
+
+def _document(assignment: str, plan: Plan, outcomes: list[Outcome], timeless: list[str]) -> dict[str, Any]:
+    files = {one.student: sorted(one.taken) for one in plan.students}
+    return {
+        "assignment": assignment,
+        "from": plan.kind,
+        "students": [
+            {
+                "student": outcome.student,
+                "outcome": outcome.what,
+                "files": files[outcome.student],
+                "replaced": str(outcome.kept_at) if outcome.kept_at else None,
+            }
+            for outcome in outcomes
+        ],
+        "ignored": [{"file": name, "reason": reason} for name, reason in plan.ignored],
+        "nothing_from": plan.missing,
+        "without_time": timeless,
+    }
 
 
 def _times(plan: Plan, moments: dict[str, datetime]) -> Iterator[tuple[str, Record]]:
@@ -112,7 +156,11 @@ def _record(course: Course, assignment: str, outcomes: list[Outcome], times: dic
     return sorted(set(there) - set(read_times(course.root, assignment)))
 
 
-def _show(console: Console, plan: Plan, times: dict[str, Record]) -> None:
+def _show(output: Output, plan: Plan, times: dict[str, Record]) -> None:
+    from rich.table import Table
+
+    from autograder.model.plain_text import on_console
+
     table = Table(title=f"as {plan.kind} names them")
     for head in ("student", "id", "files", "came in"):
         table.add_column(head, overflow="fold")
@@ -120,18 +168,18 @@ def _show(console: Console, plan: Plan, times: dict[str, Record]) -> None:
         when = f"{times[one.student].time:%Y-%m-%d %H:%M %Z}" if one.student in times else "LATE" if one.late else "–"
         files = ", ".join(sorted(one.taken)) or "–"
         table.add_row(*map(on_console, (one.student, one.person.id, files, when)))
-    console.print(table)
+    output.console.print(table)
     for one in plan.students:
         for note in one.notes:
-            console.print(f"{on_console(one.student)}: {on_console(note)}", soft_wrap=True)
+            output.console.print(f"{on_console(one.student)}: {on_console(note)}", soft_wrap=True)
     for name, reason in plan.ignored:
-        console.print(f"ignored: {on_console(name)}: {on_console(reason)}", soft_wrap=True)
+        output.problems.print(f"ignored: {on_console(name)}: {on_console(reason)}", soft_wrap=True)
     if plan.missing:
-        console.print(f"nothing from: {on_console(', '.join(plan.missing), 20_000)}", soft_wrap=True)
+        output.console.print(f"nothing from: {on_console(', '.join(plan.missing), 20_000)}", soft_wrap=True)
 
 
-def _agreed(course: Course) -> bool:
-    if not sys.stdin.isatty():
+def _agreed(output: Output, course: Course) -> bool:
+    if output.quiet or output.as_json or not sys.stdin.isatty():
         raise GradingError("nothing was written: look at the table and say --yes")
     return input(f"Write this into {course.root / course.settings.submitted_directory}? [y/N] ").strip().lower() in (
         "y",
@@ -139,17 +187,20 @@ def _agreed(course: Course) -> bool:
     )
 
 
-def _tell(console: Console, plan: Plan, outcomes: list[Outcome], timeless: list[str]) -> int:
+def _tell(output: Output, plan: Plan, outcomes: list[Outcome], timeless: list[str]) -> None:
+    from autograder.model.plain_text import on_console
+
     for outcome in outcomes:
         kept = f"; the old one is in {outcome.kept_at}" if outcome.kept_at else ""
+        console = output.problems if outcome.what in _AMISS else output.console
         console.print(f"{on_console(outcome.student)}: {_SAID[outcome.what]}{on_console(kept)}", soft_wrap=True)
     marked = [one.student for one in plan.students if one.late and one.student in timeless]
     if timeless:
-        console.print(f"{len(timeless)} without a recorded time: they count as on time (--times FILE.csv records them)")
+        output.console.print(
+            f"{len(timeless)} without a recorded time: they count as on time (--times FILE.csv records them)"
+        )
     if marked:
-        console.print(
+        output.console.print(
             f"among them late, says {plan.kind}, which does not say when: {on_console(', '.join(marked))}",
             soft_wrap=True,
         )
-    amiss = any(outcome.what in ("differs", "empty", "refused") for outcome in outcomes) or bool(plan.ignored)
-    return 1 if amiss else 0

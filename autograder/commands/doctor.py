@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from importlib.util import find_spec
 
-from autograder import isolation
-from autograder.isolation import IsolationUnavailable
+import typer
 
+from autograder.commands._options import AsJson
+from autograder.commands._output import Output
+
+EXAMPLE = "autograder doctor"
 OPTIONAL = {
     "distributed": "grading with --scheduler: pip install dask distributed",
     "psycopg": "a gradebook in PostgreSQL: pip install 'psycopg[binary]'",
@@ -17,30 +19,47 @@ OPTIONAL = {
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("doctor", help="what this machine can do", description=__doc__)
-    parser.set_defaults(func=run)
+def run(context: typer.Context, as_json: AsJson = False) -> int:
+    """Say what this machine can do, and what to install where it cannot.
 
+    Exit code 1 where students' code cannot be confined here, or where an attempt to escape succeeds.
+    """
+    from autograder import isolation
 
-def run(args: argparse.Namespace) -> int:
-    print("Isolation of students' code")
-    for capability in isolation.capabilities():
-        _line(capability.present, f"{capability.name}: {capability.detail}", capability.advice)
-    print("Optional")
-    for module, advice in OPTIONAL.items():
-        _line(find_spec(module) is not None, module, advice)
-    _line(any(map(shutil.which, BROWSERS)), "a browser for the browser tests", "install chromium and chromium-driver")
+    output = Output(context, as_json=as_json)
+    output.say("Isolation of students' code")
+    capabilities = isolation.capabilities()
+    for capability in capabilities:
+        _line(output, capability.present, f"{capability.name}: {capability.detail}", capability.advice)
+    output.say("Optional")
+    optional = {module: find_spec(module) is not None for module in OPTIONAL}
+    for module, present in optional.items():
+        _line(output, present, module, OPTIONAL[module], needed=False)
+    optional["browser"] = any(map(shutil.which, BROWSERS))
+    advice = "install chromium and chromium-driver"
+    _line(output, optional["browser"], "a browser for the browser tests", advice, needed=False)
+    probes = []
     try:
         isolation.available()
-    except IsolationUnavailable:
-        print("Students' code cannot be confined here: see what is missing above.")
-        return 1
-    print("Attempts to escape")
-    probes = isolation.self_test()
-    for probe in probes:
-        _line(probe.passed, f"{probe.name}: {probe.detail}", "THIS ONE ESCAPED: do not grade here")
-    return 0 if all(probe.passed for probe in probes) else 1
+    except isolation.IsolationUnavailable:
+        output.problem("Students' code cannot be confined here: see what is missing above.")
+    else:
+        output.say("Attempts to escape")
+        probes = isolation.self_test()
+        for probe in probes:
+            _line(output, probe.passed, f"{probe.name}: {probe.detail}", "THIS ONE ESCAPED: do not grade here")
+    confined = bool(probes) and all(probe.passed for probe in probes)
+    output.document(
+        {
+            "confined": confined,
+            "capabilities": {capability.name: capability.present for capability in capabilities},
+            "optional": optional,
+            "stopped": {probe.name: probe.passed for probe in probes},
+        }
+    )
+    return 0 if confined else 1
 
 
-def _line(good: bool, text: str, advice: str) -> None:
-    print(f"  {'✓' if good else '✗'} {text}" + ("" if good else f"\n      {advice}"))
+def _line(output: Output, good: bool, text: str, advice: str, needed: bool = True) -> None:
+    say = output.problem if needed and not good else output.say
+    say(f"  {'✓' if good else '✗'} {text}" + ("" if good else f"\n      {advice}"))

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
-from rich.table import Table
+import typer
 
+from autograder.commands._options import AsJson, AssignmentName, Students, open_course
+from autograder.commands._output import Output
 from autograder.errors import GOES_ON, GradingError, said
-from autograder.isolation import system
-from autograder.kernel.fork_server import KernelForkServer
-from autograder.kernel.imports import imports_of
-from autograder.model.course import Course
-from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
-    from autograder.classroom.run import Progress, Row
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    from autograder.classroom.run import GradingOptions, Progress, Row
+    from autograder.classroom.workers import Isolation
+    from autograder.kernel.fork_server import KernelForkServer
+    from autograder.model.course import Course
 
 WARNING = (
     "Without isolation a submission can read references and other submissions, write files, use the network and "
@@ -32,57 +30,69 @@ WARNING = (
 )
 
 
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("grade", help="grade a class", description=__doc__)
-    parser.add_argument("assignment")
-    parser.add_argument(
-        "--student", action="append", default=[], metavar="ID", help="this student only; may be repeated"
-    )
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="default: one per core")
-    parser.add_argument("--force", action="store_true", help="grade again what is graded already")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="hand the work to this Dask scheduler, tcp://HOST:PORT")
-    parser.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="for one cell; a notebook gets ten times as much"
-    )
-    parser.add_argument("--no-isolation", action="store_true", help="run students' code unconfined (see what it says)")
-    parser.set_defaults(func=run)
+EXAMPLE = "autograder grade distilbert --workers 4"
 
 
-def run(args: argparse.Namespace) -> int:
-    console = Console() if sys.stdout.isatty() else Console(width=120)
-    if args.workers < 1:
-        raise GradingError(f"--workers must be at least 1, not {args.workers}")
-    if args.time_limit is not None and args.time_limit <= 0:
-        raise GradingError(f"--time-limit must be a number of seconds above 0, not {args.time_limit:g}")
-    if args.no_isolation:
-        console.print(f"[yellow]{WARNING}[/]")
-    course = Course(args.course)
-    if args.no_isolation or args.scheduler or not system.LINUX:
-        return _grade(course, args, console, None)
-    with closing(KernelForkServer(imports_of(course))) as warm:  # it comes up while all the rest is imported
-        return _grade(course, args, console, warm)
+def run(
+    context: typer.Context,
+    assignment: AssignmentName,
+    student: Students = None,
+    workers: Annotated[
+        int, typer.Option(metavar="N", help="Processes at work (default: one per core).", show_default=False)
+    ] = os.cpu_count() or 1,
+    force: Annotated[bool, typer.Option("--force", help="Grade again what is graded already.")] = False,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Hand the work to this Dask scheduler, tcp://HOST:PORT.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="For one cell; a notebook gets ten times as much.")
+    ] = None,
+    no_isolation: Annotated[
+        bool, typer.Option("--no-isolation", help="Run students' code unconfined (see what it says).")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Grade a class, with a progress bar and a table at the end. What is graded already is left alone.
+
+    Exit codes: 0 graded; 1 graded, but some submissions failed, which are listed; 2 nothing was graded.
+    """
+    from autograder.isolation import system
+    from autograder.kernel.fork_server import KernelForkServer
+    from autograder.kernel.imports import imports_of
+
+    course, output = open_course(context), Output(context, as_json=as_json, width=120)
+    if workers < 1:
+        raise GradingError(f"--workers must be at least 1, not {workers}")
+    if time_limit is not None and time_limit <= 0:
+        raise GradingError(f"--time-limit must be a number of seconds above 0, not {time_limit:g}")
+    if no_isolation:
+        output.problems.print(f"[yellow]{WARNING}[/]")
+    unwarmed = no_isolation or scheduler or not system.LINUX
+    # it comes up while all the rest is imported
+    with nullcontext() if unwarmed else closing(KernelForkServer(imports_of(course))) as warm:
+        from autograder.classroom.run import GradingOptions
+
+        limits = course.file.limits
+        if time_limit:
+            limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
+        isolation: Isolation = "none" if no_isolation else "auto"
+        options = GradingOptions(assignment, tuple(student or ()), workers, force, scheduler, isolation, limits)
+        rows = _grade(output, course, options, warm)
+    _tell(output, rows, force)
+    output.document({"assignment": assignment, "students": [_entry(row) for row in rows]})
+    return 1 if any(row.failure for row in rows) else 0
 
 
-def _grade(course: Course, args: argparse.Namespace, console: Console, warm: KernelForkServer | None) -> int:
-    from autograder.classroom.run import GradingOptions, grade_class
+def _grade(output: Output, course: Course, options: GradingOptions, warm: KernelForkServer | None) -> list[Row]:
+    from autograder.classroom.run import grade_class
+    from autograder.model.plain_text import on_console
     from autograder.references.store import PUBLIC_WARNING, References
 
-    limits = course.file.limits
-    if args.time_limit:
-        limits = replace(limits, cell_seconds=args.time_limit, submission_seconds=10 * args.time_limit)
-    order = GradingOptions(
-        args.assignment,
-        tuple(args.student),
-        args.workers,
-        args.force,
-        args.scheduler,
-        "none" if args.no_isolation else "auto",
-        limits,
-    )
-    if References.of_course(args.course).are_public(args.assignment):
-        console.print(f"[yellow]{on_console(PUBLIC_WARNING.format(assignment=args.assignment))}[/]", soft_wrap=True)
+    if References.of_course(course.root).are_public(options.assignment):
+        warning = on_console(PUBLIC_WARNING.format(assignment=options.assignment))
+        output.problems.print(f"[yellow]{warning}[/]", soft_wrap=True)
     started = time.monotonic()
-    with _bar(console) as bar:
+    with _bar(output.console) as bar:
         task = bar.add_task("grading", total=None, failure="", rate="")
 
         def report(progress: Progress) -> None:
@@ -97,25 +107,53 @@ def _grade(course: Course, args: argparse.Namespace, console: Console, warm: Ker
             )
 
         try:
-            rows = grade_class(course, order, report, warm)
+            return grade_class(course, options, report, warm)
         except OSError as error:
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
-    print_table(console, rows)
+
+
+def _tell(output: Output, rows: list[Row], force: bool) -> None:
+    from autograder.model.plain_text import MAX_NAME, on_console
+
+    console = output.console
+    if not output.as_json:
+        print_table(console, rows)
     for why, number in Counter(row.again for row in rows if row.again).items():
         console.print(on_console(f"Graded again ({why}): {number} student{'s' if number > 1 else ''}"), soft_wrap=True)
     rewritten = sum(row.rewritten for row in rows)
     if rewritten:
         console.print(f"Written into the gradebook, which did not hold them: the grades of {rewritten}")
     before = sum(row.skipped for row in rows)
-    if args.force and before:
+    if force and before:
         console.print(f"--force went on with a run that was interrupted: {before} of {len(rows)} were graded in it")
-    failures = [row for row in rows if row.failure]
-    for row in failures:
-        console.print(f"[red]{on_console(row.student, MAX_NAME)}[/]: {on_console(row.failure)}", soft_wrap=True)
-    return 1 if failures else 0
+    for row in rows:
+        if row.failure:
+            name = on_console(row.student, MAX_NAME)
+            output.problems.print(f"[red]{name}[/]: {on_console(row.failure)}", soft_wrap=True)
+
+
+def _entry(row: Row) -> dict[str, Any]:
+    """One student in the JSON document. Points are null where a person has yet to read something."""
+    return {
+        "student": row.student,
+        "points": None if row.failure or row.waiting else row.total,
+        "points_so_far": None if row.failure else row.total,
+        "max_points": sum(row.max_points.values()),
+        "notebooks": row.points,
+        "failed": row.failed,
+        "waiting": row.waiting,
+        "not_handed_in": row.missing,
+        "late": row.late,
+        "notes": row.notes,
+        "graded_before": row.skipped,
+        "failure": row.failure,
+    }
 
 
 def _bar(console: Console) -> Bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
     return Bar(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -129,6 +167,10 @@ def _bar(console: Console) -> Bar:
 
 def print_table(console: Console, rows: list[Row]) -> None:
     """Per student and notebook the points, what failed, what waits for a human, what was put right."""
+    from rich.table import Table
+
+    from autograder.model.plain_text import MAX_NAME, on_console
+
     notebooks = list(dict.fromkeys(name for row in rows for name in row.points))
     table = Table()
     table.add_column("student", no_wrap=True)

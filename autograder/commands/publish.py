@@ -1,39 +1,43 @@
-"""``autograder publish FOLDER``: the students' repository, checked before it is written."""
+"""``autograder publish FOLDER [ASSIGNMENT ...]``: the students' repository, checked before it is written."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.commands._options import AssignmentNames, open_course
+from autograder.commands._output import Output
+
+EXAMPLE = "autograder publish ../students distilbert"
 
 
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("publish", help="write the students' repository", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="new, empty, or published before")
-    parser.add_argument(
-        "--assignment", action="append", default=[], metavar="A", dest="chosen",
-        help="this one only; may be repeated. Those that were published before stay",
-    )  # fmt: skip
-    parser.add_argument(
-        "--approve-pictures", action="store_true", help="you looked at every picture, and none shows an answer"
-    )
-    parser.set_defaults(func=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    from autograder.model.course_file import read_course_file
+def run(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="New, empty, or published before.")],
+    assignment: AssignmentNames = None,
+    approve_pictures: Annotated[
+        bool, typer.Option("--approve-pictures", help="You looked at every picture, and none shows an answer.")
+    ] = False,
+    also: Annotated[list[str] | None, typer.Option("--assignment", hidden=True)] = None,
+) -> int:
+    """Write the students' repository, checked before it is written. Assignments published before stay."""
     from autograder.release.publish import publish
 
-    chosen = [name.rstrip("/") for name in args.chosen]
-    done = publish(args.course, args.folder.resolve(), chosen, approve_pictures=args.approve_pictures)
-    print(f"{args.folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
+    course = open_course(context)
+    chosen = [*(assignment or ()), *(name.rstrip("/") for name in also or ())]
+    done = publish(course.root, folder.resolve(), chosen, approve_pictures=approve_pictures)
+    output = Output(context)
+    output.say(f"{folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
     for picture in done.pictures:
-        print(f"  picture, approved: {picture.name}")
+        output.say(f"  picture, approved: {picture.name}")
     for name in done.kept:
-        print(f"  published earlier, left as it was: {name}")
+        output.say(f"  published earlier, left as it was: {name}")
     for name in done.removed:
-        print(f"  removed: {name}")
-    if done.repository == read_course_file(args.course).placeholder:
-        print(
+        output.say(f"  removed: {name}")
+    if done.repository == course.file.placeholder:
+        output.say(
             "  The repository is still the placeholder: set 'repository' in course.toml, run 'autograder release' and "
             "publish again, or badges and setup cells lead nowhere."
         )

@@ -2,46 +2,52 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from autograder.commands._options import AssignmentNames, open_course
+from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.references.store import References
 
 
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("references", help="make the stored references of an assignment", description=__doc__)
-    parser.add_argument("assignment", nargs="*", help="default: every assignment of the course")
-    parser.add_argument(
-        "--seed",
-        metavar="NUMBER",
-        help="another seed makes another exam; 'new' picks one that nobody can guess (default: that of before, if any)",
-    )
-    parser.set_defaults(func=run)
+EXAMPLE = "autograder references distilbert --seed new"
 
 
-def run(args: argparse.Namespace) -> int:
-    from autograder.model.course import Course
+def run(
+    context: typer.Context,
+    assignment: AssignmentNames = None,
+    seed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Another seed makes another exam; 'new' picks one nobody can guess. Default: that of before, if any.",
+        ),
+    ] = None,
+) -> int:
+    """Draw the stored inputs and expected answers of hidden tests from a seed."""
     from autograder.references import store
     from autograder.references.draw import new_seed
 
-    known = Course(args.course).assignments()
-    names = args.assignment or known
+    course = open_course(context)
+    known = course.assignments()
+    names = assignment or known
     if not names:
-        raise GradingError(f"{args.course} holds no assignment: expected source/<assignment>/<notebook>.ipynb")
-    references = store.References.of_course(args.course)
+        raise GradingError(f"{course.root} holds no assignment: expected source/<assignment>/<notebook>.ipynb")
+    references = store.References.of_course(course.root)
     for name in names:
         if name not in known:
             raise GradingError(f"unknown assignment {name!r}; known are {', '.join(known) or 'none'}")
         references.exercises(name)  # all of them exist before the first is drawn anew
-    chosen = None if args.seed is None else _seed(args.seed)
+    chosen = None if seed is None else _seed(seed)
     for name in names:
-        seed = references.seed(name) if chosen is None else chosen
-        _build(references, name, new_seed() if seed is None else seed)
+        before = references.seed(name) if chosen is None else chosen
+        _build(Output(context), references, name, new_seed() if before is None else before)
     return 0
 
 
@@ -55,13 +61,13 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _build(references: References, name: str, seed: int) -> None:
+def _build(output: Output, references: References, name: str, seed: int) -> None:
     from autograder.references import store
 
     folder = references.build(name, seed)
     exercises = references.exercises(name)
     count = sum(len(references.cases(slug)) for slug in exercises)
-    print(f"{_short(folder)}: {len(exercises)} exercises, {count} cases, seed {seed}")
+    output.say(f"{_short(folder)}: {len(exercises)} exercises, {count} cases, seed {seed}")
     if references.are_public(name):
         print(store.PUBLIC_WARNING.format(assignment=name), file=sys.stderr)
 

@@ -1,77 +1,79 @@
-"""``autograder release [ASSIGNMENT ...]``: make the students' notebooks with nbgrader, prove them, put them in place.
-
-Exit codes: 0 released; 1 something does not hold, and is listed: that release stays as it was; 2 nothing could be done.
-"""
+"""``autograder release [ASSIGNMENT ...]``: the students' notebooks, verified before they are put in place."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import typer
+
+from autograder.commands._options import AsJson, AssignmentNames, open_course
+from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
     from autograder.pipeline.execute import Kernels
 
-
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("release", help="make the students' notebooks, and prove them", description=__doc__)
-    parser.add_argument("assignment", nargs="*", help="default: all")
-    parser.set_defaults(func=run)
+EXAMPLE = "autograder release distilbert"
 
 
-def run(args: argparse.Namespace) -> int:
+def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJson = False) -> int:
+    """Make the students' notebooks with nbgrader, verify them, put them in place.
+
+    Exit codes: 0 released; 1 something does not hold, and is listed: that release stays as it was;
+    2 nothing could be done.
+    """
     from autograder.kernel.imports import imports_of
-    from autograder.model.course import Course, unknown_assignment
+    from autograder.model.course import unknown_assignment
     from autograder.pipeline.execute import Kernels
 
-    course = Course(args.course)
+    course, output = open_course(context), Output(context, as_json=as_json)
     known = course.assignments()
-    names = [name.rstrip("/") for name in args.assignment] or known
+    names = assignment or known
     if not names:
         expected = f"{course.source('<assignment>')}/<notebook>.ipynb"
         raise GradingError(f"{course.root} holds no assignment to release: expected {expected}")
     for name in names:
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
-    imports = imports_of(course)
-    broken = refused = 0
+    done, imports = [], imports_of(course)
     with ExitStack() as until_done:
         # what stands in the source is looked at before the first kernel starts
         kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports)))
         for name in names:
             try:
-                broken += not _release(course, name, kernels)
+                done.append(_release(output, course, name, kernels))
             except GradingError as error:
                 if len(names) == 1:
                     raise
-                print(f"{name}: not released: {error}", file=sys.stderr)
-                refused += 1
-    if refused == len(names):
+                output.warn(f"{name}: not released: {error}")
+                done.append({"assignment": name, "released": False, "refused": str(error), "checks": []})
+    output.document({"assignments": done})
+    if all(one["refused"] for one in done):
         return 2
-    return 1 if broken or refused else 0
+    return 0 if all(one["released"] for one in done) else 1
 
 
-def _release(course: Course, name: str, kernels: Callable[[], Kernels]) -> bool:
-    """True where everything holds and the release is in its place."""
+def _release(output: Output, course: Course, name: str, kernels: Callable[[], Kernels]) -> dict[str, Any]:
+    """One entry of the JSON document. Where everything holds, the release is in its place."""
     from autograder.release.verify import drafted
 
-    holds = True
+    checks = []
     with drafted(course, name) as draft:
-        print(f"{name}:")
+        output.say(f"{name}:")
         for proof in draft.prove(kernels()):
-            print(f"  {'✗' if proof.problems else '✓'} {proof.name}")
+            say = output.problem if proof.problems else output.say
+            say(f"  {'✗' if proof.problems else '✓'} {proof.name}")
             for problem in proof.problems:
-                print(f"      {problem}")
-            holds = holds and not proof.problems
+                output.problem(f"      {problem}")
+            checks.append({"check": proof.name, "problems": list(proof.problems)})
+        holds = not any(check["problems"] for check in checks)
         if holds:
             draft.put_in_place()
-            print("  released")
+            output.say("  released")
         else:
-            print(f"  not released: {course.release(name)} is as it was")
-    return holds
+            output.problem(f"  not released: {course.release(name)} is as it was")
+    return {"assignment": name, "released": holds, "refused": "", "checks": checks}

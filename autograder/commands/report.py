@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._output import Output
 from autograder.errors import NothingToGrade
 
-
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("report", help="write the class report", description=__doc__)
-    parser.add_argument("assignment")
-    parser.add_argument("--out", type=Path, help="folder to write to (default: reports/ASSIGNMENT)")
-    parser.set_defaults(func=run)
+EXAMPLE = "autograder report distilbert"
 
 
-def run(args: argparse.Namespace) -> int:
-    from autograder.model.course import Course
+def run(
+    context: typer.Context,
+    assignment: AssignmentName,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder to write to (default: reports/ASSIGNMENT).")
+    ] = None,
+) -> int:
+    """Write the class at a glance: one page and its pictures."""
     from autograder.report import write_report
 
-    course = Course(args.course)
-    if not course.everybody_autograded(args.assignment):
-        raise NothingToGrade(
-            f"nothing is graded for {args.assignment!r}: run 'autograder grade {args.assignment}' first"
-        )
-    print(write_report(course, args.assignment, args.out or course.root / "reports" / args.assignment))
+    course = open_course(context)
+    if not course.everybody_autograded(assignment):
+        raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
+    page = write_report(course, assignment, out or course.root / "reports" / assignment)
+    Output(context).say(str(page))
     return 0

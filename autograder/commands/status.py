@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
+import typer
 
+from autograder.commands._options import AsJson, AssignmentNames, open_course
+from autograder.commands._output import Output
 from autograder.errors import GradingError
-from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
     from autograder.classroom.status import AssignmentStatus
     from autograder.model.course import Course
 
 
-def add(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = words.add_parser("status", help="where every assignment stands", description=__doc__)
-    parser.add_argument("assignment", nargs="*", help="default: all")
-    parser.add_argument("--json", action="store_true", help="for a program")
-    parser.set_defaults(func=run)
+EXAMPLE = "autograder status --json"
 
 
-def run(args: argparse.Namespace) -> int:
-    """0; 1 where something about an assignment could not be found out: it is said."""
+def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJson = False) -> int:
+    """Say what is released, handed in, graded, to be read, late; and what is in use.
+
+    Exit code 1 where something about an assignment could not be found out: it is said.
+    """
     from autograder.classroom.status import status_of
-    from autograder.model.course import Course, unknown_assignment
+    from autograder.model.course import unknown_assignment
 
-    course = Course(args.course)
+    course, output = open_course(context), Output(context, as_json=as_json)
     known = course.assignments()
-    for name in args.assignment:
+    for name in assignment or ():
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
-    found = [status_of(course, name) for name in args.assignment or known]
-    if args.json:
-        print(json.dumps({**_in_use(course), "assignments": [asdict(one) for one in found]}, indent=1))
-    else:
-        _show(Console() if sys.stdout.isatty() else Console(width=140), course, found)
+    found = [status_of(course, name) for name in assignment or known]
+    output.document({**_in_use(course), "assignments": [asdict(one) for one in found]})
+    if not as_json:
+        _show(output, course, found)
     return 1 if any(one.problem for one in found) else 0
 
 
@@ -56,7 +51,12 @@ def _in_use(course: Course) -> dict[str, str]:
     }
 
 
-def _show(console: Console, course: Course, found: list[AssignmentStatus]) -> None:
+def _show(output: Output, course: Course, found: list[AssignmentStatus]) -> None:
+    from rich.table import Table
+
+    from autograder.model.plain_text import on_console
+
+    console = output.console
     for what, value in _in_use(course).items():
         console.print(f"{what + ':':13}{on_console(value)}", soft_wrap=True, highlight=False)
     table = Table()
@@ -72,7 +72,9 @@ def _show(console: Console, course: Course, found: list[AssignmentStatus]) -> No
     console.print(table)
     for one in found:
         for line in _lines(one):
-            console.print(f"{on_console(one.name)}: {on_console(line)}", soft_wrap=True, highlight=False)
+            (output.problems if line == one.problem else console).print(
+                f"{on_console(one.name)}: {on_console(line)}", soft_wrap=True, highlight=False
+            )
 
 
 def _lines(one: AssignmentStatus) -> list[str]:

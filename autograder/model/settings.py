@@ -78,14 +78,14 @@ def find_course(start: Path, submission: Path | None = None) -> Path:
     """
     start = Path(os.path.abspath(start))
     if not start.is_dir():
-        raise GradingError(f"there is no folder {start}: --course takes the course's folder, with its {CONFIG}")
+        raise GradingError(f"there is no folder {start}: --course-dir takes the course's folder, with its {CONFIG}")
     found: Settings | None = None
     for folder in reversed([start, *start.parents]):  # from the top: a course's own folders hold no other course
         path = folder / CONFIG
         if not path.is_file() or not (folder == start or _own(path)) or (found and _in_class(found, folder)):
             continue
         if submission is not None and path.resolve().is_relative_to(submission.resolve()):
-            raise GradingError(f"{path} came with the submission and is not read: say --course FOLDER")
+            raise GradingError(f"{path} came with the submission and is not read: say --course-dir FOLDER")
         found = read_settings(folder)
     return found.root if found is not None else _unconfigured(start)
 
@@ -97,7 +97,7 @@ def _unconfigured(start: Path) -> Path:
             return read_settings(settings.root).root
     raise GradingError(
         f"{start} is no course, nor is a folder above it: expected {CONFIG} or source/; "
-        "change into the course's folder or say --course FOLDER"
+        "change into the course's folder or say --course-dir FOLDER"
     )
 
 

@@ -125,15 +125,15 @@ def _sheets(course: Course, chosen: Sequence[str]) -> list[Assignment]:
     if missing:
         raise GradingError(
             f"{', '.join(missing)}: not released yet; run 'autograder release {' '.join(missing)}', or publish others "
-            "with --assignment"
+            "by name"
         )
     sheets = [Assignment.open(course, name) for name in names]
     stale = {sheet.name: found for sheet in sheets if (found := next(differences(course.root, sheet), None))}
     if stale:
         raise GradingError(
             f"nothing was published: the release is not what the source makes of itself ({next(iter(stale))}: "
-            f"{next(iter(stale.values()))}); run 'autograder release {' '.join(stale)}', or publish others with "
-            "--assignment"
+            f"{next(iter(stale.values()))}); run 'autograder release {' '.join(stale)}', or publish others by "
+            "name"
         )
     for sheet in sheets:
         require_judgeable(sheet)

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from autograder.release.bundle import PACKAGE
+from tests.commands.parsing import parsed
 from tests.grading import ROOT
 
 COURSE = ROOT / ".github" / "workflows" / "ci.yml"
@@ -84,14 +85,12 @@ def test_what_may_be_held_back_is_not_uploaded():
     assert upload["with"]["path"].split() == ["results/junit.xml", "results/summary.md"]
 
 
-def test_the_command_in_the_workflow_is_one_that_the_autograder_understands():
-    from autograder.cli import parser
-
+def test_the_command_in_the_workflow_is_one_that_the_autograder_understands(monkeypatch):
     (grade,) = [step for step in steps(GITHUB) if step["name"] == "Grade"]
     words = grade["run"].replace('"$ASSIGNMENT"', grade["env"]["ASSIGNMENT"]).replace('"$GITHUB_REPOSITORY"', "o/r")
-    asked = parser().parse_args(words.split()[1:])
-    assert (asked.assignment, str(asked.submission), str(asked.out)) == ("distilbert", "submission", "results")
-    assert (ROOT / "source" / asked.assignment).is_dir()
+    asked = parsed(monkeypatch, "ci", words.split()[1:])
+    assert (asked["assignment"], str(asked["submission"]), str(asked["out"])) == ("distilbert", "submission", "results")
+    assert (ROOT / "source" / asked["assignment"]).is_dir()
 
 
 def test_the_course_runs_what_developers_run():

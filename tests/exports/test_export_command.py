@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 from nbgrader.api import Gradebook
@@ -42,7 +43,7 @@ def penalties(course, student: str) -> list[float | None]:
 
 
 def test_the_command_offers_the_formats_that_there_are():
-    assert set(export.TO) == set(FORMATS)
+    assert set(get_args(export.Format)) == set(FORMATS)
 
 
 @pytest.mark.parametrize("to", sorted(FORMATS))

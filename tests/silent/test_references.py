@@ -136,11 +136,7 @@ def test_the_first_references_of_an_assignment_are_drawn_from_a_seed_that_nobody
 @pytest.mark.parametrize("words", [["nowhere"], ["toy", "--seed", "many"], ["toy", "--seed", "-1"]])
 def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path, capsys, words):
     root = course(tmp_path / "course")
-    try:
-        code = cli.main(["--course", str(root), "references", *words])
-    except SystemExit as error:  # argparse
-        code = error.code
-    assert code == 2
+    assert cli.main(["--course", str(root), "references", *words]) == 2
     assert "Traceback" not in capsys.readouterr().err
     assert not list(root.rglob("manifest.json"))
 

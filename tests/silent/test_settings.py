@@ -207,7 +207,7 @@ def test_a_configuration_in_the_submission_that_ci_grades_is_never_executed(tmp_
     configured(tmp_path, f"open({str(tmp_path / 'owned')!r}, 'w')\n", "")
     monkeypatch.chdir(tmp_path)
     assert main(["ci", ".", "--assignment", "one"]) == 2
-    assert "came with the submission and is not read: say --course FOLDER" in capsys.readouterr().err
+    assert "came with the submission and is not read: say --course-dir FOLDER" in capsys.readouterr().err
     assert not (tmp_path / "owned").exists()
 
 
@@ -229,7 +229,7 @@ def test_a_course_inside_another_folder_with_a_configuration_is_itself(tmp_path)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--course", "/nope", "grade", "one"], "there is no folder /nope: --course takes the course's folder"),
+        (["--course", "/nope", "grade", "one"], "there is no folder /nope: --course-dir takes the course's folder"),
         (["--course", "{}", "grade", "one"], "is no course, nor is a folder above it: expected nbgrader_config.py"),
         (["--course", "{}/docs", "report", "one"], "is no course, nor is a folder above it"),
     ],

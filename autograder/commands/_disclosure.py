@@ -1,0 +1,34 @@
+"""The two options that hold back what hidden tests say."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from autograder.errors import GradingError
+
+VisibleOnly = Annotated[
+    bool, typer.Option("--visible-only", help="Show the visible checks; hold hidden tests back. Not with --until.")
+]
+Until = Annotated[
+    str | None, typer.Option(metavar="DATETIME", help="Hold hidden tests back until then: 2026-12-01T18:00+01:00.")
+]
+
+
+def check_one(visible_only: bool, until: str | None) -> None:
+    """Raises GradingError where both are given."""
+    if visible_only and until is not None:
+        raise GradingError("--visible-only holds hidden tests back for good, --until for a time: give one of them")
+
+
+def moment(text: str) -> datetime:
+    """An aware moment. Raises GradingError where the text is none, or names no time zone."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        when = None
+    if when is None or when.tzinfo is None:
+        raise GradingError(f"--until takes a moment with its time zone, say 2026-12-01T18:00+01:00, not {text!r}")
+    return when

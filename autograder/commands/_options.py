@@ -1,0 +1,124 @@
+"""Options and arguments that commands share."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from autograder.model.course import Course
+
+OF_A_MACHINE = "A course", "A class", "Other machines, and this one"
+
+
+def _without_slash(given: Any) -> Any:
+    """Without the slash that a shell puts behind a folder's name."""
+    if isinstance(given, list):
+        return [_without_slash(name) for name in given]
+    return given and (given.rstrip("/") or given)
+
+
+def _assignments(incomplete: str) -> list[str]:
+    """For the shell's completion: the folders in ``source/``, without the second that nbgrader's settings take."""
+    return [path.name for path in Path("source").glob(f"{incomplete}*") if path.is_dir()]
+
+
+_NAME: dict[str, Any] = {"callback": _without_slash, "autocompletion": _assignments, "show_default": False}
+AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Its folder's name in source/.", **_NAME)]
+AssignmentNames = Annotated[
+    list[str] | None, typer.Argument(metavar="ASSIGNMENT", help="Default: every assignment.", **_NAME)
+]
+Students = Annotated[
+    list[str] | None, typer.Option("--student", metavar="ID", help="This student only. May be repeated.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for a program.")]
+
+
+@dataclass
+class GlobalOptions:
+    """What every command takes, before or after its name."""
+
+    course_dir: Path | None = None
+    quiet: bool = False
+    verbose: bool = False
+    debug: bool = False
+
+    def start_logging(self) -> None:
+        """Send the grader's log to stderr: its progress with ``-v``, everything with ``--debug``."""
+        level = logging.DEBUG if self.debug else logging.INFO if self.verbose else logging.WARNING
+        logger = logging.getLogger("autograder")
+        logger.setLevel(level)
+        logger.handlers = [logging.StreamHandler()]
+        logger.handlers[0].setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+
+
+_FOLDER: dict[str, Any] = {"metavar": "FOLDER", "show_default": False}
+#: Parameter, annotation, default. Each option may stand before the command and after it.
+_GLOBAL: tuple[tuple[str, Any, Any], ...] = (
+    (
+        "course_dir",
+        Annotated[
+            Path | None,
+            typer.Option("--course-dir", help="The course's folder (default: here or above).", **_FOLDER),
+        ],
+        None,
+    ),
+    ("course", Annotated[Path | None, typer.Option("--course", hidden=True, **_FOLDER)], None),
+    ("quiet", Annotated[bool, typer.Option("--quiet", help="Say only what is wrong.")], False),
+    (
+        "verbose",
+        Annotated[bool, typer.Option("--verbose", "-v", help="Say on stderr what is being done.")],
+        False,
+    ),
+    (
+        "debug",
+        Annotated[bool, typer.Option("--debug", help="Say everything, with tracebacks of unexpected errors.")],
+        False,
+    ),
+)
+
+
+def with_global_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with the global options among its parameters, for Typer; ``context.obj`` keeps what they say."""
+    signature = inspect.signature(command, eval_str=True)
+
+    def run(**given: Any) -> Any:
+        options: GlobalOptions = given["context"].obj
+        for name, _, default in _GLOBAL:
+            value = given.pop(name)
+            if value != default:
+                setattr(options, "course_dir" if name == "course" else name, value)
+        options.start_logging()
+        return command(**given)
+
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        for name, annotation, default in _GLOBAL
+    ]
+    run.__doc__ = command.__doc__
+    run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    return run
+
+
+def open_course(context: typer.Context, submission: Path | None = None) -> Course:
+    """The course that the command works on. Raises GradingError where there is none.
+
+    submission: a folder that a student filled; no configuration is taken from there.
+    """
+    from autograder.files.private import keep_out_of_git
+    from autograder.model.course import Course  # nbgrader takes its time
+    from autograder.model.settings import find_course
+
+    course = Course(find_course(context.obj.course_dir or Path.cwd(), submission))
+    context.call_on_close(lambda: keep_out_of_git(course.root))
+    if course.settings.groupshared:
+        os.umask(0o007)  # every instructor of the group may go on with what another one began
+    return course

@@ -66,7 +66,7 @@ def proven(monkeypatch: pytest.MonkeyPatch, *problems: str) -> None:
         yield Verification("toy", problems)
 
     monkeypatch.setattr(Draft, "prove", prove)
-    monkeypatch.setattr(Kernels, "open", lambda isolation: nullcontext())
+    monkeypatch.setattr(Kernels, "open", lambda isolation, imports: nullcontext())
 
 
 def release(course: Path) -> int:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from course.check import stand_ins
 from course.check.base import close, fail, running
+from course.check.modules import part as part
+from course.check.modules import plain_norm as plain_norm
+from course.check.modules import undisturbed as undisturbed
 from course.config import Config
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 #: Feature sizes: 3 heads of 5 numbers each.
 HEADS, HEAD_SIZE = 3, 5
@@ -31,18 +29,6 @@ def small_config(**changes: Any) -> Config:
         "vocab_size": 13,
     }
     return Config(**(sizes | changes))
-
-
-def undisturbed(check: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """A check neither records gradients nor moves torch's random numbers on: a seeded notebook stays seeded."""
-
-    @wraps(check)
-    def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            torch.manual_seed(0)
-            return check(*args, **kwargs)
-
-    return wrapper
 
 
 def build(name: str, kind: Any, config: Config) -> nn.Module:
@@ -79,19 +65,6 @@ def repeatable(name: str, first: Any, second: Any) -> None:
         )
 
 
-def part(name: str, module: nn.Module, attribute: str) -> Any:
-    """``module.attribute``; a missing one is a failed check."""
-    found = getattr(module, attribute, None)
-    if found is None:
-        fail(
-            name,
-            f"a layer called {attribute} is expected.",
-            f"{type(module).__name__} has none of that name.",
-            f"Names count: self.{attribute} = …",
-        )
-    return found
-
-
 def put_linear(module: nn.Module, attribute: str, weight: Tensor, bias: Tensor | None = None) -> None:
     """Give a linear layer known numbers, or put one with these numbers where none of this size stands.
 
@@ -104,9 +77,3 @@ def put_linear(module: nn.Module, attribute: str, weight: Tensor, bias: Tensor |
         setattr(module, attribute, layer)
     layer.weight.copy_(weight)
     layer.bias.copy_(torch.zeros(weight.shape[0]) if bias is None else bias)
-
-
-def plain_norm(layer: Any) -> None:
-    """LayerNorm without scale and shift: what comes out has mean 0 and variance 1."""
-    layer.weight.fill_(1.0)
-    layer.bias.zero_()

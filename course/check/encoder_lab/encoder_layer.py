@@ -1,4 +1,4 @@
-"""Notebook 1, ``TransformerEncoderLayer``."""
+"""Notebook 1: ``TransformerEncoderLayer``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import torch
 from torch import Tensor
 
 from course.check.base import CheckFailed, close, fail, passed, running, same_shape
-from course.check.distilbert.small import part, plain_norm, undisturbed
-from course.check.encoder_lab.building import make, with_own_parts
-from course.check.encoder_lab.hand_over import ATTENTION, FEED_FORWARD
-from course.check.encoder_lab.loading import module_of
-from course.check.encoder_lab.stand_ins import (
+from course.check.encoder_lab._building import make, with_own_parts
+from course.check.encoder_lab._hand_over import ATTENTION, FEED_FORWARD
+from course.check.encoder_lab._loading import module_of
+from course.check.encoder_lab._stand_ins import (
     ReachedInto,
     StandIn,
     first,
@@ -21,6 +20,7 @@ from course.check.encoder_lab.stand_ins import (
     returns_pair,
     stand_in_class,
 )
+from course.check.modules import part, plain_norm, undisturbed
 
 
 @undisturbed

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
-from course.check.base import fail, passed, running, same_shape
-from course.check.encoder_lab.stand_ins import first
+from course.check.base import close, fail, passed, running, same_shape
+from course.check.encoder_lab._stand_ins import first
+
+#: Sizes of a small TransformerEncoder, no two of them equal, and ids for it: two sentences of three tokens.
+ENCODER_SIZES = (11, 8, 6, 3, 10, 4)
+IDS = torch.tensor([[3, 7, 1], [2, 5, 4]])
 
 
 def with_own_parts(name: str, kind: Any, sizes: tuple[int, ...], x: Tensor) -> None:
@@ -27,3 +32,13 @@ def make(name: str, kind: Any, *sizes: Any) -> Any:
     if not isinstance(module, nn.Module):
         fail(name, f"{label} must be an nn.Module.", f"It is a {type(module).__name__}.", "class …(nn.Module)")
     return module.eval()
+
+
+def settled(name: str, output: Tensor, again: Tensor) -> None:
+    if not close(again, output):
+        fail(
+            name,
+            "in eval mode the same input gives the same output.",
+            "Yours differs from call to call.",
+            "nn.Dropout knows of eval mode; F.dropout has to be told.",
+        )

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check.encoder_lab.attempts import Answers, arguments, attempts, listed, values
-from course.check.encoder_lab.stand_ins import (
+from course.check.encoder_lab._attempts import Answers, arguments, attempts, listed, values
+from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
     StandIn,

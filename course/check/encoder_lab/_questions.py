@@ -1,4 +1,4 @@
-"""Questions with a fixed set of answers: whether each is answered at all. Which are right, grading says."""
+"""Questions with a fixed set of answers: whether each is answered at all. Grading says which are right."""
 
 from __future__ import annotations
 
@@ -6,17 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.check.base import fail, passed
-
-KINDS = ("learned", "sinusoidal", "relative")
-SIDES = ("encoder", "decoder")
-
-
-def position_kinds(answers: Any) -> None:
-    choices("position_kinds", answers, [KINDS] * 4)
-
-
-def decoder_parts(answers: Any) -> None:
-    choices("decoder_parts", answers, [SIDES] * 5)
 
 
 def choices(name: str, answers: Any, options: Sequence[Sequence[str]]) -> None:
@@ -27,4 +16,4 @@ def choices(name: str, answers: Any, options: Sequence[Sequence[str]]) -> None:
     for number, (answer, known) in enumerate(zip(answers, options, strict=True), start=1):
         if str(answer).strip().lower() not in known:
             fail(name, f"answer {number} must be one of {', '.join(known)}.", f"Yours is {answer!r}.")
-    passed(name, f"{len(options)} answers, each one that can be chosen", "which are right, you learn with your points")
+    passed(name, f"{len(options)} answers, each one that can be chosen", "graded after you submit")

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from course.check.base import fail
-from course.check.encoder_lab.models_file import FILE, read_models, unread
+from course.check.encoder_lab._models_file import FILE, read_models, unread
 
 
 def load(name: str) -> Any:

@@ -1,0 +1,125 @@
+"""What holds for every scaled dot-product attention, and how its functions are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite, log, sqrt
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.check.base import axis_that_sums_to_one, close, fail, finite, running, same_shape
+
+LOOK_AXES = "Which axis of key must meet the last axis of query? Write both shapes down."
+
+
+AXES = ("batch", "queries", "keys")
+
+
+#: Length of the vectors in the test of scale: its root, itself and its square are told apart.
+LONG = 16
+
+
+#: (query, key, value) -> output
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def ladder(name: str, attend: Attend, size: int = 4) -> None:
+    """What holds for every scaled dot-product attention, one rung after the other. ``size``: of queries and keys."""
+    query, key, value = torch.randn(2, 3, size), torch.randn(2, 5, size), torch.randn(2, 5, 6)
+    output = attend(query, key, value)
+    same_shape(name, "the output", output, (2, 3, 6), "(batch, queries, size of a value)", LOOK_AXES)
+    # values that are unit vectors: the output is then the weights themselves
+    weights = attend(query, key, torch.eye(5).expand(2, 5, 5))
+    rows_sum_to_one(name, weights)
+    same = attend(query, torch.ones(2, 5, size), value)
+    if not close(same, value.mean(1, keepdim=True).expand(2, 3, 6)):
+        fail(
+            name,
+            "keys that are all alike must get equal weights: the output is the values' mean.",
+            "Yours is not.",
+            "Which axis are the weights normalised over, and which one is summed over?",
+        )
+    _scale(name, attend)
+    finite(
+        name,
+        "the output for very long queries",
+        attend(1000 * query, key, value),
+        "torch's own softmax takes away the largest score first; exp alone overflows.",
+    )
+    turned = attend(query, key.flip(1), value.flip(1))
+    if not close(turned, output):
+        fail(
+            name,
+            "keys and values in another order, both alike, must change nothing.",
+            "Your output changes.",
+            "Weight j belongs to key j, and it multiplies value j.",
+        )
+
+
+def _scale(name: str, attend: Attend) -> None:
+    """Two keys, of which one must get three times the other's weight."""
+    keys = torch.stack([torch.zeros(LONG), torch.full((LONG,), log(3) / sqrt(LONG))])[None]
+    weight = float(attend(torch.ones(1, 1, LONG), keys, torch.tensor([[[0.0], [1.0]]]))[0, 0, 0])
+    if abs(weight - 0.75) < 1e-3:
+        return
+    factor = log(weight / (1 - weight)) / log(3) if 0 < weight < 1 else float("inf")
+    fail(
+        name,
+        "with scaled scores of 0 and log 3 the second key must get a weight of 0.75.",
+        f"In yours it gets {weight:.4g}: {in_words(factor)}",
+        "What are the scores divided by, and how often?",
+    )
+
+
+def in_words(factor: float) -> str:
+    if abs(factor) < 1e-3 or not isfinite(factor):
+        return "the scores play no part." if abs(factor) < 1e-3 else "the scores are far too large."
+    known = {
+        sqrt(LONG): "the scores were not divided.",
+        1 / sqrt(LONG): "the scores were divided too much: by the length itself, or twice.",
+        float(LONG): "the scores were multiplied where they should be divided.",
+        LONG**-1.5: "the scores were divided far too much.",
+    }
+    for value, words in known.items():
+        if abs(factor / value - 1) < 1e-2:
+            return words
+    return f"the scores are {factor:.3g} times what they should be."
+
+
+def rows_sum_to_one(name: str, weights: Tensor, look: str = "") -> None:
+    if close(weights.sum(-1), torch.ones(weights.shape[:-1])):
+        if float(weights.min()) < 0:
+            fail(
+                name,
+                "no weight is negative.",
+                f"Your smallest is {float(weights.min()):.3g}.",
+                "A softmax never gives such a number.",
+            )
+        return
+    axis = axis_that_sums_to_one(weights, AXES)
+    came = (
+        f"Yours sum to 1 over {axis}." if axis else f"The first row of yours sums to {float(weights[0, 0].sum()):.3g}."
+    )
+    fail(
+        name,
+        "each query's weights must sum to 1 over the keys (last axis).",
+        came,
+        look
+        or (
+            "Is the softmax told which axis to use?" if axis else "Scores become weights by a softmax: was it applied?"
+        ),
+    )
+
+
+def run(name: str, function: Any, *inputs: Any) -> Any:
+    """``function(*inputs)``; a failure, or a changed input, is a failed check."""
+    before = [x.clone() if isinstance(x, Tensor) else x for x in inputs]
+    shapes = ", ".join(str(tuple(x.shape)) if isinstance(x, Tensor) else str(x) for x in inputs)
+    with running(name, f"{getattr(function, '__name__', name)} on {shapes}", LOOK_AXES if len(inputs) > 1 else ""):
+        output = function(*inputs)
+    for old, new in zip(before, inputs, strict=True):
+        if isinstance(old, Tensor) and not torch.equal(old, new):
+            fail(name, "what goes in must stay as it was.", "An input was changed in place.", "Make new tensors.")
+    return output[0] if isinstance(output, tuple) else output

@@ -1,0 +1,68 @@
+"""Notebook 1: ``ClassificationHead``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.check.base import close, fail, passed, running, same_shape
+from course.check.encoder_lab._building import make
+from course.check.encoder_lab._stand_ins import first, selects_first_token
+from course.check.modules import part, undisturbed
+
+
+@undisturbed
+def classification_head(kind: Any) -> None:
+    """Dropout, then a linear layer."""
+    name = "classification_head"
+    head = make(name, kind, 6, 4, 0.5)
+    linear = part(name, head, "linear")
+    if tuple(getattr(linear, "weight", torch.zeros(0)).shape) != (4, 6):
+        fail(name, "linear makes num_classes = 4 numbers out of d_model = 6.", f"Yours is {linear}.")
+    dropout = part(name, head, "dropout")
+    if getattr(dropout, "p", None) != 0.5:
+        fail(name, "dropout drops the share dropout_prob = 0.5.", f"Yours is {dropout}.")
+    wants_sentences = selects_first_token(head, 6)
+    x = torch.randn(5, 3, 6) if wants_sentences else torch.randn(5, 6)
+    with running(name, f"the head on {tuple(x.shape)}"):
+        logits = first(head(x))
+    same_shape(name, "the logits", logits, (5, 4), "(batch, classes)")
+    if close(logits.exp().sum(-1), torch.ones(5)) or close(logits.sum(-1), torch.ones(5)):
+        fail(
+            name,
+            "the head returns logits: any numbers.",
+            "Yours have been through a softmax.",
+            "Whoever wants probabilities takes it later.",
+        )
+    _nothing_else(name, head, x, x[:, 0] if wants_sentences else x)
+    linear.weight.zero_()
+    linear.bias.fill_(3.0)
+    if not close(first(head(x)), torch.full((5, 4), 3.0)):
+        fail(name, "the linear layer comes last, and nothing behind it.", "In yours something follows.")
+    head.train()
+    if not close(first(head(x)), torch.full((5, 4), 3.0)):
+        fail(
+            name,
+            "dropout comes before the linear layer.",
+            "In yours it drops logits.",
+            "It should make the vector unreliable, not the answer.",
+        )
+    passed(name, "shape", "dropout before linear", "logits")
+
+
+def _nothing_else(name: str, head: Any, x: Tensor, vectors: Tensor) -> None:
+    """Dropout and a linear layer that picks the first four numbers: these, and in training zeros among them."""
+    head.linear.weight.copy_(torch.eye(6)[:4])
+    head.linear.bias.zero_()
+    if not close(first(head(x)), vectors[:, :4]):
+        fail(
+            name,
+            "where the linear layer picks the vector's first four numbers, these are the logits.",
+            "In yours they come out changed.",
+            "A dropout and a linear layer, and nothing else: no activation.",
+        )
+    if not bool((first(head.train()(x)) == 0).any()):
+        fail(name, "in training a share of the vector's numbers is dropped.", "In yours none is.", "Is dropout called?")
+    head.eval()

@@ -39,7 +39,7 @@ def positional_values(kind: Any) -> None:
         fail(
             name,
             "position 0 must read 0, 1, 0, 1, …: sin 0 in the even columns, cos 0 in the odd ones.",
-            f"Yours reads {', '.join(f'{number:.3g}' for number in pe[0, :4].tolist())}, …",
+            f"Yours reads {', '.join(f'{number:.2g}' for number in pe[0, :4].tolist())}, …",
             "Positions are counted from 0.",
         )
     pairs = pe.unflatten(1, (-1, 2))  # (positions, pairs, 2)
@@ -69,7 +69,7 @@ def positional_values(kind: Any) -> None:
     if abs(float(steps[-1]) - 0.001) > 1e-5:
         fail(
             name,
-            f"with emb_size = {SIZE}, the last pair turns by 10000 to the power of -6/8, which is 0.001.",
+            f"with emb_size = {SIZE}, the last pair turns by 10000 to the power of -6/8, which is 1/1000.",
             f"Yours turns by {float(steps[-1]):.3g}.",
             "Which numbers does 2i run through, and what is the base?",
         )

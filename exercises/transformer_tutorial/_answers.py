@@ -1,0 +1,143 @@
+"""What the sample answers of several exercises share: short ways to write them down, and classes to fill."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+from autograder.exercise import SampleAnswer
+
+Change = tuple[str, str]
+
+
+def right(name: str, *changes: Change) -> SampleAnswer:
+    """The instructor's solution with (old, new) replacements that leave it right."""
+    return SampleAnswer(name, changes=changes)
+
+
+def wrong(
+    name: str, mistake: str, *changes: Change, points: float = 0, unseen: bool = False, **costs: float
+) -> SampleAnswer:
+    """The instructor's solution with (old, new) replacements. costs: points left of other exercises that lose some"""
+    return SampleAnswer(name, changes=changes, points=points, costs=costs, mistake=mistake, unseen=unseen)
+
+
+def body(text: str, depth: int = 4) -> str:
+    """Lines of code, indented anew by so many spaces."""
+    return indent(dedent(text).strip("\n"), " " * depth)
+
+
+_ATTENTION = """\
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = nn.Dropout(dropout)
+
+    def calculate_score(self, queries, keys):
+        return torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
+
+    def forward(self, queries, keys, values, b, h, t, k, mask=None):
+"""
+
+
+def attention(name: str, forward: str) -> SampleAnswer:
+    """A right ``DotProductAttention`` with this body of ``forward``."""
+    return SampleAnswer(name, _ATTENTION + body(forward, 8))
+
+
+_SELF_ATTENTION = """\
+class SelfAttention(nn.Module):
+    def __init__(self, k, heads=8, dropout=0.1):
+        super().__init__()
+        self.k, self.heads = k, heads
+{init}
+        self.attention = DotProductAttention(dropout)
+
+    def forward(self, x{mask}):
+        b, t, k = x.size()
+        h = self.heads
+{forward}
+        out = self.attention(queries, keys, values, b, h, t, k{given})
+        return self.unify_heads(out)
+"""
+_MAPS = """
+    self.to_keys = nn.Linear(k, k * heads, bias=False)
+    self.to_queries = nn.Linear(k, k * heads, bias=False)
+    self.to_values = nn.Linear(k, k * heads, bias=False)
+    self.unify_heads = nn.Linear(k * heads, k)
+"""
+_SPLIT = """
+    queries = self.to_queries(x).view(b, t, h, k)
+    keys = self.to_keys(x).view(b, t, h, k)
+    values = self.to_values(x).view(b, t, h, k)
+"""
+
+
+def self_attention(name: str, init: str = _MAPS, forward: str = _SPLIT, masked: bool = True) -> SampleAnswer:
+    """A right ``SelfAttention`` with these lines in ``__init__`` and ``forward``, with or without a mask."""
+    mask, given = (", mask=None", ", mask") if masked else ("", "")
+    parts = {"init": body(init, 8), "forward": body(forward, 8)}
+    return SampleAnswer(name, _SELF_ATTENTION.format(mask=mask, given=given, **parts))
+
+
+_BLOCK = """\
+class TransformerBlock(nn.Module):
+    def __init__(self, k, heads):
+        super().__init__()
+        self.attention = SelfAttention(k, heads=heads)
+        self.norm_1 = nn.LayerNorm(k)
+        self.norm_2 = nn.LayerNorm(k)
+        hidden_size = 2 * k
+        self.mlp = nn.Sequential(nn.Linear(k, hidden_size), nn.ReLU(), nn.Linear(hidden_size, k))
+
+"""
+
+
+def block(name: str, methods: str) -> SampleAnswer:
+    """A right ``TransformerBlock`` with these methods."""
+    return SampleAnswer(name, _BLOCK + body(methods))
+
+
+_POSITIONS = """\
+class PositionalEncoding(nn.Module):
+    def __init__(self, emb_size, dropout=0.1, max_len=512):
+        super().__init__()
+        self.dropout = nn.Dropout(p=dropout)
+{init}
+
+    def forward(self, x):
+{forward}
+        return self.dropout(x)
+"""
+
+
+def positions(name: str, init: str, forward: str = "x = x + self.pe[: x.size(1)]") -> SampleAnswer:
+    """A right ``PositionalEncoding`` with these lines in ``__init__`` and ``forward``."""
+    return SampleAnswer(name, _POSITIONS.format(init=body(init, 8), forward=body(forward, 8)))
+
+
+_MODEL = """\
+class Transformer(nn.Module):
+    def __init__(self, k, heads, depth, seq_length, num_tokens, num_classes):
+        super().__init__()
+        self.k = k
+        self.num_tokens = num_tokens
+{init}
+
+    def forward(self, x):
+{forward}
+"""
+#: The parts of the classifier as the assignment was first published.
+PUBLISHED_PARTS = """
+    self.token_embedding = nn.Embedding(num_tokens, k)
+    self.pos_enc = PositionalEncoding(k)
+    transformer_blocks = []
+    for i in range(depth):
+        transformer_blocks.append(TransformerBlock(k=k, heads=heads))
+    self.transformer_blocks = nn.Sequential(*transformer_blocks)
+    self.classification_head = nn.Linear(k, num_classes)
+"""
+
+
+def model(forward: str, init: str = PUBLISHED_PARTS) -> str:
+    """The text of a ``Transformer`` with these lines in ``__init__`` and ``forward``."""
+    return _MODEL.format(init=body(init, 8), forward=body(forward, 8))

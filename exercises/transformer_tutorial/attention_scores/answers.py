@@ -1,0 +1,38 @@
+"""Right and wrong scores; a ``forward`` that does not call ``calculate_score`` is judged by its output."""
+
+from __future__ import annotations
+
+from .._answers import attention, right, wrong
+
+CELL = "dot_product_attention_answer"
+SCORE = "return torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])"
+PRODUCTS = "torch.bmm(queries, keys.transpose(1, 2))"
+ROOT = "math.sqrt(queries.shape[-1])"
+
+RIGHT = [
+    attention("permute and matmul, mask added", """
+        q, v = queries.permute(0, 2, 1, 3), values.permute(0, 2, 1, 3)
+        scores = torch.matmul(q / math.sqrt(k), keys.permute(0, 2, 3, 1))
+        if mask is not None:
+            scores = scores + torch.zeros(b, 1, 1, t).masked_fill(~mask.view(b, 1, 1, t), float("-inf"))
+        scores = scores - scores.max(dim=-1, keepdim=True).values
+        weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+        return torch.matmul(self.dropout(weights), v).permute(0, 2, 1, 3).reshape(b, t, h * k)
+    """),
+    right("einsum", (SCORE, 'return torch.einsum("bqk,bmk->bqm", queries, keys) / keys.shape[-1] ** 0.5')),
+    right("queries divided first", (SCORE, "return (queries / math.sqrt(queries.size(2))) @ keys.mT")),
+    right("products summed by hand",
+          (SCORE, "return (queries.unsqueeze(2) * keys.unsqueeze(1)).sum(-1) * keys.shape[2] ** -0.5")),
+]  # fmt: skip
+
+WRONG = [
+    wrong("not divided", "M2", (f" / {ROOT}", "")),
+    wrong("divided by k", "M3", (ROOT, "queries.shape[-1]")),
+    wrong("divided by the root of k twice", "M3", (ROOT, f"{ROOT} / keys.shape[-1] ** 0.5")),
+    wrong("divided by the root of t", "M3-tokens", ("queries.shape[-1]", "queries.shape[1]")),
+    wrong("multiplied by the root of k", "M3-up", (" / math.sqrt", " * math.sqrt")),
+    wrong("queries and keys exchanged", "M4-swap", (PRODUCTS, "torch.bmm(keys, queries.transpose(1, 2))")),
+    wrong("keys not transposed", "", (PRODUCTS, "torch.bmm(queries, keys)")),
+    wrong("nothing returned", "", (SCORE, SCORE.replace("return", "score ="))),
+    wrong("distances in place of products", "", (PRODUCTS, "-torch.cdist(queries, keys)")),
+]

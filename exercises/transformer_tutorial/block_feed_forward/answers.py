@@ -1,0 +1,48 @@
+"""Right and wrong second halves of ``TransformerBlock``."""
+
+from __future__ import annotations
+
+from .._answers import block, right, wrong
+
+CELL = "transformer_block_answer"
+SECOND = "return self.norm_2(feedforward + x)"
+ATTEND = "attended = self.attention(x, mask)"
+
+RIGHT = [
+    block("functional norms, layers of the network one by one", """
+        def forward(self, x, mask=None):
+            norm = nn.functional.layer_norm
+            x = norm(self.attention(x, mask) + x, x.shape[-1:], self.norm_1.weight, self.norm_1.bias, self.norm_1.eps)
+            y = x
+            for layer in self.mlp:
+                y = layer(y)
+            return norm(y + x, x.shape[-1:], self.norm_2.weight, self.norm_2.bias, self.norm_2.eps)
+    """),
+    block("normalised by hand", """
+        def norm(self, layer, x):
+            x = x.double()
+            centred = x - x.mean(-1, keepdim=True)
+            scaled = centred / (centred.square().mean(-1, keepdim=True) + layer.eps).sqrt()
+            return (scaled * layer.weight + layer.bias).float()
+
+        def forward(self, x, mask=None):
+            x = self.norm(self.norm_1, torch.stack([x, self.attention(x, mask)]).sum(0))
+            return self.norm(self.norm_2, x.clone().add_(self.mlp(x)))
+    """),
+    right("in two lines", (SECOND, "x = x + feedforward\n        return self.norm_2(x)")),
+]  # fmt: skip
+
+WRONG = [
+    wrong("no second skip", "M7-ffn", (SECOND, "return self.norm_2(feedforward)")),
+    wrong("second skip from the block's input", "M7-place", (ATTEND, f"source = x\n        {ATTEND}"),
+          (SECOND, "return self.norm_2(feedforward + source)")),
+    wrong("network called and not used", "M7-mlp", (SECOND, "return self.norm_2(x)")),
+    wrong("second half forgotten", "M7-mlp-out", (SECOND, "return x")),
+    wrong("second skip from the attention", "M7-attended", (SECOND, "return self.norm_2(feedforward + attended)")),
+    wrong("norm before the second sum", "M8", (SECOND, "return self.norm_2(feedforward) + x")),
+    wrong("no second norm", "M8-none", (SECOND, "return feedforward + x")),
+    wrong("neither skip nor norm", "M8-none-skip", (SECOND, "return feedforward")),
+    wrong("norm_1 in both places", "NORM-1", (SECOND, "return self.norm_1(feedforward + x)")),
+    wrong("network's output twice", "M7-ffn", (SECOND, "return self.norm_2(feedforward + feedforward)")),
+    wrong("nothing returned", "", (SECOND, "self.norm_2(feedforward + x)")),
+]  # fmt: skip

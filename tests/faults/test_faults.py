@@ -112,7 +112,9 @@ def test_a_full_disk_in_the_scratch_folder_is_reported_and_made_good_later(cours
         subprocess.run(["umount", "-l", str(small)], check=True)
     recorded = grades(course)
     assert all(
-        score is None or (score,) == undisturbed[student] for student, scores in recorded.items() for score in scores
+        score is None or score == expected
+        for student, scores in recorded.items()
+        for score, expected in zip(scores, undisturbed[student], strict=True)
     )
     finish(course)
     assert_as_if_nothing_had_happened(course, undisturbed)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from autograder.commands import _checks
 from autograder.commands._options import AsJson, AssignmentNames, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
+    from autograder.model.assignment import Assignment
     from autograder.model.course import Course
     from autograder.pipeline.execute import Kernels
 
@@ -50,7 +52,9 @@ def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJ
                 if len(names) == 1:
                     raise
                 output.warn(f"{name}: not released: {error}")
-                done.append({"assignment": name, "released": False, "refused": str(error), "checks": []})
+                done.append(
+                    {"assignment": name, "released": False, "refused": str(error), "checks": [], "exercises": []}
+                )
     output.document({"assignments": done})
     if all(one["refused"] for one in done):
         return 2
@@ -61,19 +65,39 @@ def _release(output: Output, course: Course, name: str, kernels: Callable[[], Ke
     """One entry of the JSON document. Where everything holds, the release is in its place."""
     from autograder.release.verify import drafted
 
-    checks = []
     with drafted(course, name) as draft:
         output.say(f"{name}:")
-        for proof in draft.prove(kernels()):
-            say = output.problem if proof.problems else output.say
-            say(f"  {'✗' if proof.problems else '✓'} {proof.name}")
-            for problem in proof.problems:
-                output.problem(f"      {problem}")
-            checks.append({"check": proof.name, "problems": list(proof.problems)})
-        holds = not any(check["problems"] for check in checks)
+        checks = _checks.verifications(output, draft, kernels())
+        exercises = _sample_answers(output, course, draft.assignment)
+        holds = not any(one["problems"] for one in (*checks, *exercises))
         if holds:
             draft.put_in_place()
             output.say("  released")
         else:
             output.problem(f"  not released: {course.release(name)} is as it was")
-    return {"assignment": name, "released": holds, "refused": "", "checks": checks}
+    return _entry(name, released=holds, checks=checks, exercises=exercises)
+
+
+def _entry(
+    name: str,
+    released: bool = False,
+    refused: str = "",
+    checks: Sequence[dict[str, Any]] = (),
+    exercises: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    return {
+        "assignment": name,
+        "released": released,
+        "refused": refused,
+        "checks": list(checks),
+        "exercises": list(exercises),
+    }
+
+
+def _sample_answers(output: Output, course: Course, assignment: Assignment) -> list[dict[str, Any]]:
+    from autograder.authoring.check import was_checked
+
+    if was_checked(course, assignment):
+        output.say("  ✓ the sample answers were right when they were last checked, and nothing has changed since")
+        return []
+    return _checks.exercises(output, course, assignment)

@@ -29,6 +29,8 @@ EXERCISE = Exercise(make, mistakes=[
     Mistake("halved", "The numbers were halved.", "", lambda case: {"doubled": case.inputs["x"] / 2}, share=0.5),
 ])
 """
+#: No exercise needs this cell: trying an answer must not run it.
+UNUSED = "import os\nassert 'autograder-trial' not in os.getcwd()"
 SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION\n"
 CHECK = """
 assert (double(np.ones(3)) == 2).all(), "two times one is two"
@@ -64,7 +66,7 @@ def tiny_course(root: Path, answers: str = "RIGHT = []\nWRONG = []\n", oracle: s
     notebook = new_notebook(
         cells=[
             _cell("import numpy as np", "imports"),
-            _cell("1 / 0  # no exercise needs this cell", "demonstration"),
+            _cell(UNUSED, "demonstration"),
             _cell(SOLUTION, "doubled_answer", solution=True),
             _cell(CHECK, "doubled", grade=True, locked=True, points=4),
         ]

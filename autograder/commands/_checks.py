@@ -1,0 +1,78 @@
+"""What ``check`` and ``release`` both do: verify a drafted release, try the sample answers, say what does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands._output import Output
+
+if TYPE_CHECKING:
+    from autograder.authoring.check import ExerciseCheck, Progress
+    from autograder.model.assignment import Assignment
+    from autograder.model.course import Course
+    from autograder.pipeline.execute import Kernels
+    from autograder.release.verify import Draft
+
+MAX_PROBLEMS = 8  # of one check are printed; the JSON document has all
+
+
+def verifications(output: Output, draft: Draft, kernels: Kernels) -> list[dict[str, Any]]:
+    """What holds of a drafted release, said line by line. -> ``[{check, problems}, ...]``"""
+    checks = []
+    for found in draft.prove(kernels):
+        _say(output, found.name, found.problems)
+        checks.append({"check": found.name, "problems": list(found.problems)})
+    return checks
+
+
+def exercises(output: Output, course: Course, assignment: Assignment, exercise: str = "") -> list[dict[str, Any]]:
+    """What the sample answers show, as a table and then problem by problem.
+
+    -> ``[{exercise, right, wrong, problems}, ...]``. Raises GradingError.
+    """
+    from autograder.authoring.check import check_exercises, remember
+
+    with _bar(output) as progress:
+        found = check_exercises(assignment, exercise, progress)
+    _table(output, assignment.name, found)
+    for one in found:
+        if one.problems:
+            _say(output, one.exercise, one.problems)
+    if not exercise and not any(one.problems for one in found):
+        remember(course, assignment)
+    return [{**vars(one), "problems": list(one.problems)} for one in found]
+
+
+def _say(output: Output, name: str, problems: tuple[str, ...]) -> None:
+    (output.problem if problems else output.say)(f"  {'✗' if problems else '✓'} {name}")
+    for problem in problems[:MAX_PROBLEMS]:
+        output.problem(f"      {problem}")
+    if len(problems) > MAX_PROBLEMS:
+        output.problem(f"      and {len(problems) - MAX_PROBLEMS} more (all of them with --json)")
+
+
+def _table(output: Output, name: str, found: list[ExerciseCheck]) -> None:
+    from rich.table import Table
+
+    table = Table("exercise", title=f"{name}: sample answers", title_justify="left")
+    for column in ("right", "wrong", "problems"):
+        table.add_column(column, justify="right")
+    for one in found:
+        table.add_row(one.exercise, str(one.right), str(one.wrong), str(len(one.problems)))
+    table.add_section()
+    totals = (sum(getattr(one, column) for one in found) for column in ("right", "wrong"))
+    table.add_row("all", *map(str, totals), str(sum(len(one.problems) for one in found)))
+    output.console.print(table)
+
+
+@contextmanager
+def _bar(output: Output) -> Iterator[Progress]:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=output.console, transient=True) as bar:
+        task = bar.add_task("answers", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)

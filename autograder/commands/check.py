@@ -1,0 +1,78 @@
+"""``autograder check [ASSIGNMENT ...]``: all that an author must know before students get an assignment."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from autograder.commands import _checks
+from autograder.commands._options import AsJson, AssignmentNames, open_course
+from autograder.commands._output import Output
+from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from autograder.model.course import Course
+    from autograder.pipeline.execute import Kernels
+
+EXAMPLE = "autograder check distilbert --exercise attention_scores"
+OneExercise = Annotated[
+    str, typer.Option("--exercise", metavar="NAME", help="The sample answers of this exercise, and nothing else.")
+]
+
+
+def run(
+    context: typer.Context, assignment: AssignmentNames = None, exercise: OneExercise = "", as_json: AsJson = False
+) -> int:
+    """Check an assignment as its author: points, leaks, solutions, untouched notebooks, and every sample answer.
+
+    Nothing is released and nothing is changed. Exit codes: 0 all of it holds; 1 something does not, and is listed;
+    2 nothing could be checked.
+    """
+    from autograder.kernel.imports import imports_of
+    from autograder.model.course import unknown_assignment
+    from autograder.pipeline.execute import Kernels
+
+    course, output = open_course(context), Output(context, as_json=as_json)
+    known = course.assignments()
+    names = assignment or known
+    if not names:
+        raise GradingError(
+            f"{course.root} holds no assignment: make one with 'autograder new ASSIGNMENT/NOTEBOOK/EXERCISE'"
+        )
+    for name in names:
+        if name not in known:
+            raise GradingError(unknown_assignment(course, name))
+    if exercise and len(names) > 1:
+        raise GradingError(f"--exercise needs its assignment: autograder check ASSIGNMENT --exercise {exercise}")
+    with ExitStack() as until_done:
+        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
+        done = [_check(output, course, name, exercise, kernels) for name in names]
+    output.document({"assignments": done})
+    failed = [one["assignment"] for one in done if not one["holds"]]
+    if failed:
+        output.problem(f"Mend what is listed, then run 'autograder check {' '.join(failed)}' again.")
+    elif not exercise:
+        output.say(f"Everything holds. Next: autograder release {' '.join(names)}")
+    return 1 if failed else 0
+
+
+def _check(output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels]) -> dict[str, Any]:
+    """One entry of the JSON document."""
+    from autograder.model.assignment import Assignment
+    from autograder.release.verify import drafted
+
+    output.say(f"{name}:")
+    checks: list[dict[str, Any]] = []
+    if exercise:
+        found = _checks.exercises(output, course, Assignment.unreleased(course, name), exercise)
+    else:
+        with drafted(course, name) as draft:
+            checks = _checks.verifications(output, draft, kernels())
+        found = _checks.exercises(output, course, Assignment.unreleased(course, name))
+    holds = not any(one["problems"] for one in (*checks, *found))
+    return {"assignment": name, "holds": holds, "checks": checks, "exercises": found}

@@ -1,0 +1,87 @@
+"""``autograder check`` and the same checks in ``autograder release``, on a tiny course."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder import cli
+from tests.exercises.tiny import tiny_course
+
+pytestmark = pytest.mark.slow
+
+RIGHT = 'RIGHT = [SampleAnswer("a sum", "def double(x):\\n    return x + x")]\n'
+WRONG = 'WRONG = [SampleAnswer("squared", "def double(x):\\n    return x ** 2", points=0, mistake="squared")]\n'
+MISNAMED = WRONG.replace('mistake="squared"', 'mistake="cubed"')
+
+
+def run(root, *words: str) -> int:
+    return cli.main(["--course-dir", str(root), *words])
+
+
+def test_a_course_that_holds_passes_and_is_told_what_comes_next(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + WRONG)
+    assert run(tmp_path, "check") == 0
+    said = capsys.readouterr().out
+    assert "✓ untouched notebooks run to the end and have no points" in said
+    assert "Next: autograder release tiny" in said
+    assert not (tmp_path / "release").exists()
+
+
+def test_what_does_not_hold_is_listed_with_exit_code_1(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + MISNAMED)
+    assert run(tmp_path, "check", "tiny") == 1
+    said = capsys.readouterr().out
+    assert "wrong answer 'squared': it is not called cubed, but squared" in said
+    assert "Mend what is listed, then run 'autograder check tiny' again." in said
+
+
+def test_one_exercise_is_checked_alone_and_as_json(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + MISNAMED)
+    assert run(tmp_path, "check", "tiny", "--exercise", "doubled", "--json") == 1
+    (found,) = json.loads(capsys.readouterr().out)["assignments"]
+    assert (found["holds"], found["checks"]) == (False, [])
+    (exercise,) = found["exercises"]
+    assert (exercise["exercise"], exercise["right"], exercise["wrong"], len(exercise["problems"])) == (
+        "doubled",
+        1,
+        1,
+        1,
+    )
+
+
+def test_a_release_stays_as_it_was_where_a_sample_answer_is_misjudged(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + MISNAMED)
+    assert run(tmp_path, "release", "tiny") == 1
+    assert "it is not called cubed" in capsys.readouterr().out
+    assert not (tmp_path / "release" / "tiny").exists()
+
+
+def test_a_release_does_not_try_again_what_was_checked_just_before(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + WRONG)
+    assert run(tmp_path, "check", "tiny") == 0
+    capsys.readouterr()
+    assert run(tmp_path, "release", "tiny") == 0
+    said = capsys.readouterr().out
+    assert "nothing has changed since" in said and "sample answers  " not in said
+    assert (tmp_path / "release" / "tiny" / "1_tiny.ipynb").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("check", "tinny"), "did you mean 'tiny'"),
+        (("check", "tiny", "--exercise", "tripled"), "tiny has no exercise 'tripled'; known are doubled"),
+    ],
+)
+def test_what_cannot_be_checked_is_said_in_one_line(tmp_path, capsys, words, said):
+    tiny_course(tmp_path, RIGHT + WRONG)
+    assert run(tmp_path, *words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_without_an_assignment_is_told_how_to_make_one(tmp_path, capsys):
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    assert run(tmp_path, "check") == 2
+    assert "autograder new ASSIGNMENT/NOTEBOOK/EXERCISE" in capsys.readouterr().err

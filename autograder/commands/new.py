@@ -1,0 +1,44 @@
+"""``autograder new ASSIGNMENT[/NOTEBOOK][/EXERCISE]``: the stubs of an exercise."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from autograder.commands._options import open_course
+from autograder.commands._output import Output
+
+EXAMPLE = "autograder new signals/moving_average"
+
+
+def run(
+    context: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="ASSIGNMENT[/NOTEBOOK][/EXERCISE]",
+            help="Two parts are assignment and exercise; a second part that begins with a digit is a notebook. "
+            "What is left out is named after what is there.",
+            show_default=False,
+        ),
+    ],
+) -> int:
+    """Write the cells, oracle, answers and visible check of a new exercise as stubs that say what goes where.
+
+    Assignment and notebook are made where they do not exist. Nothing that exists is overwritten: a notebook gets the
+    new cells at its end. Until every stub is filled in, check and release name them and stop.
+    """
+    from autograder.authoring.names import read_name
+    from autograder.authoring.stubs import write_stubs
+
+    course, output = open_course(context), Output(context)
+    new = read_name(name, course)
+    output.say(f"{new.slug}: fill in every STUB in")
+    for path in write_stubs(course, new):
+        output.say(f"  {path.relative_to(course.root) if path.is_relative_to(course.root) else path}")
+    output.say(
+        f"Then 'autograder references {new.assignment}' draws the hidden inputs, and "
+        f"'autograder check {new.assignment}' tries the exercise."
+    )
+    return 0

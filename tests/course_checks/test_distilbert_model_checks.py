@@ -12,7 +12,7 @@ from torch import nn
 from course import parts
 from course.check import distilbert as check
 from course.check import stand_ins
-from course.check.distilbert.small import small_config
+from course.check.distilbert._small import small_config
 from tests.course_checks import distilbert_cells as cells
 from tests.course_checks.distilbert_cells import LIST, LOOP
 from tests.course_checks.test_distilbert_checks import said

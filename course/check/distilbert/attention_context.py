@@ -8,17 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import close, fail, passed
-from course.check.distilbert.attention import attention_scores, attention_weights
-from course.check.distilbert.blocks import TOKENS, one_hot_tokens, output_of, searching_block
-from course.check.distilbert.given_lines import given_lines
-from course.check.distilbert.projections import attention_init
-from course.check.distilbert.small import HEAD_SIZE, HEADS, plain_norm, put_linear, undisturbed
-
-
-def attention_block(kind: Any) -> None:
-    """All four checks of the block."""
-    for check in (attention_init, attention_scores, attention_weights, attention_context):
-        check(kind)
+from course.check.distilbert._blocks import TOKENS, one_hot_tokens, output_of, searching_block
+from course.check.distilbert._given_lines import given_lines
+from course.check.distilbert._small import HEAD_SIZE, HEADS, put_linear
+from course.check.modules import plain_norm, undisturbed
 
 
 @undisturbed

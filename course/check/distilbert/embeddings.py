@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import close, fail, finite, passed, running, same_shape
-from course.check.distilbert.small import build, part, plain_norm, small_config, undisturbed
+from course.check.distilbert._small import build, small_config
+from course.check.modules import part, plain_norm, undisturbed
 from course.config import Config
 
 NAME = "embeddings"

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import fail, finite, running, same_shape
-from course.check.distilbert.small import HEAD_SIZE, HEADS, build, part, put_linear, repeatable, small_config
+from course.check.distilbert._small import HEAD_SIZE, HEADS, build, put_linear, repeatable, small_config
 from course.check.half_written import run_block
+from course.check.modules import part
 
 AXES = ("batch", "heads", "queries", "keys")
 TOKENS = 4

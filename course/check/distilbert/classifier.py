@@ -1,4 +1,4 @@
-"""Notebook 3, part 3: from the pooled vector to the logits; and what a trained model says."""
+"""Notebook 3, part 3: from the pooled vector to the logits."""
 
 from __future__ import annotations
 
@@ -9,17 +9,11 @@ from torch import Tensor
 
 from course.check import stand_ins
 from course.check.base import close, fail, passed, running, same_shape
-from course.check.distilbert.encoder import encoder_list, encoder_loop
-from course.check.distilbert.small import build_model, part, put_linear, repeatable, small_config, undisturbed
+from course.check.distilbert._small import build_model, put_linear, repeatable, small_config
+from course.check.modules import part, undisturbed
 
 BATCH, TOKENS = 2, 3
 IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
-
-
-def classifier_model(kind: Any) -> None:
-    """All three checks of the model."""
-    for check in (encoder_list, encoder_loop, classifier):
-        check(kind)
 
 
 @undisturbed
@@ -95,22 +89,3 @@ def _logits(name: str, logits: Tensor) -> None:
         "something else happens on the way.",
     )
     fail(name, expected, f"Yours are {first:.3g} and {second:.3g}: {came}", look)
-
-
-def prediction(model: Any) -> None:
-    """With trained weights the model tells praise from blame."""
-    name = "prediction"
-    from course.tokenizer import encode
-
-    with torch.no_grad():
-        for sentence, label in (("A wonderful film.", 1), ("A terrible film.", 0)):
-            with running(name, "a short sentence", "Do the parts pass their own checks?"):
-                logits = model(encode(sentence, model.config)["input_ids"])
-            if int(logits[0].argmax()) != label:
-                fail(
-                    name,
-                    f"“{sentence}” is {'positive' if label else 'negative'}.",
-                    "Your model says the opposite.",
-                    "Were the weights loaded, and do the three parts above pass their checks?",
-                )
-    passed(name, "praise and blame are told apart")

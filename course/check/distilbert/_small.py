@@ -9,9 +9,6 @@ from torch import Tensor, nn
 
 from course.check import stand_ins
 from course.check.base import close, fail, running
-from course.check.modules import part as part
-from course.check.modules import plain_norm as plain_norm
-from course.check.modules import undisturbed as undisturbed
 from course.config import Config
 
 #: Feature sizes: 3 heads of 5 numbers each.

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from course.check.base import fail
-from course.check.distilbert.blocks import output_of, searching_block
-from course.check.distilbert.small import HEAD_SIZE, HEADS, plain_norm, put_linear, small_config
+from course.check.distilbert._blocks import output_of, searching_block
+from course.check.distilbert._small import HEAD_SIZE, HEADS, put_linear, small_config
+from course.check.modules import plain_norm
 
 DIM = HEADS * HEAD_SIZE
 #: Features: one 0, then as many 1 as -1; so the mean is 0 and the variance SHARE.

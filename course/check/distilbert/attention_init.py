@@ -7,7 +7,8 @@ from typing import Any
 from torch import nn
 
 from course.check.base import fail, passed
-from course.check.distilbert.small import build, part, small_config, undisturbed
+from course.check.distilbert._small import build, small_config
+from course.check.modules import part, undisturbed
 
 NAME = "attention_init"
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import close, fail, finite, passed, running, same_shape
-from course.check.distilbert.small import build, small_config, undisturbed
+from course.check.distilbert._small import build, small_config
+from course.check.modules import undisturbed
 
 NAME = "padding"
 #: Three sentences of 5, 3 and 4 tokens.

@@ -2,7 +2,7 @@
 
 This module is the only one of ``autograder`` that a kernel with student code ever holds, and so it
 knows neither an expected value nor a verdict. Where ``AUTOGRADER_ANSWERS`` names a folder (a grading
-run), :meth:`Case.compare` writes the answers there as safetensors for the judge. Elsewhere (the
+run), :meth:`StoredCase.compare` writes the answers there as safetensors for the judge. Elsewhere (the
 instructor's own Jupyter) it asks the judge on the spot and raises ``AssertionError``.
 """
 
@@ -24,7 +24,7 @@ from safetensors.numpy import load_file, save
 TEXT = "text:"
 
 
-class Case:
+class StoredCase:
     """One stored input of an exercise.
 
     ``config`` holds the sizes as attributes; every stored input (``hidden_states``, ``input_ids``, …)
@@ -95,7 +95,7 @@ class Case:
             compare_on_the_spot(_stored(self.slug), self.slug, self.index, self._answers)
 
 
-def reference(slug: str) -> Iterator[Case]:
+def reference(slug: str) -> Iterator[StoredCase]:
     """The stored cases of an exercise, say ``distilbert/attention_block``, one after the other."""
     folder = os.environ.get("AUTOGRADER_INPUTS")
     inputs = Path(folder, slug) if folder else _stored(slug) / slug / "inputs"
@@ -104,7 +104,7 @@ def reference(slug: str) -> Iterator[Case]:
     for index, case in enumerate(about["cases"]):
         prefix = f"{index}/"
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        yield Case(slug, index, about["framework"], case["config"], case["texts"], own)
+        yield StoredCase(slug, index, about["framework"], case["config"], case["texts"], own)
 
 
 def _stored(slug: str) -> Path:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from autograder.ci.outcome import Disclosure, Exercise, Notebook, Outcome
+from autograder.ci.outcome import Disclosure, ExerciseOutcome, NotebookOutcome, SubmissionOutcome
 
 
-def junit_xml(outcome: Outcome, disclosure: Disclosure) -> str:
+def junit_xml(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
     """The file's text. Unless ``disclosure`` is NOW it tells of visible checks alone, and of no running time."""
     root = Element("testsuites", name=f"{outcome.assignment}: {outcome.student}")
     for notebook in outcome.notebooks:
@@ -29,7 +29,7 @@ def junit_xml(outcome: Outcome, disclosure: Disclosure) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(notebook: Notebook, disclosure: Disclosure) -> Element:
+def _suite(notebook: NotebookOutcome, disclosure: Disclosure) -> Element:
     suite = Element("testsuite", name=notebook.name)
     for exercise in notebook.exercises:
         case = SubElement(suite, "testcase", name=exercise.cell, classname=notebook.name)
@@ -40,7 +40,7 @@ def _suite(notebook: Notebook, disclosure: Disclosure) -> Element:
     return suite
 
 
-def _verdict(case: Element, exercise: Exercise, disclosure: Disclosure) -> None:
+def _verdict(case: Element, exercise: ExerciseOutcome, disclosure: Disclosure) -> None:
     if exercise.status == "infrastructure":
         _child(case, "error", exercise.status, exercise.text)
     elif exercise.status == "manual":

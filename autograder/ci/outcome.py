@@ -25,7 +25,7 @@ class Disclosure(Enum):
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ExerciseOutcome:
     """One graded cell. ``points`` is None where a human must decide, or the grader failed.
 
     text: what was expected, what came, where to look; cleaned, several lines.
@@ -42,21 +42,21 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Notebook:
+class NotebookOutcome:
     """One notebook's exercises in order, and what the rebuild put right."""
 
     name: str
-    exercises: tuple[Exercise, ...]
+    exercises: tuple[ExerciseOutcome, ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SubmissionOutcome:
     """One submission. ``failure`` is not empty where there is no grade: nobody may take it for a zero."""
 
     student: str
     assignment: str
-    notebooks: tuple[Notebook, ...] = ()
+    notebooks: tuple[NotebookOutcome, ...] = ()
     failure: str = ""
 
     @property
@@ -75,12 +75,12 @@ class Outcome:
         return sum(exercise.max_points for exercise in exercises if exercise.status == "manual")
 
 
-def failed_outcome(student: str, assignment: str, failure: str) -> Outcome:
+def failed_outcome(student: str, assignment: str, failure: str) -> SubmissionOutcome:
     """A submission that has no grade; ``failure`` says why, in one line."""
-    return Outcome(printable(student), assignment, failure=printable(" ".join(failure.split())))
+    return SubmissionOutcome(printable(student), assignment, failure=printable(" ".join(failure.split())))
 
 
-def outcome_of(graded: Graded, assignment: Assignment) -> Outcome:
+def outcome_of(graded: Graded, assignment: Assignment) -> SubmissionOutcome:
     """A graded submission in words that may leave the grader."""
     words = Words(assignment.source.values())
     judged = {
@@ -93,19 +93,19 @@ def outcome_of(graded: Graded, assignment: Assignment) -> Outcome:
     for verdict in graded.verdict.notebooks:
         executed = graded.notebooks.get(verdict.notebook)
         exercises = [_exercise(cell, cell.cell in judged, executed, words) for cell in verdict.cells]
-        notebooks.append(Notebook(verdict.notebook, tuple(exercises), tuple(map(words.clean, verdict.notes))))
+        notebooks.append(NotebookOutcome(verdict.notebook, tuple(exercises), tuple(map(words.clean, verdict.notes))))
     broken = [notebook.notebook for notebook in graded.verdict.notebooks if notebook.status == "infrastructure"]
     failure = f"the grader failed on {', '.join(broken)}" if broken else ""
-    return Outcome(printable(graded.verdict.student), graded.verdict.assignment, tuple(notebooks), failure)
+    return SubmissionOutcome(printable(graded.verdict.student), graded.verdict.assignment, tuple(notebooks), failure)
 
 
-def _exercise(verdict: CellVerdict, judged: bool, executed: NotebookNode | None, words: Words) -> Exercise:
+def _exercise(verdict: CellVerdict, judged: bool, executed: NotebookNode | None, words: Words) -> ExerciseOutcome:
     visible = None
     if judged and verdict.status != "infrastructure":
         seen = visible_check(executed, verdict)
         visible = VisibleCheck(seen.status, words.clean(seen.text))
     text, points = words.clean(_text(verdict)), result_of(verdict).points
-    return Exercise(verdict.cell, verdict.status, points, verdict.max_points, text, verdict.seconds, visible)
+    return ExerciseOutcome(verdict.cell, verdict.status, points, verdict.max_points, text, verdict.seconds, visible)
 
 
 def _text(verdict: CellVerdict) -> str:

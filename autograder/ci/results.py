@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from autograder.ci.outcome import Disclosure, Exercise, Outcome
+from autograder.ci.outcome import Disclosure, ExerciseOutcome, SubmissionOutcome
 from autograder.feedback.words import readable
 
 
-def results_json(outcome: Outcome, disclosure: Disclosure) -> str:
+def results_json(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
     """The file's text. ``disclosure`` becomes the visibility of everything that hidden tests decide."""
     results: dict[str, Any] = {"stdout_visibility": "hidden"}
     if about := _about(outcome, disclosure):
@@ -32,7 +32,7 @@ def results_json(outcome: Outcome, disclosure: Disclosure) -> str:
     return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
 
 
-def _about(outcome: Outcome, disclosure: Disclosure) -> str:
+def _about(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
     if outcome.failure:
         return f"Not graded: {outcome.failure}."
     lines = [note for notebook in outcome.notebooks for note in notebook.notes]
@@ -43,7 +43,7 @@ def _about(outcome: Outcome, disclosure: Disclosure) -> str:
     return "\n".join(lines)
 
 
-def _tests(number: str, notebook: str, exercise: Exercise, disclosure: Disclosure) -> list[dict[str, Any]]:
+def _tests(number: str, notebook: str, exercise: ExerciseOutcome, disclosure: Disclosure) -> list[dict[str, Any]]:
     name = f"{notebook}: {readable(exercise.cell)}"
     if exercise.points is None:  # a person decides: in Gradescope that is a question of its own, not this test's score
         return [{"number": number, "name": name, "output": exercise.text, "visibility": "visible"}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.ci.outcome import Outcome, failed_outcome, outcome_of
+from autograder.ci.outcome import SubmissionOutcome, failed_outcome, outcome_of
 from autograder.classroom.workers import Isolation
 from autograder.errors import NothingToGrade
 from autograder.isolation import require
@@ -17,7 +17,9 @@ from autograder.pipeline.grade import grade
 from autograder.release.judgeable import require_judgeable
 
 
-def grade_folder(course: Course, assignment_name: str, folder: Path, student: str, isolation: Isolation) -> Outcome:
+def grade_folder(
+    course: Course, assignment_name: str, folder: Path, student: str, isolation: Isolation
+) -> SubmissionOutcome:
     """Grade the notebooks in ``folder``, as ``autograder grade`` would.
 
     An outcome with a failure where there is nothing to grade, or where the grader itself cannot do its work.

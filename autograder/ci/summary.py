@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.ci.outcome import Disclosure, Exercise, Notebook, Outcome
+from autograder.ci.outcome import Disclosure, ExerciseOutcome, NotebookOutcome, SubmissionOutcome
 from autograder.feedback.words import WORDS, points, readable
 
 _MAX_CELL = 600
@@ -17,7 +17,7 @@ _STRUCTURE = re.compile(r"[!#$&*<>@\[\\\]^_`{|}~]|:(?=\S)|(?<=www)\.")
 _VISIBLE = {"passed": "passes", "failed": "not right yet", "silent": "said nothing; run it yourself"}
 
 
-def summary_md(outcome: Outcome, disclosure: Disclosure) -> str:
+def summary_md(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
     """The file's text. Unless ``disclosure`` is NOW it tells of visible checks alone, and of no points."""
     lines = [f"## {escape(outcome.assignment)}: {escape(outcome.student)}", ""]
     lines += [_heading(outcome, disclosure), ""]
@@ -26,7 +26,7 @@ def summary_md(outcome: Outcome, disclosure: Disclosure) -> str:
     return "\n".join(lines)
 
 
-def _heading(outcome: Outcome, disclosure: Disclosure) -> str:
+def _heading(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
     if outcome.failure:
         return f"**Not graded:** {escape(outcome.failure)}. This is no mark."
     if disclosure is not Disclosure.NOW:
@@ -35,7 +35,7 @@ def _heading(outcome: Outcome, disclosure: Disclosure) -> str:
     return f"**{points(outcome.points)} of {points(outcome.max_points)} points**{waiting}."
 
 
-def _notebook(notebook: Notebook, disclosure: Disclosure) -> list[str]:
+def _notebook(notebook: NotebookOutcome, disclosure: Disclosure) -> list[str]:
     columns = ["exercise", "points", "result", "what to look at"]
     if disclosure is not Disclosure.NOW:
         columns = ["exercise", "visible check", "what it says"]
@@ -44,7 +44,7 @@ def _notebook(notebook: Notebook, disclosure: Disclosure) -> list[str]:
     return [*lines, "", *(f"- {escape(note)}" for note in notebook.notes), *([""] if notebook.notes else [])]
 
 
-def _cells(exercise: Exercise, disclosure: Disclosure) -> list[str]:
+def _cells(exercise: ExerciseOutcome, disclosure: Disclosure) -> list[str]:
     name = escape(readable(exercise.cell))
     if disclosure is Disclosure.NOW:
         earned = f"{points(exercise.points)} of {points(exercise.max_points)}"

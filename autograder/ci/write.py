@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.ci.junit import junit_xml
-from autograder.ci.outcome import Disclosure, Outcome
+from autograder.ci.outcome import Disclosure, SubmissionOutcome
 from autograder.ci.results import results_json
 from autograder.ci.summary import summary_md
 from autograder.files.atomic import write_file
@@ -13,7 +13,7 @@ from autograder.files.atomic import write_file
 FILES = {"results.json": results_json, "junit.xml": junit_xml, "summary.md": summary_md}
 
 
-def write_outcome(folder: Path, outcome: Outcome, disclosure: Disclosure) -> None:
+def write_outcome(folder: Path, outcome: SubmissionOutcome, disclosure: Disclosure) -> None:
     """Write ``results.json``, ``junit.xml`` and ``summary.md``, each of them whole or not at all.
 
     Raises GradingError where they cannot be written.

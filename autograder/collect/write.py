@@ -13,7 +13,7 @@ from autograder.model.course import Course
 
 
 @dataclass(frozen=True)
-class Outcome:
+class WrittenSubmission:
     """What became of one student's upload; ``kept_at``: where the replaced one lies."""
 
     student: str
@@ -21,28 +21,28 @@ class Outcome:
     kept_at: Path | None = None
 
 
-def write_plan(course: Course, assignment: str, plan: Plan, force: bool) -> list[Outcome]:
+def write_plan(course: Course, assignment: str, plan: Plan, force: bool) -> list[WrittenSubmission]:
     """Write every upload that holds something. One that differs from what is there replaces it only with ``force``."""
     return [_write(course, assignment, one, force) for one in plan.students]
 
 
-def _write(course: Course, assignment: str, one: Collected, force: bool) -> Outcome:
+def _write(course: Course, assignment: str, one: Collected, force: bool) -> WrittenSubmission:
     if not one.taken:
-        return Outcome(one.student, "empty")
+        return WrittenSubmission(one.student, "empty")
     target = course.submitted(one.student, assignment)
     if target.is_symlink() or target.parent.is_symlink():
-        return Outcome(one.student, "refused")
+        return WrittenSubmission(one.student, "refused")
     kept_at = None
     if target.exists():
         if _same(one.folder, target):
-            return Outcome(one.student, "unchanged")
+            return WrittenSubmission(one.student, "unchanged")
         if not force:
-            return Outcome(one.student, "differs")
+            return WrittenSubmission(one.student, "differs")
         kept_at = _free(course.root / ".autograder" / "replaced" / assignment, one.student)
         shutil.move(target, kept_at)
     target.parent.mkdir(parents=True, exist_ok=True)
     os.replace(one.folder, target)
-    return Outcome(one.student, "replaced" if kept_at else "new", kept_at)
+    return WrittenSubmission(one.student, "replaced" if kept_at else "new", kept_at)
 
 
 def _same(new: Path, old: Path) -> bool:

@@ -35,7 +35,7 @@ def run(
     ] = False,
 ) -> int:
     """Pack what grades one assignment elsewhere."""
-    from autograder.release.bundle import Settings, write_bundle
+    from autograder.release.bundle import BundleSettings, write_bundle
 
     course = open_course(context)
     check_one(visible_only, until)
@@ -46,6 +46,6 @@ def run(
         options.append("--no-isolation")
     pip_options = ["--extra-index-url", extra_index_url] if extra_index_url else []
     out = out or Path(f"{assignment}-gradescope.zip")
-    size = write_bundle(course, assignment, Settings(options, pip_options, seed), out)
+    size = write_bundle(course, assignment, BundleSettings(options, pip_options, seed), out)
     Output(context).say(f"{out}: {size / 1e6:.0f} MB")
     return 0

@@ -16,7 +16,7 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.ci import Disclosure, Outcome
+    from autograder.ci import Disclosure, SubmissionOutcome
     from autograder.classroom.workers import Isolation
 
 EXAMPLE = "autograder ci distilbert release/distilbert --out reports/ci"
@@ -102,7 +102,7 @@ def _disclosure(visible_only: bool, until: str | None, now: datetime) -> Disclos
     return Disclosure.AFTER_DUE_DATE if now < moment(until) else Disclosure.NOW
 
 
-def _line(outcome: Outcome, disclosure: Disclosure) -> str:
+def _line(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
     """What may stand in a log that the student reads."""
     from autograder.ci import Disclosure
 

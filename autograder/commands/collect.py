@@ -18,7 +18,7 @@ from autograder.errors import GradingError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from autograder.collect import Outcome, Plan
+    from autograder.collect import Plan, WrittenSubmission
     from autograder.gradebook.late.times import Record
     from autograder.model.course import Course
 
@@ -108,7 +108,7 @@ def _said_where(course: Course) -> Iterator[None]:
         raise GradingError(f"{name} cannot be written: {error.strerror}; what was collected before stays") from error
 
 
-def _document(assignment: str, plan: Plan, outcomes: list[Outcome], timeless: list[str]) -> dict[str, Any]:
+def _document(assignment: str, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str]) -> dict[str, Any]:
     files = {one.student: sorted(one.taken) for one in plan.students}
     return {
         "assignment": assignment,
@@ -141,7 +141,7 @@ def _times(plan: Plan, moments: dict[str, datetime]) -> Iterator[tuple[str, Reco
             yield one.student, one.came_in
 
 
-def _record(course: Course, assignment: str, outcomes: list[Outcome], times: dict[str, Record]) -> list[str]:
+def _record(course: Course, assignment: str, outcomes: list[WrittenSubmission], times: dict[str, Record]) -> list[str]:
     """Record what is known of the submissions that are there now, and nothing of those they replaced.
 
     Returns the students without a recorded time.
@@ -187,7 +187,7 @@ def _agreed(output: Output, course: Course) -> bool:
     )
 
 
-def _tell(output: Output, plan: Plan, outcomes: list[Outcome], timeless: list[str]) -> None:
+def _tell(output: Output, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str]) -> None:
     from autograder.model.plain_text import on_console
 
     for outcome in outcomes:

@@ -23,7 +23,7 @@ from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ExerciseSection:
     """One graded cell as the page shows it. ``points`` is None where nobody has decided yet."""
 
     cell: str
@@ -91,7 +91,7 @@ def _of_verdict(verdict: NotebookVerdict) -> StudentResult:
 
 def _exercise(
     cell: CellVerdict, result: ExerciseResult, title: str, comments: tuple[str, ...], linked: bool
-) -> Exercise:
+) -> ExerciseSection:
     words = WORDS.get(result.status, "graded")
     if result.decided_by == "person":
         words = "graded by hand"
@@ -100,7 +100,7 @@ def _exercise(
     failed = tuple(check for check in cell.checks if not check.passed)
     passed = tuple(check for check in cell.checks if check.passed)
     status, most = result.status, result.max_points
-    return Exercise(cell.cell, title, status, words, result.points, most, failed, passed, comments, linked)
+    return ExerciseSection(cell.cell, title, status, words, result.points, most, failed, passed, comments, linked)
 
 
 def comments_by_exercise(

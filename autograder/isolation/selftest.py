@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from autograder.isolation import landlock, probes, system, usage
+from autograder.isolation import bombs, landlock, probes, system, usage
 from autograder.isolation.confined import Confined, channel_pair
 from autograder.isolation.errors import IsolationUnavailable
 from autograder.isolation.policy import Policy, environment
@@ -121,7 +121,7 @@ def run_probes() -> None:
     try:
         with _targets(base) as target:
             results = [_attempt(probe, target) for probe in probes.ATTEMPTS]
-            results += [_bomb(probe, target, stopped) for probe, stopped in probes.BOMBS.items()]
+            results += [_bomb(probe, target, stopped) for probe, stopped in bombs.BOMBS.items()]
     finally:
         shutil.rmtree(base, ignore_errors=True)
     print(json.dumps([asdict(result) for result in results]))

@@ -217,7 +217,7 @@ def explain(verdict: CellVerdict) -> str:
 
 
 def compare_on_the_spot(references: Path, slug: str, index: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """What :meth:`autograder.testing.Case.compare` does in the instructor's Jupyter. Raises AssertionError.
+    """What :meth:`autograder.testing.StoredCase.compare` does in the instructor's Jupyter. Raises AssertionError.
 
     references: the folder ``exercises/`` of the course.
     """

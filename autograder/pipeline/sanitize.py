@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import base64
 import binascii
-import html
 import re
-from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
 import nbformat
 import nh3
-from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
 from autograder.model import cells
+from autograder.pipeline.markdown import (
+    IMAGE_URL,
+    LEFT_OUT,
+    TAGS,
+    as_text,
+    harmless_markdown,
+    is_tangled,
+    short_lines,
+)
 
-#: Structure and emphasis. No forms, no frames, no SVG or MathML, nothing that loads or runs.
-TAGS = nh3.ALLOWED_TAGS - {"area", "map", "nav", "header", "footer", "article", "aside"} | {"tfoot"}
 _ATTRIBUTES = {
     "*": {"title", "dir"},
     "a": {"href"},
@@ -33,31 +37,11 @@ _ATTRIBUTES = {
     "td": {"colspan", "rowspan", "style"},
     "th": {"colspan", "rowspan", "scope", "style"},
 }
-_IMAGE_URL = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
 _LINK_URL = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
 _MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
-#: Longer Markdown is shown as text: parsers of Markdown take a time that grows with the square of some texts' lengths.
-MAX_MARKDOWN = 20_000
 #: Of one notebook, besides the instructor's own marked cells.
 MAX_MARKDOWN_OF_NOTEBOOK = 200_000
-#: What no text that is written by hand has, and what those parsers and those of code take longest for.
-_MAX_FORMULAS, _MAX_GAP, _MAX_CODE_LINE = 300, 200, 1000
-_GAP = re.compile(rf"\s{{{_MAX_GAP},}}")
-_FORMULA_BEGINS = re.compile(r"\\\\[\[(]|\\begin|\$\$")
-#: HTML with more tags, or deeper, than a table needs: every page that shows it would be slow, or very large.
-_MAX_TAGS, _MAX_OPEN, _MAX_STYLED_TAGS = 10_000, 100, 50_000
-_ANY_TAG = re.compile(r"<(/?)([a-zA-Z]+)")
-_STYLED = re.compile(r"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/]", re.IGNORECASE)
-#: Tags that nobody has to close.
-_NEVER_OPEN = {
-    "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta",
-    "optgroup", "option", "p", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
-}  # fmt: skip
-
-LEFT_OUT = "[An output that a page cannot show safely stood here.]"
-SHOWN_AS_TEXT = "*(Shown as plain text: it holds HTML or links that are not run here, or is very long.)*"
-_FENCED = f"{SHOWN_AS_TEXT}\n\n"
 
 
 def clean_html(text: str, *, classes: bool = False) -> str:
@@ -78,7 +62,7 @@ def clean_html(text: str, *, classes: bool = False) -> str:
 
 def _keep_attribute(tag: str, attribute: str, value: str) -> str | None:
     if attribute == "src":
-        return value if _IMAGE_URL.match(value) else None
+        return value if IMAGE_URL.match(value) else None
     if attribute == "href":
         return value if _LINK_URL.match(value) else None
     if attribute == "id":
@@ -116,19 +100,6 @@ class _Markdown:
     def harmless(self, source: str) -> str:
         self._left -= len(source)
         return harmless_markdown(source) if self._left >= 0 else as_text(source)
-
-
-def short_lines(source: str) -> str:
-    """Code or text as a page shows it: very long lines and gaps are cut, which only machines write."""
-    if len(source) <= _MAX_CODE_LINE and not _GAP.search(source):
-        return source
-    lines = "\n".join(line if len(line) <= _MAX_CODE_LINE else _cut(line) for line in source.split("\n"))
-    return _GAP.sub(lambda gap: "\n\n" if "\n" in gap[0] else "  ", lines)
-
-
-def _cut(line: str) -> str:
-    said = f" # [cut: this line has {len(line)} characters]"
-    return line[: _MAX_CODE_LINE - len(said)] + said
 
 
 def _output(output: Mapping[str, Any], markdown: _Markdown) -> NotebookNode | None:
@@ -202,141 +173,3 @@ def _sizes(metadata: Mapping[str, Any], data: Mapping[str, str]) -> dict[str, di
                 if isinstance(given.get(side), (int, float)) and 0 < given[side] < 10_000
             }
     return sizes
-
-
-def harmless_markdown(source: str) -> str:
-    """The text itself where its rendering is inert and quick, else the same text as a block of code."""
-    return source if is_harmless_markdown(source) else as_text(source)
-
-
-def as_text(source: str) -> str:
-    """The text as a block of code, which every parser takes as it stands."""
-    source = short_lines(source)
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", source)), default=0))
-    fenced = f"{_FENCED}{fence}\n{source}\n{fence}\n"
-    return fenced if _is_fenced(fenced) and _is_inert_markdown(fenced) else LEFT_OUT
-
-
-def _is_fenced(text: str) -> bool:
-    """Whether this is what :func:`as_text` makes; such a text is quick to read, however long."""
-    body = text.removeprefix(_FENCED)
-    fence = body[: len(body) - len(body.lstrip("`"))]
-    begin, end = f"{fence}\n", f"\n{fence}\n"
-    inside = body[len(begin) : -len(end)]
-    whole = text.startswith(_FENCED) and body.startswith(begin) and body.endswith(end)
-    return whole and 3 <= len(fence) <= 100 and fence not in inside and short_lines(inside) == inside
-
-
-def is_harmless_markdown(source: str) -> bool:
-    """Whether nbconvert's own Markdown parser finds only inert HTML, links and images in the text, and soon."""
-    if not _is_fenced(source) and (
-        len(source) > MAX_MARKDOWN
-        or _GAP.search(source)
-        or len(_FORMULA_BEGINS.findall(source)) > _MAX_FORMULAS
-        or is_tangled(source)
-    ):
-        return False
-    return not re.search(r"[<\[]|mermaid", source) or _is_inert_markdown(source)
-
-
-def _is_inert_markdown(source: str) -> bool:
-    watch = _Watch()
-    try:
-        MarkdownWithMath(renderer=watch).render(source)
-    except (InvalidNotebook, RecursionError, ValueError):
-        return False
-    return not watch.harm
-
-
-def is_tangled(text: str) -> bool:
-    """Whether HTML has so many tags, or so deep, that parsing it takes very long or makes very much of it.
-
-    A tag of style that stays open, ``<b title=1>``, is repeated in every paragraph that follows.
-    """
-    tags = sum(1 for _ in _ANY_TAG.finditer(text))
-    if tags > _MAX_TAGS or len(_STYLED.findall(text)) * tags > _MAX_STYLED_TAGS:
-        return True
-    still_open: Counter[str] = Counter()
-    deep = 0
-    for tag in _ANY_TAG.finditer(text):
-        name, step = tag[2].lower(), -1 if tag[1] else 1
-        if name not in _NEVER_OPEN and still_open[name] + step >= 0:
-            still_open[name] += step
-            deep += step
-            if deep > _MAX_OPEN:
-                return True
-    return False
-
-
-class _Watch(IPythonRenderer):
-    """nbconvert's renderer, noting whatever it would pass through that is not inert."""
-
-    def __init__(self) -> None:
-        super().__init__(escape=False)
-        self.harm = False
-
-    def block_html(self, html: str) -> str:
-        self.harm |= not _inert(html)
-        return ""
-
-    inline_html = block_html
-
-    def link(self, text: str, url: str, title: str | None = None) -> str:
-        self.harm |= not _safe_url(url)
-        return text
-
-    def image(self, text: str, url: str, title: str | None = None) -> str:
-        # an attachment that is not there makes nbconvert give up on the whole page
-        self.harm |= not _safe_url(url) or url.startswith("attachment:")
-        return text
-
-    def block_mermaidjs(self, code: str) -> str:
-        self.harm = True  # nbconvert writes it out unescaped
-        return ""
-
-
-_TAG = re.compile(r"""</?([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-z-]+(?:="[^"<>`]*"|='[^'<>`]*')?)*)\s*/?>""")
-_ATTRIBUTE = re.compile(r"""([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?""")
-_INERT_ATTRIBUTES = {
-    "class", "id", "title", "alt", "width", "height", "align", "open", "start", "colspan", "rowspan", "dir", "target",
-    "rel", "border", "name",
-}  # fmt: skip
-
-
-def _inert(text: str) -> bool:
-    """True where every ``<`` opens a plain, complete, allowed tag or is no tag at all."""
-    # browsers end a comment earlier than Markdown does (``--!>``), so one that holds a bracket is none here
-    text = re.sub(r"<!--[^<>]*-->", "", text)
-    position = 0
-    while (position := text.find("<", position)) >= 0:
-        if not re.match(r"[a-zA-Z/!?]", text[position + 1 : position + 2]):
-            position += 1
-            continue
-        tag = _TAG.match(text, position)
-        if not tag or tag[1].lower() not in TAGS or not _inert_attributes(tag[2]):
-            return False
-        position = tag.end()
-    return True
-
-
-def _inert_attributes(text: str) -> bool:
-    for name, double, single in _ATTRIBUTE.findall(text):
-        value = html.unescape(double or single)
-        if name in ("href", "src"):
-            if not _safe_url(value):
-                return False
-        elif name == "style":
-            if not re.fullmatch(r"[\w\s#%.,;:()-]*", value) or re.search(r"url|position", value, re.IGNORECASE):
-                return False
-        elif name not in _INERT_ATTRIBUTES:
-            return False
-    return True
-
-
-def _safe_url(url: str) -> bool:
-    """A web address, a mail address, an inline picture or a relative path; read as a browser reads it."""
-    plain = re.sub(r"[\x00-\x20]", "", html.unescape(html.unescape(url)))
-    scheme = re.match(r"([^/?#]*?):", plain)
-    if scheme is None:
-        return True
-    return scheme[1].lower() in ("http", "https", "mailto", "attachment") or bool(_IMAGE_URL.match(plain))

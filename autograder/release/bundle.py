@@ -42,7 +42,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest moment that a zip can hold
 
 
 @dataclass(frozen=True)
-class Settings:
+class BundleSettings:
     """How the bundle grades. ``seed``: draw references of its own instead of taking those that are stored here."""
 
     ci_options: Sequence[str] = ()
@@ -50,7 +50,7 @@ class Settings:
     seed: int | None = None
 
 
-def write_bundle(course: Course, assignment_name: str, settings: Settings, out: Path) -> int:
+def write_bundle(course: Course, assignment_name: str, settings: BundleSettings, out: Path) -> int:
     """Write the zip, byte for byte the same for the same inputs; returns its size in bytes.
 
     Raises GradingError, and writes nothing, where the assignment is unknown or the zip exceeds 100 MB.
@@ -78,7 +78,7 @@ def write_bundle(course: Course, assignment_name: str, settings: Settings, out: 
 
 
 def _entries(
-    course: Course, assignment: Assignment, references: References, settings: Settings
+    course: Course, assignment: Assignment, references: References, settings: BundleSettings
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the zip, content) of every file."""
     name = assignment.name
@@ -111,7 +111,7 @@ def _library(course: Course) -> Iterator[tuple[str, bytes]]:
             yield from _folder(place, path) if place.is_dir() else [(path, place.read_bytes())]
 
 
-def _shell(course: Course, assignment: str, settings: Settings, library: Sequence[str]) -> str:
+def _shell(course: Course, assignment: str, settings: BundleSettings, library: Sequence[str]) -> str:
     install = ["--editable", "./autograder", *(["--editable", "."] if library else [])]
     if course.file.library and not library:
         install += distributions(course.file.library)

@@ -23,7 +23,7 @@ _NO_TESTS = (
     "there is no reference(...) between '### BEGIN HIDDEN TESTS' and '### END HIDDEN TESTS'; plain asserts are not "
     "supported yet: hand its answers to a stored reference (docs/writing-exercises.md), or give the cell 0 points"
 )
-#: What :class:`autograder.testing.Case` has besides the stored inputs.
+#: What :class:`autograder.testing.StoredCase` has besides the stored inputs.
 _CASE = {"config", "load", "compare", "slug", "index"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.ci import Disclosure, Exercise, Notebook, Outcome
+from autograder.ci import Disclosure, ExerciseOutcome, NotebookOutcome, SubmissionOutcome
 from autograder.ci.visible import VisibleCheck
 
 HELD = (Disclosure.AFTER_DUE_DATE, Disclosure.AFTER_PUBLISHED)
@@ -24,12 +24,12 @@ HOSTILE = {
 }
 
 
-def exercise(cell: str, status: str, points: float | None, text: str = "", visible: str = "passed") -> Exercise:
+def exercise(cell: str, status: str, points: float | None, text: str = "", visible: str = "passed") -> ExerciseOutcome:
     seen = None if status in ("manual", "infrastructure") else VisibleCheck(visible, f"seen: {text}")
-    return Exercise(cell, status, points, 5.0, text, 0.25, seen)
+    return ExerciseOutcome(cell, status, points, 5.0, text, 0.25, seen)
 
 
-def every_status() -> Outcome:
+def every_status() -> SubmissionOutcome:
     """One submission with everything that can become of a cell, but for a failure of the grader."""
     first = (
         exercise("embeddings", "passed", 5.0),
@@ -40,20 +40,22 @@ def every_status() -> Outcome:
         exercise("loop", "timeout", 0.0, "Your code took too long here.", "silent"),
         exercise("crash", "crashed", 0.0, "Your code ended the Python process here.", "failed"),
         exercise("essay", "manual", None, "A person reads this answer."),
-        Exercise("reasons", "missing", 0.0, 5.0, "No answer was written.", 0.0, None),
+        ExerciseOutcome("reasons", "missing", 0.0, 5.0, "No answer was written.", 0.0, None),
     )
     notes = ("the protected cell 'loop' was missing; it was put back",)
-    return Outcome("ada", "distilbert", (Notebook("1_embedding", first, ()), Notebook("2_block", second, notes)))
+    return SubmissionOutcome(
+        "ada", "distilbert", (NotebookOutcome("1_embedding", first, ()), NotebookOutcome("2_block", second, notes))
+    )
 
 
-def broken() -> Outcome:
+def broken() -> SubmissionOutcome:
     """One notebook graded, and one that the grader failed on."""
-    good = Notebook("1_embedding", (exercise("embeddings", "passed", 5.0),), ())
-    bad = Notebook("2_block", (exercise("loop", "infrastructure", None, "The grader failed here."),), ())
-    return Outcome("ada", "distilbert", (good, bad), "the grader failed on 2_block")
+    good = NotebookOutcome("1_embedding", (exercise("embeddings", "passed", 5.0),), ())
+    bad = NotebookOutcome("2_block", (exercise("loop", "infrastructure", None, "The grader failed here."),), ())
+    return SubmissionOutcome("ada", "distilbert", (good, bad), "the grader failed on 2_block")
 
 
-def with_text(text: str) -> Outcome:
+def with_text(text: str) -> SubmissionOutcome:
     """One failed exercise whose words are ``text``, in the verdict and in the visible check."""
     only = exercise("embeddings", "failed", 0.0, text, "failed")
-    return Outcome("ada", "distilbert", (Notebook("1_embedding", (only,), (text,)),))
+    return SubmissionOutcome("ada", "distilbert", (NotebookOutcome("1_embedding", (only,), (text,)),))

@@ -15,7 +15,8 @@ from traitlets.config import Config
 
 from autograder.feedback import write_feedback
 from autograder.model.course import Course
-from autograder.pipeline.sanitize import SHOWN_AS_TEXT, clean_html, harmless, harmless_markdown, is_harmless_markdown
+from autograder.pipeline.markdown import SHOWN_AS_TEXT, harmless_markdown, is_harmless_markdown
+from autograder.pipeline.sanitize import clean_html, harmless
 from tests.feedback import toy
 from tests.feedback.browser import needs_browser
 from tests.feedback.injections import HACK, OUTPUTS, TEXTS, extra

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from autograder import isolation
-from autograder.isolation import policy, probes, selftest, syscalls, system
+from autograder.isolation import bombs, policy, probes, selftest, syscalls, system
 from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient
 from autograder.kernel.kernels import Kernels
 from tests.isolation.conftest import confined
 
-NAMES = [selftest._title(probe) for probe in (*probes.ATTEMPTS, *probes.BOMBS)]
+NAMES = [selftest._title(probe) for probe in (*probes.ATTEMPTS, *bombs.BOMBS)]
 
 
 @cache

@@ -56,4 +56,4 @@ def test_the_grader_requires_no_package_of_a_course():
 def test_without_torch_an_exercise_with_tensors_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match="torch is not installed here: install it, or write framework"):
-        testing.Case("a/b", 0, "torch", {}, {}, {"x": np.zeros(2)})
+        testing.StoredCase("a/b", 0, "torch", {}, {}, {"x": np.zeros(2)})

@@ -1,0 +1,65 @@
+"""Where things stand in the grader, and what they are called."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+from tests.grading import ROOT
+
+GRADER = ROOT / "autograder"
+MODULES = [path for path in GRADER.rglob("*.py") if "__pycache__" not in path.parts and "templates" not in path.parts]
+#: What students' kernels, forked processes and the index of exercises need never be told apart by name alone.
+FOREIGN = {"course", "torch", "transformers", "tokenizers"}
+
+
+def test_the_top_of_the_grader_holds_the_command_line_the_errors_and_what_hidden_tests_import():
+    assert {path.stem for path in GRADER.glob("*.py")} == {"__init__", "cli", "errors", "testing"}
+
+
+def test_no_module_repeats_its_folders_name_as_a_prefix():
+    repeated = [
+        str(path.relative_to(ROOT))
+        for folder in ("autograder", "course", "exercises")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.stem.lstrip("_").startswith(f"{path.parent.name}_")
+    ]
+    assert repeated == []
+
+
+def test_the_grader_imports_neither_this_course_nor_what_this_course_is_about():
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _imported(node)
+        if name.partition(".")[0] in FOREIGN
+    }
+    assert found == set()
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+
+
+def test_no_two_classes_of_the_grader_have_one_name():
+    names = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_no_module_is_longer_than_300_lines():
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for folder in ("autograder", "course", "exercises", "demo")
+        for path in Path(ROOT / folder).rglob("*.py")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 300
+    }
+    assert long == {}

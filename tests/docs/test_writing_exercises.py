@@ -1,4 +1,4 @@
-"""``docs/writing-exercises.md``, followed to the letter in a copy of the project."""
+"""``docs/writing-exercises.md``, followed to the letter: a new course, and a change in a copy of this one."""
 
 from __future__ import annotations
 
@@ -19,114 +19,147 @@ from autograder.model.verdict import NotebookVerdict
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "writing-exercises.md"
-#: A fenced block, with the line before it that names its file where there is one.
-BLOCK = re.compile(r"(?:^`(?P<file>[^`\n]+)`:\n\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-NOTEBOOK = "entropy/1_entropy.ipynb"
+#: A fenced block, with the line before it that names its file, or its cell of a notebook, where there is one.
+BLOCK = re.compile(
+    r"(?:^`(?P<file>[^`\n]+)`(?:, cell `(?P<cell>\w+)`)?:\n\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+CHANGE = "## Changing an exercise"
+NOTEBOOK = "attention/1_attention.ipynb"
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("writing-exercises")]
 
 
 @dataclass(frozen=True)
 class Block:
     file: str | None
+    cell: str | None
     language: str
     text: str
 
 
-def blocks() -> Iterator[Block]:
-    for found in BLOCK.finditer(GUIDE.read_text(encoding="utf-8")):
-        yield Block(found["file"], found["language"], found["text"])
+def blocks(text: str) -> Iterator[Block]:
+    for found in BLOCK.finditer(text):
+        yield Block(found["file"], found["cell"], found["language"], found["text"])
 
 
-def copy_of_the_project(folder: Path) -> None:
-    """What the guide builds on: both packages, the configuration, what tests share. No sheet, no stored reference."""
-    sheets = shutil.ignore_patterns("__pycache__", "*.egg-info", "checkpoints", "solutions")
-    for package in ("course", "autograder"):
-        shutil.copytree(ROOT / package, folder / package, ignore=sheets)
-    (folder / "tests" / "mistakes").mkdir(parents=True)
-    shared = ("tests/__init__.py", "tests/conftest.py", "tests/grading.py", "tests/mistakes/__init__.py")
-    for name in ("pyproject.toml", "nbgrader_config.py", "course.toml", *shared):
-        shutil.copy(ROOT / name, folder / name)
-
-
-def shell(folder: Path, script: str) -> str:
-    """What the script prints when it is typed in the copy; it must succeed, line by line."""
+def shell(folder: Path, script: str) -> tuple[str, Path]:
+    """What the script prints when it is typed in the folder, and the folder that it ends in. It must succeed."""
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
+        ["bash", "-euo", "pipefail", "-c", f"{script}\npwd"],
         cwd=folder, capture_output=True, text=True,
         env={
             **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NBGRADER_"))},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(folder),
         },
     )  # fmt: skip
     assert done.returncode == 0, f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    return done.stdout
+    printed, _, place = done.stdout.rstrip("\n").rpartition("\n")
+    return printed, Path(place)
+
+
+def fill_in(folder: Path, block: Block) -> None:
+    """Write a file, or the text of a notebook's cell, as somebody does who follows the guide."""
+    assert block.file, f"a block without the name of its file: {block.text[:60]!r}"
+    path = folder / block.file
+    assert path.is_file(), f"{block.file}: 'autograder new' wrote no such file"
+    if block.cell is None:
+        path.write_text(block.text, encoding="utf-8")
+        return
+    notebook = nbformat.read(path, as_version=4)
+    (cell,) = (cell for cell in notebook.cells if cell.id == block.cell)
+    assert cell.cell_type == ("markdown" if block.language == "markdown" else "code")
+    cell.source = block.text.rstrip("\n")
+    nbformat.write(notebook, path)
+
+
+def apply(folder: Path, diff: str) -> None:
+    """Make the changes of a diff without line numbers; what it shows of a file must stand there once."""
+    for part in diff.split("--- ")[1:]:
+        name, *lines = part.splitlines()
+        old = "\n".join(line[1:] for line in lines if line[0] in " -")
+        new = "\n".join(line[1:] for line in lines if line[0] in " +")
+        text = (folder / name).read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{name} does not hold this once:\n{old}"
+        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class Followed:
-    """The copy after the last step, and what each command block printed."""
+    """The new course after the last step, and what each line of the command blocks printed."""
 
     root: Path
     printed: dict[str, str]
 
     def graded(self, student: str) -> NotebookVerdict:
-        return verdict.read(self.root / "trial" / "autograded" / student / "entropy" / "verdicts.json").notebooks[0]
+        return verdict.read(self.root / "autograded" / student / "attention" / "verdicts.json").notebooks[0]
 
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
-    root = tmp_path_factory.mktemp("guide") / "course"
-    copy_of_the_project(root)
-    printed = {}
-    for block in blocks():
+    folder, printed = tmp_path_factory.mktemp("guide"), {}
+    for block in blocks(GUIDE.read_text(encoding="utf-8").partition(CHANGE)[0]):
         if block.language == "sh":
-            printed[block.text] = shell(root, block.text)
+            for line in block.text.splitlines():
+                printed[line], folder = shell(folder, line)
         else:
-            assert block.file, f"a block without the name of its file: {block.text[:60]!r}"
-            (root / block.file).write_text(block.text, encoding="utf-8")
-    return Followed(root, printed)
+            fill_in(folder, block)
+    return Followed(folder, printed)
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("writing-exercises")
-class TestTheGuide:
-    def test_its_commands_use_the_packages_of_the_copy(self, followed: Followed) -> None:
-        says = "import autograder, course; print(autograder.__file__, course.__file__)"
-        found = shell(followed.root, f"python -c '{says}'")
-        assert [Path(path).parents[1] for path in found.split()] == [followed.root, followed.root]
-        assert not (ROOT / "exercises" / "entropy").exists()
+def test_the_sample_answers_are_counted_and_none_is_a_problem(followed: Followed) -> None:
+    said = followed.printed["autograder check attention"]
+    assert re.search(r"entropy\D+3\D+5\D+0", said), said
+    assert "✗" not in said
 
-    def test_every_proof_of_the_release_holds(self, followed: Followed) -> None:
-        said = followed.printed["autograder release entropy\n"]
-        assert (said.count("✓"), said.count("✗")) == (5, 0), said
 
-    def test_the_released_notebook_holds_no_solution_and_no_hidden_test(self, followed: Followed) -> None:
-        text = (followed.root / "release" / NOTEBOOK).read_text(encoding="utf-8")
-        for secret in ("logarithms = ", "SOLUTION", "HIDDEN TESTS", "case.compare", "autograder"):
-            assert secret not in text
-            assert secret in (followed.root / "source" / NOTEBOOK).read_text(encoding="utf-8")
-        assert "raise NotImplementedError()" in text
-        assert [path.name for path in (followed.root / "release" / "entropy").iterdir()] == ["1_entropy.ipynb"]
+def test_the_released_notebook_holds_no_solution_and_no_hidden_test(followed: Followed) -> None:
+    text = (followed.root / "release" / NOTEBOOK).read_text(encoding="utf-8")
+    for secret in ("logarithms = ", "SOLUTION", "HIDDEN TESTS", "case.compare", "autograder"):
+        assert secret not in text
+        assert secret in (followed.root / "source" / NOTEBOOK).read_text(encoding="utf-8")
+    assert "raise NotImplementedError()" in text
+    assert [path.name for path in (followed.root / "release" / "attention").iterdir()] == ["1_attention.ipynb"]
 
-    def test_the_setup_cell_is_that_of_every_notebook(self, followed: Followed) -> None:
-        cells = nbformat.read(followed.root / "source" / NOTEBOOK, as_version=4).cells
-        (setup,) = (cell for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "setup")
-        assert setup.source.strip() == (ROOT / "source" / "setup_cell.py").read_text(encoding="utf-8").strip()
 
-    def test_the_right_answer_has_full_points_and_the_untouched_one_none(self, followed: Followed) -> None:
-        right, untouched = followed.graded("right"), followed.graded("untouched")
-        assert (right.points, right.cells[0].max_points, right.cells[0].status) == (2, 2, "passed")
-        assert (untouched.points, untouched.cells[0].status) == (0, "failed")
+def test_the_right_answer_has_full_points_and_the_untouched_one_none(followed: Followed) -> None:
+    right, untouched = followed.graded("right"), followed.graded("untouched")
+    assert (right.points, right.cells[0].max_points, right.cells[0].status) == (1, 1, "passed")
+    assert (untouched.points, untouched.cells[0].status) == (0, "failed")
 
-    def test_the_mistake_is_named_in_the_verdict_and_on_the_feedback_page(self, followed: Followed) -> None:
-        (cell,) = followed.graded("bits").cells
-        assert (cell.points, {check.mistake for check in cell.checks if check.mistake}) == (0, {"E-bits"})
-        pages = followed.root / "trial" / "feedback" / "bits" / "entropy"
-        page = (pages / "1_entropy.html").read_text(encoding="utf-8")
-        assert "These are bits" in page
-        assert "case.compare" not in page
 
-    def test_its_code_is_written_in_the_house_style(self, followed: Followed) -> None:
-        files = [block.file for block in blocks() if block.file and (followed.root / block.file).exists()]
-        assert len(files) == 3
-        shell(followed.root, f"ruff check {' '.join(files)}")
+def test_the_mistake_is_named_in_the_verdict_and_on_the_feedback_page(followed: Followed) -> None:
+    (cell,) = followed.graded("bits").cells
+    assert (cell.points, {check.mistake for check in cell.checks if check.mistake}) == (0, {"bits"})
+    page = (followed.root / "feedback" / "bits" / "attention" / "1_attention.html").read_text(encoding="utf-8")
+    assert "These are bits" in page
+    assert "case.compare" not in page
+
+
+def test_its_modules_are_written_in_the_house_style(followed: Followed) -> None:
+    files = [str(path) for path in (followed.root / "exercises" / "attention").rglob("*.py")]
+    assert len(files) == 2
+    settings = f"--config {ROOT / 'pyproject.toml'}"
+    shell(followed.root, f"ruff check {settings} {' '.join(files)} && ruff format --check {settings} {' '.join(files)}")
+
+
+def test_somebody_new_changes_an_exercise_and_looks_at_three_files(tmp_path: Path) -> None:
+    section = GUIDE.read_text(encoding="utf-8").partition(CHANGE)[2]
+    root = tmp_path / "course"
+    root.mkdir()
+    for name in ("course.toml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, root)
+    ignored = shutil.ignore_patterns("__pycache__", "checkpoints")
+    for name in ("source/distilbert", "exercises/distilbert", "course"):
+        shutil.copytree(ROOT / name, root / name, ignore=ignored)
+    shutil.copy(ROOT / "exercises" / "_attention.py", root / "exercises")
+    (root / ".gitignore").write_text("__pycache__/\n/.autograder/\n")
+    shell(root, "git init -q && git add -A && git -c user.name=n -c user.email=e@example.org commit -qm start")
+    (diff,), (commands,) = ([one.text for one in blocks(section) if one.language == kind] for kind in ("diff", "sh"))
+    shown = set(re.findall(r"(?:source|exercises)/\S+\.(?:ipynb|py)", section))
+    apply(root, diff)
+    said, _ = shell(root, commands)
+    assert re.search(r"head_average\D+5\D+12\D+0", said), said
+    changed = {line[3:] for line in shell(root, "git status --porcelain")[0].splitlines()}
+    assert len(shown) == 3
+    assert changed == {path for path in shown if path.endswith(".py")}

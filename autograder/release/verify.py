@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,19 +48,21 @@ def drafted(course: Course, name: str) -> Iterator[Draft]:
     require_filled_in(course, before)
     require_judgeable(before)
     require_same_cells(course, before)
-    with workspace(course) as step:
+    with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
+        second = beside.submit(draft, course, name, f"{step}/second")
         folder = draft(course, name, f"{step}/first")
-        yield Draft(course, Assignment.open(course, name, folder), folder, step)
+        yield Draft(course, Assignment.open(course, name, folder), folder, step, second)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """``assignment``: as students would get it from ``folder``."""
+    """``assignment``: as students would get it from ``folder``. ``second``: another release, made at the same time."""
 
     course: Course
     assignment: Assignment
     folder: Path
     step: str
+    second: Future[Path]
 
     def prove(self, kernels: Kernels) -> Iterator[Verification]:
         """Every proof, one after the other."""
@@ -75,7 +78,7 @@ class Draft:
         yield Verification("untouched notebooks run to the end and have no points", tuple(_untouched(made, kernels)))
 
     def _differences(self) -> Iterator[str]:
-        yield from compare(self.folder, draft(self.course, self.assignment.name, f"{self.step}/second"))
+        yield from compare(self.folder, self.second.result())
 
     def put_in_place(self) -> None:
         """To be called when every proof holds. Raises GradingError, and leaves the old release, where it cannot be."""

@@ -107,8 +107,9 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     return Followed(folder, printed)
 
 
-def test_the_sample_answers_are_counted_and_none_is_a_problem(followed: Followed) -> None:
-    said = followed.printed["autograder check attention"]
+@pytest.mark.parametrize("command", ["autograder check attention --exercise entropy", "autograder release attention"])
+def test_the_sample_answers_are_counted_and_none_is_a_problem(followed: Followed, command: str) -> None:
+    said = followed.printed[command]
     assert re.search(r"entropy\D+3\D+5\D+0", said), said
     assert "✗" not in said
 

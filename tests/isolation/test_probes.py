@@ -18,6 +18,7 @@ from autograder import isolation
 from autograder.isolation import bombs, policy, probes, selftest, syscalls, system
 from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient
+from autograder.kernel.imports import KernelImports
 from autograder.kernel.kernels import Kernels
 from tests.isolation.conftest import confined
 
@@ -123,7 +124,7 @@ def test_a_course_inside_the_environments_folder_is_not_graded(tmp_path: Path, m
     """``python -m venv .`` in the course's folder makes all of the course readable."""
     inputs = tmp_path / "course" / "exercises" / "toy" / "doubling" / "inputs"
     inputs.mkdir(parents=True)
-    kernels = Kernels(tmp_path, ForkServerClient("nowhere"), ())
+    kernels = Kernels(tmp_path, ForkServerClient("nowhere"), KernelImports())
     kernels.new_scratch({}, {"toy/doubling": inputs}).remove()
     exposed = policy.Readable((str(tmp_path / "course"),), ())
     monkeypatch.setattr("autograder.kernel.kernels.environment", lambda: exposed)

@@ -1,7 +1,8 @@
-"""Dependencies are named once: pyproject.toml, environment.yml, constraints.txt and the setup cell agree."""
+"""Dependencies are named once, and are what is imported; environments, pins and the setup cell agree with them."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import sys
 import tomllib
@@ -14,9 +15,21 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from tests.project.test_three_places import imported
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "source").glob("*/*.ipynb"))
-CONDA_NAMES = {"pytorch": "torch"}
+OURS = {"transformer-course", "transformer-course-autograder"}
+CONDA_NAMES = {"pytorch-cpu": "torch"}
+STUDENT = ["--editable .[views]"]
+INSTRUCTOR = [*STUDENT, "--editable ./autograder[dask,postgresql]"]
+#: Declared and imported nowhere, and why.
+NOT_IMPORTED = {
+    "psycopg": "SQLAlchemy loads it",
+    "pytest": "students run it",
+    "mpld3": "the course reads a file of it",
+    "xstatic-jquery": "the course reads a file of it",
+}
 #: In the environment for working with notebooks at all, not for the course's code.
 ENVIRONMENT_ONLY = {"python", "pip", "jupyterlab"}
 
@@ -31,15 +44,76 @@ def _requirements(path: str) -> list[Requirement]:
     return [Requirement(entry) for entry in project["dependencies"] + extras]
 
 
-def test_the_conda_environment_names_what_the_course_depends_on():
-    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    parsed = [Requirement(entry) for entry in listed]
-    conda = {canonicalize_name(CONDA_NAMES.get(one.name, one.name)): str(one.specifier) for one in parsed}
-    course = {
-        canonicalize_name(one.name): str(one.specifier)
-        for one in map(Requirement, _project("pyproject.toml")["dependencies"])
-    }
-    assert {name: spec for name, spec in conda.items() if name not in ENVIRONMENT_ONLY} == course
+def _lines(path: str) -> list[str]:
+    lines = [line.partition("#")[0].strip() for line in (ROOT / path).read_text().splitlines()]
+    return [line for line in lines if line]
+
+
+@pytest.mark.parametrize(
+    ("path", "ours"),
+    [
+        ("environment.yml", ["--constraint constraints.txt", *INSTRUCTOR]),
+        ("environment-student.yml", STUDENT),
+    ],
+)
+def test_a_conda_environment_takes_its_packages_from_the_projects(path, ours):
+    listed = yaml.safe_load((ROOT / path).read_text())["dependencies"]
+    (pip,) = [entry["pip"] for entry in listed if isinstance(entry, dict)]
+    assert pip == ours
+    conda = [Requirement(entry) for entry in listed if isinstance(entry, str)]
+    named = {CONDA_NAMES.get(one.name, one.name): str(one.specifier) for one in conda}
+    required = {one.name: str(one.specifier) for one in _requirements("pyproject.toml")}
+    assert {name: spec for name, spec in named.items() if name not in ENVIRONMENT_ONLY} == {"torch": required["torch"]}
+
+
+def test_an_instructor_without_conda_gets_the_same():
+    lines = _lines("requirements.txt")
+    assert [line for line in lines if line.startswith("--editable")] == INSTRUCTOR
+    assert any(re.match(r"--extra-index-url https://download\.pytorch\.org/whl/cpu$", line) for line in lines)
+
+
+def _declared(*paths: str) -> set[str]:
+    return {canonicalize_name(one.name) for path in paths for one in _requirements(path)}
+
+
+def _imported(*folders: str) -> dict[str, set[str]]:
+    """Distribution to the files that import it, without the standard library and what lies in this repository."""
+    owners = importlib.metadata.packages_distributions()
+    found: dict[str, set[str]] = {}
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        for name in {*imported(path)} - set(sys.stdlib_module_names):
+            for owner in {canonicalize_name(owner) for owner in owners.get(name, ())} - OURS:
+                found.setdefault(owner, set()).add(str(path.relative_to(ROOT)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"), [("autograder/pyproject.toml", "autograder"), ("pyproject.toml", "course")]
+)
+def test_what_is_imported_is_declared(path, folder):
+    assert {name: files for name, files in _imported(folder).items() if name not in _declared(path)} == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "folders"),
+    [("autograder/pyproject.toml", ["autograder"]), ("pyproject.toml", ["course", "exercises"])],
+)
+def test_what_is_declared_is_imported(path, folders):
+    assert _declared(path) - _imported(*folders).keys() - NOT_IMPORTED.keys() == set()
+
+
+def test_what_the_tests_import_is_declared():
+    declared = _declared("autograder/pyproject.toml", "pyproject.toml")
+    declared |= {canonicalize_name(Requirement(line).name) for line in _lines("requirements-dev.txt")}
+    found = _imported("tests", "benchmarks", "demo", "exercises", "scripts")
+    assert {name: files for name, files in found.items() if name not in declared} == {}
+
+
+def test_an_undeclared_import_is_found(tmp_path, monkeypatch):
+    (tmp_path / "autograder").mkdir()
+    (tmp_path / "autograder" / "module.py").write_text("def f():\n    import nbclient\n")
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    assert _imported("autograder") == {"nbclient": {"autograder/module.py"}}
 
 
 def test_what_students_are_told_to_run_and_what_their_files_import_is_installed():
@@ -55,15 +129,33 @@ def test_what_students_are_told_to_run_and_what_their_files_import_is_installed(
     assert told - installed - beside - {"course"} - set(sys.stdlib_module_names) == set()
 
 
-@pytest.mark.parametrize("path", ["pyproject.toml", "autograder/pyproject.toml"])
-def test_every_dependency_is_pinned_within_its_range(path):
+def test_every_dependency_is_pinned_within_its_range():
     pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line)
     pinned = {canonicalize_name(name): Version(version) for name, version in pins.items()}
-    for requirement in _requirements(path):
+    plain = [*_lines("requirements.txt"), *_lines("requirements-dev.txt")]
+    required = [Requirement(line) for line in plain if not line.startswith("--")]
+    for requirement in [*_requirements("pyproject.toml"), *_requirements("autograder/pyproject.toml"), *required]:
         name = canonicalize_name(requirement.name)
-        if name != "transformer-course":
-            assert name in pinned, f"{name} is not in constraints.txt"
-            assert requirement.specifier.contains(pinned[name]), f"{name} is pinned outside its range"
+        assert name in pinned, f"{name} is not in constraints.txt"
+        assert requirement.specifier.contains(pinned[name]), f"{name} is pinned outside its range"
+
+
+def test_every_package_of_the_grader_is_listed_for_its_wheel():
+    listed = tomllib.loads((ROOT / "autograder" / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = [path.parent for path in (ROOT / "autograder").rglob("__init__.py")]
+    assert listed == sorted(".".join(folder.relative_to(ROOT).parts) for folder in folders)
+
+
+def test_both_distributions_lead_to_the_repository_of_the_course():
+    repository = tomllib.loads((ROOT / "course.toml").read_text())["repository"]
+    for path in ("pyproject.toml", "autograder/pyproject.toml"):
+        assert _project(path)["urls"]["Repository"] == f"https://github.com/{repository}"
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["repository-code"] == f"https://github.com/{repository}"
+    assert (
+        citation["version"] == _project("pyproject.toml")["version"] == _project("autograder/pyproject.toml")["version"]
+    )
+    assert citation["license"] == _project("pyproject.toml")["license"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -36,8 +36,8 @@ def course(tmp_path):
     shutil.copytree(ROOT / "course" / "check", root / "course" / "check", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
     shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
-    for name in ("pyproject.toml", "LICENSE", "environment.yml", "docs/student.md", "nbgrader_config.py", "course.toml",
-                 "docs/students_readme.md.j2", APPROVED):  # fmt: skip
+    for name in ("pyproject.toml", "LICENSE", "environment-student.yml", "docs/student.md", "nbgrader_config.py",
+                 "course.toml", "docs/students_readme.md.j2", APPROVED):  # fmt: skip
         shutil.copy(ROOT / name, root / name)
     return root
 
@@ -65,7 +65,8 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     done = publish(course, out)
     notebooks = {f"release/{SHEET}/{path.name}" for path in (ROOT / "release" / SHEET).glob("*.ipynb")}
     notebooks |= {f"course/check/{path.relative_to(ROOT / 'course' / 'check')}" for path in CHECKS}
-    beside = {"course/__init__.py", "docs/student.md", "LICENSE", "README.md", "environment.yml", "pyproject.toml"}
+    beside = {"course/__init__.py", "docs/student.md", "LICENSE", "README.md", "environment-student.yml",
+              "pyproject.toml"}  # fmt: skip
     shown = ("jupyterlab-check-failing", "jupyterlab-check-passing", "feedback", "feedback-telephone")
     pictures = {f"docs/images/{name}.png" for name in shown}
     assert files(out) == notebooks | beside | pictures | {".gitignore", ".published.json"}

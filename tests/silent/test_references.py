@@ -205,7 +205,8 @@ def test_no_requirement_names_one_of_our_own_distributions():
         required = [Requirement(entry) for entry in [*project["dependencies"], *extras]]
         named = [one for one in required if canonicalize_name(one.name) in ours and not one.url]
         assert not named, f"{project['name']} requires {named}"
-    plain = (ROOT / "requirements-dev.txt").read_text() + (ROOT / "constraints.txt").read_text()
+    files = ("requirements.txt", "requirements-dev.txt", "constraints.txt")
+    plain = "\n".join((ROOT / name).read_text() for name in files)
     assert not [line for line in plain.splitlines() if canonicalize_name(line.partition("==")[0].strip()) in ours]
 
 

@@ -49,7 +49,8 @@ def app() -> typer.Typer:
     made.callback()(with_global_options(_autograder))
     for name in command_names():
         module = import_module(f"{commands.__name__}.{name}")
-        made.command(name, epilog=f"Example: {module.EXAMPLE}")(with_global_options(module.run))
+        short_help = (module.run.__doc__ or "").strip().partition("\n")[0]
+        made.command(name, short_help=short_help, epilog=f"Example: {module.EXAMPLE}")(with_global_options(module.run))
     return made
 
 

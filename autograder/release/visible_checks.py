@@ -59,6 +59,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             yield from (alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+            targets = (part for target in node.targets for part in ast.walk(target))  # a, b = ... binds two
+            yield from (part.id for part in targets if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id

@@ -61,14 +61,14 @@ def graded_course(tmp_path_factory) -> Course:
     (course.source(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
     (course.release(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+        patched.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
         grade_class(course, GradingOptions(ASSIGNMENT))
     return course
 
 
 @pytest.fixture
 def course(graded_course, tmp_path, monkeypatch) -> Course:
-    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
     return Course(shutil.copytree(graded_course.root, tmp_path / "course"))
 
 
@@ -230,7 +230,7 @@ def failing(monkeypatch) -> str:
     def fail(job: Job) -> JobResult:
         return JobResult(job, None, "the worker died", "details") if job.student == STUDENTS[1] else full_marks(job)
 
-    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(fail, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(fail, todo))
     return STUDENTS[1]
 
 
@@ -246,7 +246,7 @@ def test_an_old_grade_does_not_pass_for_that_of_a_failed_run(course, failing):
 
 def test_a_failed_submission_is_graded_by_the_next_run(course, failing, monkeypatch):
     grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
     rows = {row.student: row for row in grade(course)}
     assert not rows[failing].failure and not rows[failing].skipped
     assert all(row.skipped for student, row in rows.items() if student != failing)
@@ -265,19 +265,19 @@ def interrupted(jobs: list[Job], after: int) -> Iterator[JobResult]:
 
 
 def test_a_forced_run_goes_on_where_it_was_interrupted(course, monkeypatch):
-    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: interrupted(todo, 2))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: interrupted(todo, 2))
     with pytest.raises(KeyboardInterrupt):
         grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
     assert [row.skipped for row in grade(course, force=True)] == [True, True, False]
     assert not any(row.skipped for row in grade(course, force=True)), "complete: the next one begins anew"
 
 
 def test_a_run_without_force_ends_what_was_interrupted(course, monkeypatch):
-    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: interrupted(todo, 2))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: interrupted(todo, 2))
     with pytest.raises(KeyboardInterrupt):
         grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
     assert why(course) == {"graded before"}
     assert not any(row.skipped for row in grade(course, force=True))
 
@@ -294,7 +294,7 @@ def test_what_took_long_is_handed_out_first(course, monkeypatch):
     monkeypatch.setattr(
         classroom,
         "_results",
-        lambda todo, order, warm: (seen.extend(job.student for job in todo), map(full_marks, todo))[1],
+        lambda course, todo, order, warm: (seen.extend(job.student for job in todo), map(full_marks, todo))[1],
     )
     grade(course, force=True)
     assert seen == [STUDENTS[2], STUDENTS[1], STUDENTS[0]]
@@ -304,7 +304,7 @@ def test_cells_have_the_limits_of_the_solution_s_time_unless_one_is_given(course
     record_pace(course.root, ASSIGNMENT, {NOTEBOOK: {"embeddings": 0.1}})
     given: list[Limits] = []
 
-    def results(todo, order, warm):
+    def results(course, todo, order, warm):
         given.extend(job.limits for job in todo)
         return map(full_marks, todo)
 

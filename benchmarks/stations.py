@@ -61,11 +61,11 @@ def where_the_time_goes(course: Course, assignment_name: str) -> dict[str, float
         Kernels.open("auto", imports=imports_of(course)) as kernels,
         open_gradebook(course.db_url, assignment_name) as gradebook,
     ):
-        grading.grade(_read(course, students[0], assignment), assignment, kernels, Limits())  # warm
+        grading.grade_submission(_read(course, students[0], assignment), assignment, kernels, Limits())  # warm
         started = time.perf_counter()
         with _timed(seconds, targets):
             for student in students:
-                graded = grading.grade(_read(course, student, assignment), assignment, kernels, Limits())
+                graded = grading.grade_submission(_read(course, student, assignment), assignment, kernels, Limits())
                 saving = time.perf_counter()
                 autograded.write_autograded(course, graded, assignment.source)
                 save_grades(gradebook, graded)

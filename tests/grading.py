@@ -22,7 +22,8 @@ from autograder.model.course import Course
 from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.execute import Kernels, Limits
-from autograder.pipeline.grade import Graded, grade
+from autograder.pipeline.grade import Graded
+from autograder.pipeline.grade import grade_submission as grade
 from autograder.references.store import References
 from autograder.release.verify import without_markers
 

@@ -13,7 +13,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from autograder.pipeline.execute import Kernels
-from autograder.pipeline.grade import grade
+from autograder.pipeline.grade import grade_submission
 from autograder.release.judgeable import require_judgeable
 
 
@@ -33,7 +33,7 @@ def grade_folder(
         if isolation == "auto":
             require()  # real attempts to escape, before the first line of a student's code
         with Kernels.open(isolation, imports=imports) as kernels:
-            return outcome_of(grade(submission, assignment, kernels, course.file.limits), assignment)
+            return outcome_of(grade_submission(submission, assignment, kernels, course.file.limits), assignment)
     except NothingToGrade:
         expected = ", ".join(f"{name}.ipynb" for name in assignment.source)
         return failed_outcome(student, assignment_name, f"no notebook was handed in; expected {expected}")

@@ -29,7 +29,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from autograder.pipeline.execute import Kernels, Limits
-from autograder.pipeline.grade import ATTEMPTS, Graded, grade
+from autograder.pipeline.grade import ATTEMPTS, Graded, grade_submission
 
 Isolation = Literal["auto", "none"]
 
@@ -101,7 +101,7 @@ def do(job: Job) -> JobResult:
         folder = job.course.submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
         kernels = _kernels(job.isolation, job.fork_server, imports_of(job.course))
-        graded = grade(submission, assignment, kernels, job.limits)
+        graded = grade_submission(submission, assignment, kernels, job.limits)
         return JobResult(job, graded, submission=submission_parts(submission))
     except GradingError as error:
         return JobResult(job, None, str(error))

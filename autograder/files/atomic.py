@@ -21,12 +21,26 @@ def replacing(folder: Path) -> Iterator[Path]:
     fresh.mkdir(parents=True)
     try:
         yield fresh
-        if folder.exists():
-            folder.rename(old)
-        fresh.rename(folder)
+        put_in_place(fresh, folder, old)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def put_in_place(fresh: Path, folder: Path, old: Path) -> None:
+    """Let ``fresh`` take the place of ``folder``, which moves to ``old``; all three on one disk.
+
+    Raises OSError, and leaves ``folder`` where it was.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.exists():
+        os.replace(folder, old)
+    try:
+        os.replace(fresh, folder)
+    except OSError:
+        if old.exists():
+            os.replace(old, folder)
+        raise
 
 
 @contextmanager

@@ -6,10 +6,10 @@ import atexit
 import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -21,14 +21,13 @@ from autograder.model import verdict
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
-from autograder.model.submission import read_submission
+from autograder.model.submission import Submission, read_submission
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.execute import Kernels, run
-from autograder.pipeline.grade import Prepared, inputs_of, prepare
-from autograder.pipeline.judge import judge, write_into
+from autograder.pipeline.execute import InfrastructureError, Kernels
+from autograder.pipeline.grade import Graded, Prepared, grade_submission, prepare
+from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.rebuild import trusted
-from autograder.references.store import References
 from autograder.release.judgeable import require_judgeable
 
 Processed = tuple[NotebookNode, ResourcesDict]
@@ -60,50 +59,27 @@ class RebuildSubmission(NbGraderPreprocessor):
 
 
 class RunConfined(NbGraderPreprocessor):
-    """The station RUN in the place of nbgrader's Execute. What it leaves for the judge lies in the resources."""
+    """Grades in the place of nbgrader's Execute. The verdict for the next step lies in the resources."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
-        prepared, name = _prepared(resources), resources["nbgrader"]["notebook"]
-        if name in prepared.unreadable:  # nothing to run: the verdict on it is made already
-            resources["autograder"] = {"verdict": prepared.unreadable[name], "answers": {}}
-            return _as_released(resources), resources
-        made = prepared.rebuilt[name]
-        references = References.of_course(_course().root)
-        limits = _course().file.limits
-        cell_limits = limits_of(_course().root, resources["nbgrader"]["assignment"], limits.cell_seconds)
-        kernels = _kernels()
-        with ExitStack() as until_judged:
-            ran = run(
-                made.notebook,
-                files=prepared.files,
-                inputs=inputs_of(made.notebook, references),
-                answers=until_judged.enter_context(kernels.answers()),
-                kernels=kernels,
-                limits=limits,
-                cell_limits=cell_limits.get(resources["nbgrader"]["notebook"]),
-                drawings=_course().file.drawings,
-            )
-            resources["autograder"] = {
-                "ran": ran,
-                "notes": made.notes,
-                "answers": prepared.answers[name],
-                "until_judged": until_judged.pop_all(),
-            }
-        return ran.notebook, resources
+        names = resources["nbgrader"]
+        graded, name = _graded(names["student"], names["assignment"]), names["notebook"]
+        said = next(one for one in graded.verdict.notebooks if one.notebook == name)
+        resources["autograder"] = {"verdict": said, "answers": (graded.answers or {}).get(name, {})}
+        if name in graded.notebooks:
+            return graded.notebooks[name], resources
+        return write_into(_as_released(resources), said), resources  # there was nothing to run
 
 
 class JudgeAnswers(NbGraderPreprocessor):
-    """The station JUDGE: the verdict, in nbgrader's own terms in the cells, in full in ``verdicts.json``."""
+    """Keeps the verdict: in nbgrader's own terms it is in the cells already, in full it goes to ``verdicts.json``."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
-        names, left = resources["nbgrader"], resources["autograder"]
-        executed, said = nb, left.get("verdict")
-        if said is None:
-            executed, said = left["ran"].notebook, _judged(left, names)
+        names, said = resources["nbgrader"], resources["autograder"]["verdict"]
         missing = _prepared(resources).unreadable.values()
         _add_to_verdicts(_course().autograded(names["student"], names["assignment"]), said, missing)
         source = Assignment.open(_course(), names["assignment"]).source[names["notebook"]]
-        return with_marking_guides(write_into(executed, said), source), resources
+        return with_marking_guides(nb, source), resources
 
 
 def _as_released(resources: ResourcesDict) -> NotebookNode:
@@ -111,20 +87,6 @@ def _as_released(resources: ResourcesDict) -> NotebookNode:
     names = resources["nbgrader"]
     opened = Assignment.open(_course(), names["assignment"])
     return trusted(opened.source[names["notebook"]], opened.release[names["notebook"]])
-
-
-def _judged(left: dict[str, Any], names: dict[str, str]) -> verdict.NotebookVerdict:
-    """The verdict on what :class:`RunConfined` has left."""
-    with left["until_judged"]:
-        said = judge(
-            left["ran"],
-            References.of_course(_course().root),
-            student=names["student"],
-            assignment=names["assignment"],
-            notebook=names["notebook"],
-            notes=left["notes"],
-        )
-    return verdict.presentable(said)
 
 
 def sweep(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -156,20 +118,34 @@ def _kernels() -> Kernels:
 
 
 @lru_cache(maxsize=2)
-def _submission(student: str, assignment: str) -> Prepared:
+def _submission(student: str, assignment: str) -> tuple[Submission, Assignment, Prepared]:
     opened = Assignment.open(_course(), assignment)
     require_judgeable(opened)
-    return prepare(read_submission(_course().submitted(student, assignment), student, opened), opened)
+    submission = read_submission(_course().submitted(student, assignment), student, opened)
+    return submission, opened, prepare(submission, opened)
+
+
+@lru_cache(maxsize=2)
+def _graded(student: str, assignment: str) -> Graded:
+    """All notebooks of a submission at once. Raises InfrastructureError: what the grader did not run is no 0."""
+    submission, opened, _ = _submission(student, assignment)
+    limits = _course().file.limits
+    limits = replace(limits, cells=limits_of(_course().root, assignment, limits.cell_seconds))
+    graded = grade_submission(submission, opened, _kernels(), limits)
+    if any(cell.status == "infrastructure" for one in graded.verdict.notebooks for cell in one.cells):
+        raise InfrastructureError(graded.log[-1])
+    return graded
 
 
 def forget() -> None:
     """Read submissions and configuration anew: a formgrader lives for weeks, and students hand in again."""
     _submission.cache_clear()
+    _graded.cache_clear()
     _course_in.cache_clear()
 
 
 def _prepared(resources: ResourcesDict) -> Prepared:
-    return _submission(resources["nbgrader"]["student"], resources["nbgrader"]["assignment"])
+    return _submission(resources["nbgrader"]["student"], resources["nbgrader"]["assignment"])[2]
 
 
 def _add_to_verdicts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.plain_text import one_line
 from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, SubmissionVerdict, presentable
-from autograder.pipeline.execute import InfrastructureError, Kernels, Limits, PartOutcome, run
+from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.rebuild import RebuiltNotebook, UnreadableNotebook, read_submitted, rebuild
 from autograder.references.store import References
@@ -81,8 +81,18 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
     return Prepared(rebuilt, unreadable, files, answers)
 
 
-def grade(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits) -> Graded:
-    """Grade one submission. Raises nothing on account of what the student sent."""
+def grade_submission(
+    submission: Submission,
+    assignment: Assignment,
+    kernels: Kernels,
+    limits: Limits,
+    on_executed: Callable[[str, ExecutedNotebook], None] = lambda name, ran: None,
+) -> Graded:
+    """Grade one submission: what grades a class, checks a release and stands behind nbgrader's own commands.
+
+    on_executed: told the name of each notebook, and how its cells ran, before its answers are judged.
+    Raises nothing on account of what the student sent.
+    """
     prepared = prepare(submission, assignment)
     verdicts = dict(prepared.unreadable)
     notebooks: dict[str, NotebookNode] = {}
@@ -90,7 +100,7 @@ def grade(submission: Submission, assignment: Assignment, kernels: Kernels, limi
     parts: list[PartOutcome] = []
     for name, made in prepared.rebuilt.items():
         verdicts[name], notebooks[name] = _grade_notebook(
-            name, made, submission.student, assignment, prepared.files, kernels, limits, log, parts
+            name, made, submission.student, assignment, prepared.files, kernels, limits, log, parts, on_executed
         )
     ordered = tuple(verdicts[name] for name in assignment.source)
     return Graded(
@@ -113,6 +123,7 @@ def _grade_notebook(
     limits: Limits,
     log: list[str],
     parts: list[PartOutcome],
+    on_executed: Callable[[str, ExecutedNotebook], None],
 ) -> tuple[NotebookVerdict, NotebookNode]:
     for attempt in range(ATTEMPTS):
         try:
@@ -127,6 +138,7 @@ def _grade_notebook(
                     cell_limits=limits.cells.get(name),
                     drawings=assignment.drawings,
                 )
+                on_executed(name, ran)
                 log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
                 parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]
                 verdict = presentable(

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.errors import GradingError
+from autograder.files import atomic
 from autograder.model import cells
 from autograder.model.assignment import Assignment, read_files
 from autograder.model.course import Course
@@ -88,17 +89,8 @@ def put_in_place(course: Course, assignment: str, checked: Path, step: str) -> N
     if differing := next(compare(checked, written), None):
         raise GradingError(f"nbgrader made two releases of {assignment!r} that differ ({differing}); try again")
     target = course.release(assignment)
-    old = checked.with_name(f"{checked.name}.old")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists():
-            os.replace(target, old)
-        try:
-            os.replace(checked, target)
-        except OSError:
-            if old.exists():
-                os.replace(old, target)
-            raise
+        atomic.put_in_place(checked, target, checked.with_name(f"{checked.name}.old"))
     except OSError as error:
         raise GradingError(f"{target} cannot be replaced: {error.strerror or error}") from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,14 +11,14 @@ from pathlib import Path
 import nbformat
 
 from autograder.classroom.pace import record_pace, seconds_of
+from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import Submission
 from autograder.model.verdict import NotebookVerdict
-from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, run
-from autograder.pipeline.grade import inputs_of, prepare
-from autograder.pipeline.judge import judge
+from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
+from autograder.pipeline.grade import grade_submission
 from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import release_leaks
@@ -66,16 +65,17 @@ class Draft:
 
     def prove(self, kernels: Kernels) -> Iterator[Verification]:
         """Every proof, one after the other."""
-        made = self.assignment
+        made, limits = self.assignment, self.course.file.limits
         yield Verification("points add up", tuple(_points(made)))
         yield Verification("nothing leaks", tuple(release_leaks(self.folder, made)))
         yield Verification("a second release is the same, byte for byte", tuple(self._differences()))
         seconds: dict[str, dict[str, float]] = {}
         yield Verification(
-            "solutions run from top to bottom and have full points", tuple(_solved(made, kernels, seconds))
+            "solutions run from top to bottom and have full points", tuple(_solved(made, kernels, limits, seconds))
         )
         record_pace(self.course.root, made.name, seconds)  # grading makes its time limits of them
-        yield Verification("untouched notebooks run to the end and have no points", tuple(_untouched(made, kernels)))
+        idle = tuple(_untouched(made, kernels, limits))
+        yield Verification("untouched notebooks run to the end and have no points", idle)
 
     def _differences(self) -> Iterator[str]:
         yield from compare(self.folder, self.second.result())
@@ -125,25 +125,15 @@ def untouched(assignment: Assignment) -> Submission:
 
 
 def run_all(
-    submission: Submission, assignment: Assignment, kernels: Kernels
+    submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits
 ) -> Iterator[tuple[str, ExecutedNotebook, NotebookVerdict]]:
-    """Every notebook of a submission, run and judged."""
-    prepared = prepare(submission, assignment)
-    for name, made in prepared.rebuilt.items():
-        with tempfile.TemporaryDirectory() as answers:
-            ran = run(
-                made.notebook,
-                files=prepared.files,
-                inputs=inputs_of(made.notebook, assignment.references),
-                answers=Path(answers),
-                kernels=kernels,
-                limits=Limits(),
-                drawings=assignment.drawings,
-            )
-            verdict = judge(
-                ran, assignment.references, student=submission.student, assignment=assignment.name, notebook=name
-            )
-            yield name, ran, verdict
+    """Every notebook of a submission, run and judged. Raises GradingError where one could not be run."""
+    executed: dict[str, ExecutedNotebook] = {}
+    graded = grade_submission(submission, assignment, kernels, limits, executed.__setitem__)
+    for verdict in graded.verdict.notebooks:
+        if verdict.notebook not in executed:
+            raise GradingError(" ".join((f"{verdict.notebook}.ipynb could not be run:", *graded.log[-1:])))
+        yield verdict.notebook, executed[verdict.notebook], verdict
 
 
 def _errors(ran: ExecutedNotebook) -> Iterator[tuple[str, str]]:
@@ -155,16 +145,18 @@ def _errors(ran: ExecutedNotebook) -> Iterator[tuple[str, str]]:
             yield part.ename or part.status, f"cell {outcome.index} ({first[:50]}): {part.ename} {part.evalue[:200]}"
 
 
-def _solved(assignment: Assignment, kernels: Kernels, seconds: dict[str, dict[str, float]]) -> Iterator[str]:
+def _solved(
+    assignment: Assignment, kernels: Kernels, limits: Limits, seconds: dict[str, dict[str, float]]
+) -> Iterator[str]:
     """``seconds`` is filled with what each cell took, by notebook and cell id."""
-    for name, ran, verdict in run_all(solved(assignment), assignment, kernels):
+    for name, ran, verdict in run_all(solved(assignment), assignment, kernels, limits):
         seconds[name] = seconds_of(ran)
         yield from (f"{name}: {what}" for _, what in _errors(ran))
         yield from _unexpected(verdict, ("passed", "manual"))
 
 
-def _untouched(assignment: Assignment, kernels: Kernels) -> Iterator[str]:
-    for name, ran, verdict in run_all(untouched(assignment), assignment, kernels):
+def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iterator[str]:
+    for name, ran, verdict in run_all(untouched(assignment), assignment, kernels, limits):
         yield from (f"{name}: {what}" for error, what in _errors(ran) if error not in INTENDED)
         yield from (f"{name}: {cell.cell} has {cell.points:g} points" for cell in verdict.cells if cell.points)
         tasks = {cells.grade_id(cell) for cell in assignment.source[name].cells if cells.is_task(cell)}

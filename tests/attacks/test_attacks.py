@@ -16,7 +16,8 @@ from autograder.model.assignment import Assignment
 from autograder.model.submission import Submission
 from autograder.model.verdict import to_json
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Graded, grade
+from autograder.pipeline.grade import Graded
+from autograder.pipeline.grade import grade_submission as grade
 from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
 from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
 from tests.attacks.machine import MACHINE

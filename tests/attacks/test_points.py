@@ -9,7 +9,7 @@ from autograder.model import cells
 from autograder.model.submission import Submission
 from autograder.model.verdict import NotebookVerdict
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import grade
+from autograder.pipeline.grade import grade_submission as grade
 from tests.attacks.points import ATTACKS, PointsAttack
 from tests.grading import alone_with, assignment, exercises_alone, kernels
 

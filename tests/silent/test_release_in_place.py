@@ -164,7 +164,7 @@ def test_a_release_that_cannot_be_replaced_stays(
             raise OSError(28, "No space left on device")
         real(source, target)
 
-    monkeypatch.setattr("autograder.release.generate.os.replace", full)
+    monkeypatch.setattr("autograder.files.atomic.os.replace", full)
     assert release(course) == 2
     assert "No space left" in capsys.readouterr().err
     after = contents(course)

@@ -7,7 +7,6 @@ belongs to the one submission that was seen, and goes with it.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.errors import GradingError
+from autograder.files.atomic import write_file
 from autograder.model.course import Course
 from autograder.nbgrader import exchange
 
@@ -94,12 +94,9 @@ def _record(said: str | dict[str, str]) -> Record:
 
 def _write(root: Path, assignment: str, records: Mapping[str, Record | None]) -> None:
     path = times_path(root, assignment)
-    path.parent.mkdir(parents=True, exist_ok=True)
     lines: dict[str, str | dict[str, str]] = {}
     for student, record in sorted(records.items()):
         if record is not None:
             when = record.time.astimezone(UTC).isoformat()
             lines[student] = {"time": when, "submission": record.submission} if record.submission else when
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(lines, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(fresh, path)
+    write_file(path, (json.dumps(lines, indent=1, ensure_ascii=False) + "\n").encode())

@@ -6,9 +6,10 @@ nbgrader's own penalties stand in the same place. Whoever deletes the policy wan
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
+
+from autograder.files.atomic import write_file
 
 _TOLERANCE = 1e-9  # points: a sum of the same numbers in another order
 
@@ -33,10 +34,7 @@ def record_written(root: Path, assignment: str, points: Mapping[str, float]) -> 
     if not taken:
         path.unlink(missing_ok=True)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(taken, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(fresh, path)
+    write_file(path, (json.dumps(taken, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def is_ours(penalty: float, written: float | None) -> bool:

@@ -20,7 +20,9 @@ from autograder.release import bundle
 from autograder.release.leaks.search import leaks
 from demo import EXPECTED
 from tests.ci.conftest import everything_in
-from tests.grading import REFERENCES, ROOT
+from tests.grading import REFERENCES, ROOT, copy_exercises
+from tests.pipeline.conftest import nbgrader
+from tests.silent.test_settings import EVERYTHING, configured
 
 BASH = shutil.which("bash")
 
@@ -209,3 +211,20 @@ def test_setup_says_what_to_choose_where_python_is_too_old(scripts, tmp_path):
     done = run_setup(scripts, tmp_path / "bin")
     assert done.returncode == 1
     assert "Python 3.11 or later is needed; choose a newer base image" in done.stderr
+
+
+def test_a_bundle_of_a_course_with_other_folders_needs_no_configuration(tmp_path):
+    """Unpacked, it has the names that hold where there is no ``nbgrader_config.py``."""
+    course = configured(tmp_path / "course", EVERYTHING)
+    source = course / "term" / "instructor" / "numpy_attention"
+    source.mkdir(parents=True)
+    (course / "books").mkdir()
+    copy_exercises(course, "numpy_attention")
+    shutil.copy(ROOT / "source" / "numpy_attention" / "1_attention.ipynb", source)
+    (source / "draft.txt").write_text("ignored")
+    assert nbgrader(course, "generate_assignment", "numpy_attention").returncode == 0
+    with pack(tmp_path / "bundle.zip", assignment="numpy_attention", course=course) as archive:
+        names = set(archive.namelist())
+    for step in ("source", "release"):
+        assert {name for name in names if name.startswith(step)} == {f"{step}/numpy_attention/1_attention.ipynb"}
+    assert not [name for name in names if "draft" in name or name.startswith("term")]

@@ -88,7 +88,7 @@ def test_a_folder_without_notebooks_is_no_zero(ci, tmp_path):
 
 @pytest.mark.parametrize("error", [InfrastructureError("no kernel could be started"), RuntimeError("a fault of ours")])
 def test_a_failure_of_the_grader_is_no_zero(sample, ci, monkeypatch, tmp_path, error):
-    def fail(isolation):
+    def fail(isolation, imports):
         raise error
 
     monkeypatch.setattr(submission, "require", lambda: None)

@@ -31,7 +31,7 @@ EXPECTED = (("autograder.isolation.errors", "IsolationUnavailable"),)
 #: Typer exports this subclass of the error, not the error itself.
 USAGE_ERROR: Any = typer.BadParameter.__base__
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 def command_names() -> list[str]:
@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:
         from autograder.model.plain_text import MAX_TEXT, one_line
 
-        log.debug("the traceback:", exc_info=True)
+        logger.debug("the traceback:", exc_info=True)
         said = _said(error)
         if said is None:
             said = f"unexpected {type(error).__name__}: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext
@@ -39,11 +40,14 @@ from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.model.plain_text import one_line
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import Graded, nothing
 from autograder.release.agreement import check_before_grading
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,7 @@ class _Run:
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
         progress = Progress(len(students), len(self._rows))
+        logger.info("%d submissions: %d to grade, %d workers", len(students), len(todo), self._order.workers)
         report(progress)
         with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
             for student, why in self._unreadable.items():
@@ -133,6 +138,9 @@ class _Run:
                 self._save_again(gradebook, kept[student])
             for done in _results(self._course, todo, self._order, warm):
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
+                logger.info("%s: %s", one_line(row.student), one_line(row.failure) or f"{row.total:g} points")
+                for line in done.details.splitlines():
+                    logger.debug("%s: %s", one_line(row.student), one_line(line))
                 progress.done += 1
                 progress.last_failure = f"{row.student}: {row.failure}" if row.failure else progress.last_failure
                 report(progress)

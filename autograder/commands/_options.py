@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from autograder.model.course import Course
 
 OF_A_MACHINE = "A course", "A class", "Other machines, and this one"
+logger = logging.getLogger(__name__)
 
 
 def _without_slash(given: Any) -> Any:
@@ -118,6 +119,7 @@ def open_course(context: typer.Context, submission: Path | None = None) -> Cours
     from autograder.model.settings import find_course
 
     course = Course(find_course(context.obj.course_dir or Path.cwd(), submission))
+    logger.info("course %s, settings from %s", course.root, course.settings.config or "nbgrader's defaults")
     context.call_on_close(lambda: keep_out_of_git(course.root))
     if course.settings.groupshared:
         os.umask(0o007)  # every instructor of the group may go on with what another one began

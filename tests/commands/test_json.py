@@ -161,3 +161,11 @@ def test_what_cannot_be_done_leaves_stdout_empty(type_):
     code, out, err = type_("grade", "nowhere", "--json", "--workers", "0")
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
+
+
+def test_the_log_goes_to_stderr_and_only_when_asked_for(type_, course):
+    _, out, err = type_("status", "--json")
+    assert err == ""
+    _, said, err = type_("status", "--json", "-v")
+    assert said == out
+    assert f"INFO autograder.commands._options: course {course.root}" in err

@@ -70,7 +70,7 @@ def solutions_of(course: Course, assignment: str, files: Mapping[str, bytes]) ->
 
 def require_markers(solutions: Mapping[str, bytes], files: Mapping[str, bytes]) -> None:
     """To be called before a release. Raises GradingError where a file would show its solution: it has markers and
-    ``course.toml`` does not name it, or it is named and has none, or one of them is misspelt.
+    ``course.toml`` does not name it, or it is named and has none.
 
     files: those beside the source notebooks, as the instructor wrote them.
     """

@@ -89,6 +89,15 @@ def test_a_released_file_that_holds_the_solution_is_a_leak(tmp_path, released):
     assert any("models.py" in leak for leak in release_leaks(folder, Assignment.open(ROOT, LAB)))
 
 
+def test_a_misspelt_marker_in_a_deliverable_is_a_leak(tmp_path):
+    """Nobody takes out what stands between such lines."""
+    folder = Path(shutil.copytree(ROOT / "release" / LAB, tmp_path / LAB))
+    text = SOURCE.read_text().replace("### BEGIN SOLUTION", "### BEGIN SOLUTON", 1)
+    text = text.replace("### END SOLUTION", "### END SOLUTON", 1)
+    (folder / "models.py").write_bytes(stub("models.py", text.encode()))
+    assert any("BEGIN SOLUTON" in leak for leak in release_leaks(folder, Assignment.open(ROOT, LAB)))
+
+
 def test_publish_refuses_a_released_file_that_holds_the_solution(course, tmp_path):
     """The release was made by nbgrader alone, with a configuration that has no preprocessor of ours."""
     without_our_preprocessor(course)

@@ -1,39 +1,21 @@
-"""Notebook 2: sinusoidal positions, by what must be true of them."""
+"""Sinusoidal positions, by what must be true of them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from course.check.base import close, fail, passed, running, same_shape
-from course.check.transformer_tutorial.small import make, undisturbed
-
-SIZE, LENGTH = 8, 40
-
-
-def positional_encoding(kind: Any) -> None:
-    """Both checks."""
-    positional_values(kind)
-    positional_forward(kind)
-
-
-def _table(name: str, kind: Any) -> tuple[Any, Tensor]:
-    encoding = make(name, kind, SIZE, max_len=LENGTH).eval()
-    pe = getattr(encoding, "pe", None)
-    if not isinstance(pe, Tensor):
-        fail(name, "the module must have a tensor called pe.", f"Yours has {type(pe).__name__}.", "Look at __init__.")
-    table = pe.detach().squeeze()
-    same_shape(name, "pe", table, (LENGTH, SIZE), "(max_len, emb_size)", "One row for each position.")
-    return encoding, table
+from course.check.base import close, fail, passed
+from course.check.transformer_tutorial._calls import undisturbed
+from course.check.transformer_tutorial._positions import LENGTH, SIZE, made_with_table
 
 
 @undisturbed
 def positional_values(kind: Any) -> None:
     """Pairs of sine and cosine, each pair slower than the one before; not learned, but part of the module."""
     name = "positional_values"
-    encoding, pe = _table(name, kind)
+    encoding, pe = made_with_table(name, kind)
     start = torch.tensor([0.0, 1.0]).repeat(SIZE // 2)
     if not close(pe[0], start):
         fail(
@@ -92,37 +74,3 @@ def positional_values(kind: Any) -> None:
             "nn.Module can register a tensor that is no parameter.",
         )
     passed(name, "starts with 0, 1, 0, 1", "pairs of sine and cosine", "ever slower", "a buffer")
-
-
-@undisturbed
-def positional_forward(kind: Any) -> None:
-    """Token i of every sentence gets row i; sentences of a batch are treated alike."""
-    name = "positional_forward"
-    encoding, pe = _table(name, kind)
-    b, t = 3, 5
-    x = torch.randn(b, t, SIZE)
-    with running(
-        name,
-        f"x of shape (b, t, emb_size) = ({b}, {t}, {SIZE})",
-        "How many rows of pe are needed, and along which axis?",
-    ):
-        out = encoding(x)
-    same_shape(name, "the output", out, (b, t, SIZE), "(b, t, emb_size)", "The batch comes first.")
-    added = out - x
-    if close(added, added[:, :1].expand_as(added)):
-        fail(
-            name,
-            "each token gets the row of its own position.",
-            "In yours all tokens of a sentence get the same.",
-            "Which axis of x counts the tokens? The batch comes first.",
-        )
-    if not close(added, added[:1].expand_as(added)):
-        fail(
-            name,
-            "all sentences of a batch get the same positions.",
-            "Yours get different ones.",
-            "Or was something dropped in eval mode?",
-        )
-    if not close(added[0], pe[:t]):
-        fail(name, "token i gets row i of pe added.", "Yours gets something else.", "Added, as it is, from row 0 on.")
-    passed(name, "token i gets row i", "every sentence the same", "nothing dropped in eval mode")

@@ -1,4 +1,4 @@
-"""Notebook 1: three answers read off the demonstration. Their form is checked here; if they are right, grading says."""
+"""Three answers read off the demonstration: their form. Whether they are right is graded."""
 
 from __future__ import annotations
 

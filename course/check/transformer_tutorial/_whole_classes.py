@@ -1,0 +1,98 @@
+"""Whole classes: what a later notebook asks before it takes over an earlier one's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from course.check.base import close, fail, passed, running
+from course.check.transformer_tutorial._block import B, K, T, prepared
+from course.check.transformer_tutorial._calls import make, undisturbed
+from course.check.transformer_tutorial.attention_dropout import attention_dropout
+from course.check.transformer_tutorial.attention_heads import attention_heads
+from course.check.transformer_tutorial.attention_mask import attention_mask
+from course.check.transformer_tutorial.attention_output import attention_output
+from course.check.transformer_tutorial.attention_scores import attention_scores
+from course.check.transformer_tutorial.block_attention import block_attention
+from course.check.transformer_tutorial.block_feed_forward import block_feed_forward
+from course.check.transformer_tutorial.positional_forward import positional_forward
+from course.check.transformer_tutorial.positional_values import positional_values
+from course.check.transformer_tutorial.self_attention_forward import self_attention_forward
+from course.check.transformer_tutorial.self_attention_maps import self_attention_maps
+
+
+def dot_product_attention(kind: Any) -> None:
+    """All five checks."""
+    for check in (attention_scores, attention_output, attention_dropout, attention_heads, attention_mask):
+        check(kind)
+
+
+def self_attention(kind: Any) -> None:
+    """Both checks, and one on the whole, with the attention that the class uses itself."""
+    self_attention_maps(kind)
+    self_attention_forward(kind)
+    _attention_inside(kind)
+
+
+@undisturbed
+def _attention_inside(kind: Any) -> None:
+    """Order of tokens does not matter, sentences stay apart, padding has no say."""
+    name = "self_attention"
+    layer = make(name, kind, 6, heads=2).eval()
+
+    class Alone:
+        """The layer's own attention, looked at as if it were the class of the exercise before."""
+
+        def __new__(cls, dropout: float) -> Any:
+            attention = make(name, kind, 6, heads=2, dropout=dropout).attention
+            return attention
+
+    dot_product_attention(Alone)
+    x = torch.randn(3, 5, 6)
+    mask = torch.arange(5) < torch.tensor([5, 3, 4])[:, None]
+    with running(name, "a batch with a mask", "forward hands the mask on to the attention."):
+        out: Tensor = layer(x, mask)
+    short: Tensor = layer(x[1:2, :3], mask[1:2, :3])
+    if not close(out[1, :3], short[0]):
+        fail(
+            name, "a sentence with padding must give what it gives without.", "Yours differs.", "Is the mask handed on?"
+        )
+    shuffled: Tensor = layer(x[:, [3, 1, 4, 0, 2]])
+    if not close(shuffled, layer(x)[:, [3, 1, 4, 0, 2]]):
+        fail(
+            name,
+            "in another order, the same tokens must collect the same.",
+            "Yours collect something else.",
+            "Self-attention knows nothing of positions.",
+        )
+    passed(name, "the attention inside is right", "order does not matter", "padding has no say")
+
+
+def transformer_block(kind: Any) -> None:
+    """Both checks, and that a mask reaches the attention."""
+    block_attention(kind)
+    block_feed_forward(kind)
+    _mask_arrives(kind)
+
+
+@undisturbed
+def _mask_arrives(kind: Any) -> None:
+    name = "transformer_block"
+    made = prepared(name, kind)
+    mask = torch.ones(B, T, dtype=torch.bool)
+    with running(name, "a batch with a mask", "forward takes x and the mask."):
+        made.block(made.x, mask)
+    if not any(argument is mask for argument in made.block.attention.seen[0]):
+        fail(name, "the block hands the mask on to the attention.", "Yours does not.", "The given line does it.")
+    real = make(name, kind, K + 1, 2).eval()
+    if not isinstance(real.mlp, nn.Module) or not bool(torch.isfinite(real(torch.randn(B, T, K + 1))).all()):
+        fail(name, "the block must give finite numbers.", "Yours does not.")
+    passed(name, "the mask reaches the attention")
+
+
+def positional_encoding(kind: Any) -> None:
+    """Both checks."""
+    positional_values(kind)
+    positional_forward(kind)

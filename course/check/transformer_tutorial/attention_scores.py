@@ -1,0 +1,65 @@
+"""The scores of ``DotProductAttention``, as far as its output shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.check.base import close, fail, passed
+from course.check.transformer_tutorial._calls import attend, make, undisturbed
+
+
+@undisturbed
+def attention_scores(kind: Any) -> None:
+    """A dot product of s makes a score of s / √k, for every query with every key."""
+    name = "attention_scores"
+    attention = make(name, kind, 0.0).eval()
+    t, k = 4, 5
+    # Key j is a 1 at place j: query i's dot product with it is the query's number at place j.
+    queries = torch.tensor([[1.0, 0, 2, 0, 0], [0, 3, 0, 0, 0], [0, 0, 0, -1, 0], [1, 1, 0, 4, 0]])
+    eye = torch.eye(t, k)
+    weights = attend(name, attention, queries[None, :, None], eye[None, :, None], eye[None, :, None])[0, :, :t]
+    logs = _logs(weights)
+    expected = queries[:, :t]
+    factor = _factor(logs, expected)
+    if factor is None and _factor(logs, expected.T) is not None:
+        fail(
+            name,
+            "row i must hold the scores of query i.",
+            "In yours it holds what the others' queries find in key i.",
+            "Rows are queries, columns are keys.",
+        )
+    if factor is None:
+        fail(
+            name,
+            "the score of query i for key j is their dot product, divided by √k.",
+            "The scores behind your weights are something else.",
+            "Which axis of the keys must meet which axis of the queries? Write both shapes down.",
+        )
+    if abs(factor - k**-0.5) > 1e-3:
+        fail(
+            name,
+            f"with k = {k}, a dot product of 3 must make a score of 3 / √{k} = {3 / k**0.5:.2f}.",
+            f"Yours makes {3 * factor:.2f}.",
+            "Divided, once, by the square root of the length of a key.",
+        )
+    passed(name, "every query meets every key", "divided by √k")
+
+
+def _logs(weights: Tensor) -> Tensor:
+    """What stands in the exponent; the numbers themselves where no softmax was applied."""
+    positive = bool((weights > 0).all())
+    return weights.log() if positive else weights
+
+
+def _factor(seen: Tensor, pattern: Tensor) -> float | None:
+    """The number that turns the pattern into what is seen, whatever was added to a row or column; None if none does."""
+
+    def centred(x: Tensor) -> Tensor:
+        return x - x.mean(-1, keepdim=True) - x.mean(-2, keepdim=True) + x.mean()
+
+    x, y = centred(pattern), centred(seen)
+    factor = float((x * y).sum() / (x * x).sum())
+    return factor if abs(factor) > 1e-3 and bool(torch.isfinite(seen).all()) and close(y, factor * x, 1e-3) else None

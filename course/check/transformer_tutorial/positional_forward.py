@@ -1,0 +1,45 @@
+"""Adding the positions to the tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course.check.base import close, fail, passed, running, same_shape
+from course.check.transformer_tutorial._calls import undisturbed
+from course.check.transformer_tutorial._positions import SIZE, made_with_table
+
+
+@undisturbed
+def positional_forward(kind: Any) -> None:
+    """Token i of every sentence gets row i; sentences of a batch are treated alike."""
+    name = "positional_forward"
+    encoding, pe = made_with_table(name, kind)
+    b, t = 3, 5
+    x = torch.randn(b, t, SIZE)
+    with running(
+        name,
+        f"x of shape (b, t, emb_size) = ({b}, {t}, {SIZE})",
+        "How many rows of pe are needed, and along which axis?",
+    ):
+        out = encoding(x)
+    same_shape(name, "the output", out, (b, t, SIZE), "(b, t, emb_size)", "The batch comes first.")
+    added = out - x
+    if close(added, added[:, :1].expand_as(added)):
+        fail(
+            name,
+            "each token gets the row of its own position.",
+            "In yours all tokens of a sentence get the same.",
+            "Which axis of x counts the tokens? The batch comes first.",
+        )
+    if not close(added, added[:1].expand_as(added)):
+        fail(
+            name,
+            "all sentences of a batch get the same positions.",
+            "Yours get different ones.",
+            "Or was something dropped in eval mode?",
+        )
+    if not close(added[0], pe[:t]):
+        fail(name, "token i gets row i of pe added.", "Yours gets something else.", "Added, as it is, from row 0 on.")
+    passed(name, "token i gets row i", "every sentence the same", "nothing dropped in eval mode")

@@ -10,37 +10,31 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.references import loader
 from course import tutorial_parts
 from course.check import transformer_tutorial as check
 from course.check.base import CheckFailed
-from tests.mistakes.test_transformer_tutorial import RIGHT, WRONG
-from tests.mistakes.transformer_tutorial_answer import (
-    ATTENTION,
-    BIAS,
-    BLOCK,
-    TRAINING,
-    Answer,
-    solution,
-    source_notebook,
-    visible_failures,
-)
+from tests.exercises.answers import text_of
+from tests.exercises.test_answers import trials
+from tests.grading import REFERENCES, assignment, solution
 
-#: Judged by what it says, not by its form: the check must not tell.
-TOLD_LATER = ("bank_reading", "attention_cost")
+ASSIGNMENT = "transformer_tutorial"
 
 
-@pytest.mark.parametrize("answer", [answer for answer in WRONG if not set(answer.points) & set(TOLD_LATER)], ids=str)
-def test_the_visible_check_sees_a_wrong_answer(answer: Answer) -> None:
-    failed = visible_failures(answer)
-    assert set(failed) & set(answer.points)
-    for exercise, message in failed.items():
-        assert message.startswith(f"CheckFailed: {exercise}: "), message
-        assert len(message.splitlines()) >= 2, "expected and came, each on its own line"
+def seen(exercise: str) -> list[str]:
+    """The wrong answers that the visible check refuses."""
+    _, wrong = loader.sample_answers(REFERENCES.folder, f"{ASSIGNMENT}/{exercise}")
+    return [answer.name for answer in wrong if not answer.unseen]
 
 
-@pytest.mark.parametrize("answer", RIGHT, ids=str)
-def test_the_visible_check_accepts_a_right_answer(answer: Answer) -> None:
-    assert visible_failures(answer) == {}
+@pytest.mark.parametrize("exercise", loader.names(REFERENCES.folder, ASSIGNMENT))
+def test_the_visible_check_says_what_it_expected_and_what_came(exercise: str) -> None:
+    slug = f"{ASSIGNMENT}/{exercise}"
+    right, _ = loader.sample_answers(REFERENCES.folder, slug)
+    text = text_of(slug, seen(exercise)[0])
+    message = trials(ASSIGNMENT).run({right[0].cell: text}, only=[exercise]).visible[exercise]
+    assert message.startswith(f"CheckFailed: {exercise}: ")
+    assert len(message.splitlines()) >= 2, "expected and came, each on its own line"
 
 
 def test_a_stub_is_told_that_it_is_not_filled_in_yet() -> None:
@@ -64,7 +58,7 @@ def test_an_instance_in_place_of_the_class_is_explained() -> None:
 def test_a_check_leaves_the_notebooks_random_numbers_alone(name: str) -> None:
     space: dict[str, object] = {}
     exec(f"import math, torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
-         f"{solution(ATTENTION, 'dot_product_attention_answer')}", space)  # fmt: skip
+         f"{solution(ASSIGNMENT, '1_queries_keys_values', 'dot_product_attention_answer')}", space)  # fmt: skip
     torch.manual_seed(3)
     want = torch.rand(4)
     torch.manual_seed(3)
@@ -75,8 +69,8 @@ def test_a_check_leaves_the_notebooks_random_numbers_alone(name: str) -> None:
 def solution_lines() -> set[str]:
     """What stands between the solution markers, without the comments that give shapes."""
     lines: set[str] = set()
-    for notebook in (ATTENTION, BLOCK, TRAINING, BIAS):
-        for cell in source_notebook(notebook).cells:
+    for notebook in assignment(ASSIGNMENT).source.values():
+        for cell in notebook.cells:
             if cell.cell_type == "code":
                 for region in re.findall(r"### BEGIN SOLUTION(.*?)### END SOLUTION", cell.source, re.DOTALL):
                     lines |= {re.sub(r"  +#.*", "", line).strip() for line in region.splitlines()}

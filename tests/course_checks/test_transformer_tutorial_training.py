@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 import torch
 
-from tests.grading import without_markers
-from tests.mistakes.transformer_tutorial_answer import TRAINING, beside_the_notebooks, source_notebook
+from tests.grading import REFERENCES, assignment, without_markers
 
 CELLS = (
     "imports", "seed-and-device", "earlier", "transformer-answer", "data-load", "grading-guard", "data-batches",
@@ -22,12 +23,17 @@ def trained(monkeypatch: pytest.MonkeyPatch, **environment: str) -> dict[str, li
     monkeypatch.delenv("AUTOGRADER_INPUTS", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    texts = {cell.id: without_markers(cell.source) for cell in source_notebook(TRAINING).cells}
+    texts = {
+        cell.id: without_markers(cell.source) for cell in assignment("transformer_tutorial").source["3_training"].cells
+    }
     space: dict[str, object] = {"__name__": "__main__"}
     silent = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
-    with beside_the_notebooks(), silent[0], silent[1]:
+    with tempfile.TemporaryDirectory() as folder, silent[0], silent[1]:
+        Path(folder, "exercises").symlink_to(REFERENCES.folder)
+        monkeypatch.chdir(folder)  # empty: earlier parts are the ready-made ones
         for cell in CELLS:
             exec(texts[cell], space)
+        monkeypatch.undo()
     history = space["history"]
     assert isinstance(history, dict)
     return history

@@ -10,8 +10,6 @@ from autograder.model.verdict import NotebookVerdict
 from tests.exercises.models_file import models_file, solution_file
 from tests.exercises.test_answers import trials
 from tests.grading import cell_of, grade_cells, solution
-from tests.mistakes.transformer_tutorial_answer import ATTENTION as TUTORIAL
-from tests.mistakes.transformer_tutorial_answer import Answer, verdict_on
 
 pytestmark = pytest.mark.slow
 
@@ -113,8 +111,7 @@ FORGOTTEN = ONLY_SCORES.replace("return torch.bmm", "score = torch.bmm")
 
 
 def tutorial_lost(text: str) -> dict[str, float]:
-    answer = Answer(TUTORIAL, "dot_product_attention_answer", "", text=text)
-    return lost(verdict_on(answer))
+    return lost(grade_cells("transformer_tutorial", "1_queries_keys_values", {"dot_product_attention_answer": text}))
 
 
 def test_scores_written_alone_have_their_points() -> None:
@@ -125,8 +122,7 @@ def test_scores_written_alone_have_their_points() -> None:
 
 def test_a_class_that_is_not_valid_python_costs_none_of_the_class_that_uses_it() -> None:
     parts = {"attention_output": 1, "attention_dropout": 1, "attention_heads": 2, "attention_mask": 1}
-    graded = grade_cells("transformer_tutorial", TUTORIAL, {"dot_product_attention_answer": "class Dot(:"})
-    assert lost(graded) == parts | {"attention_scores": 2}
+    assert tutorial_lost("class Dot(:") == parts | {"attention_scores": 2}
 
 
 # --- distilbert -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,165 @@
+"""The transformer tutorial: several mistakes at once, the real stages, its points, and its attention in NumPy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.model import cells
+from autograder.model.verdict import NotebookVerdict
+from autograder.references import loader
+from tests.exercises.answers import answer, text_of
+from tests.exercises.test_answers import trials
+from tests.grading import REFERENCES, assignment, grade_cells, mistakes_of, solution
+
+ASSIGNMENT = "transformer_tutorial"
+ATTENTION, BLOCK, TRAINING, BIAS = NOTEBOOKS = ("1_queries_keys_values", "2_transformer_block", "3_training", "4_bias")
+PACKAGE = f"{loader.package(REFERENCES.folder)}.{ASSIGNMENT}"
+
+
+def points(verdict: NotebookVerdict) -> dict[str, float | None]:
+    return {cell.cell: cell.points for cell in verdict.cells if cell.status != "manual"}
+
+
+def full(notebook: str) -> dict[str, float]:
+    """Autograded cell -> its points."""
+    graded = [cell for cell in assignment(ASSIGNMENT).source[notebook].cells if cells.is_autograded(cell)]
+    return {str(cells.grade_id(cell)): cells.max_points(cell) for cell in graded}
+
+
+def cell_of(exercise: str) -> str:
+    """The solution cell that the answers to an exercise fill."""
+    right, _ = loader.sample_answers(REFERENCES.folder, f"{ASSIGNMENT}/{exercise}")
+    return right[0].cell
+
+
+# --- several mistakes in one cell -------------------------------------------------------------------------------------
+
+
+def with_changes(notebook: str, *chosen: tuple[str, str]) -> dict[str, str]:
+    """The solution of one cell with the changes of several wrong answers, (exercise, name) each."""
+    cell = cell_of(chosen[0][0])
+    text = solution(ASSIGNMENT, notebook, cell)
+    for exercise, name in chosen:
+        for old, new in answer(f"{ASSIGNMENT}/{exercise}", name).changes:
+            assert old in text
+            text = text.replace(old, new)
+    return {cell: text}
+
+
+TOGETHER = [
+    (ATTENTION, [("attention_scores", "divided by k"), ("attention_output", "softmax over the queries")]),
+    (ATTENTION, [("attention_scores", "not divided"), ("attention_heads", "unfolded by view alone")]),
+    (ATTENTION, [("attention_scores", "multiplied by the root of k"), ("attention_mask", "masks in the wrong order")]),
+    (ATTENTION, [("attention_output", "weights transposed"), ("attention_dropout", "no dropout")]),
+    (ATTENTION, [("self_attention_maps", "with bias"), ("self_attention_forward", "heads before tokens")]),
+    (BLOCK, [("block_attention", "no norm"), ("block_feed_forward", "no second skip")]),
+    (BLOCK, [("positional_values", "a base of 1000"), ("positional_forward", "multiplied")]),
+    (TRAINING, [("classifier_parts", "a plain list"), ("classifier_forward", "no positions"),
+                ("classifier_padding", "blocks not told")]),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("notebook", "chosen"), TOGETHER, ids=[" and ".join(name for _, name in chosen) for _, chosen in TOGETHER]
+)
+def test_mistakes_in_one_cell_cost_their_own_points_alone_and_are_all_named(
+    notebook: str, chosen: list[tuple[str, str]]
+) -> None:
+    verdicts = trials(ASSIGNMENT).run(with_changes(notebook, *chosen)).verdicts
+    left = {exercise: answer(f"{ASSIGNMENT}/{exercise}", name).points for exercise, name in chosen}
+    assert {name: verdict.points for name, verdict in verdicts.items()} == {
+        name: left.get(name, full(notebook)[name]) for name in verdicts
+    }
+    named = {check.mistake for verdict in verdicts.values() for check in verdict.checks if check.mistake}
+    assert {answer(f"{ASSIGNMENT}/{exercise}", name).mistake for exercise, name in chosen} <= named
+
+
+@pytest.mark.slow
+def test_what_the_published_model_does_not_do_about_padding_is_said_twice() -> None:
+    text = text_of(f"{ASSIGNMENT}/classifier_padding", "as the assignment was published")
+    verdicts = trials(ASSIGNMENT).run({cell_of("classifier_padding"): text}).verdicts
+    said = {check.mistake for check in verdicts["classifier_padding"].checks if not check.passed}
+    assert said == {"M15-padding", "M10-unsaid"}
+
+
+# --- points -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_points_are_forty_twelve_of_them_given_by_hand() -> None:
+    automatic = sum(sum(full(notebook).values()) for notebook in NOTEBOOKS)
+    source = assignment(ASSIGNMENT).source
+    every = [cell for notebook in NOTEBOOKS for cell in source[notebook].cells if cells.is_graded(cell)]
+    assert (automatic, sum(cells.max_points(cell) for cell in every)) == (28, 40)
+
+
+def test_every_exercise_has_a_graded_cell() -> None:
+    assert {name for notebook in NOTEBOOKS for name in full(notebook)} == set(
+        loader.names(REFERENCES.folder, ASSIGNMENT)
+    )
+
+
+# --- the real stages --------------------------------------------------------------------------------------------------
+
+#: Notebook -> wrong answers in different cells of it, (exercise, name) each.
+SUBMISSIONS = [
+    (ATTENTION, [("attention_output", "softmax over the queries"), ("self_attention_maps", "with bias"),
+                 ("bank_reading", "all wrong")]),
+    (ATTENTION, [("attention_mask", "masks in the wrong order"), ("self_attention_forward", "heads before tokens"),
+                 ("bank_reading", "two wrong")]),
+    (BLOCK, [("block_attention", "pre-norm"), ("attention_cost", "the square of p"), ("mean_pooling", "the sum"),
+             ("positional_forward", "rows to sentences, as in tutorials with the tokens first")]),
+    (BLOCK, [("block_feed_forward", "second skip from the block's input"), ("positional_values", "learned"),
+             ("attention_cost", "dot products for free"), ("mean_pooling", "padding averaged in")]),
+    (TRAINING, [("classifier_padding", "blocks not told")]),
+    (TRAINING, [("classifier_parts", "a plain list")]),
+    (BIAS, [("masked_word_probability", "among the given words")]),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("notebook", "chosen"), SUBMISSIONS, ids=[" and ".join(name for _, name in chosen) for _, chosen in SUBMISSIONS]
+)
+def test_the_stages_give_the_same_points(notebook: str, chosen: list[tuple[str, str]]) -> None:
+    made = {exercise: answer(f"{ASSIGNMENT}/{exercise}", name) for exercise, name in chosen}
+    texts = {one.cell: text_of(f"{ASSIGNMENT}/{exercise}", one.name) for exercise, one in made.items()}
+    verdict = grade_cells(ASSIGNMENT, notebook, texts)
+    left = full(notebook) | {exercise: one.points for exercise, one in made.items()}
+    assert points(verdict) == pytest.approx(left)
+    assert {one.mistake for one in made.values() if one.mistake} <= mistakes_of(verdict)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_right_answers_in_another_style_pass_the_stages(notebook: str) -> None:
+    texts = {}
+    for exercise in full(notebook):
+        right, _ = loader.sample_answers(REFERENCES.folder, f"{ASSIGNMENT}/{exercise}")
+        texts[right[0].cell] = text_of(f"{ASSIGNMENT}/{exercise}", right[0].name)
+    assert points(grade_cells(ASSIGNMENT, notebook, texts)) == full(notebook)
+
+
+# --- the oracles ------------------------------------------------------------------------------------------------------
+
+
+def test_the_default_variant_is_torchs_own_attention() -> None:
+    oracle = import_module(f"{PACKAGE}._attention_cases").torch_attention
+    attention = import_module(f"{PACKAGE}._dot_products").attention
+    generator = np.random.default_rng(0)
+    queries, keys, values = generator.normal(0, 1, (3, 2, 5, 3, 4))
+    mask = np.array([[True] * 5, [True, True, False, False, False]])
+    assert np.allclose(attention(queries, keys, values), oracle(queries, keys, values))
+    assert np.allclose(attention(queries, keys, values, mask=mask), oracle(queries, keys, values, mask))
+
+
+def test_the_stored_references_are_those_that_the_oracles_make(tmp_path: Path) -> None:
+    made = REFERENCES.build(ASSIGNMENT, REFERENCES.seed(ASSIGNMENT) or 0, tmp_path)
+    written = [path for path in sorted(made.rglob("*")) if path.is_file() and path.name != "manifest.json"]
+    assert len(written) == 3 * len(loader.names(REFERENCES.folder, ASSIGNMENT))
+    for path in written:
+        assert path.read_bytes() == (REFERENCES.folder / ASSIGNMENT / path.relative_to(made)).read_bytes(), path

@@ -115,8 +115,8 @@ def test_a_corrected_hidden_test_or_solution_needs_no_release(course: Path, caps
 
 
 def test_another_repository_stops_nobody(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = course / "nbgrader_config.py"
-    config.write_text(config.read_text().replace('"example/transformer-course"', '"university/course"'))
+    file = course / "course.toml"
+    file.write_text(file.read_text().replace('repository = "example/', 'repository = "university/', 1))
     check(course)
     assert "No grade depends on it" in capsys.readouterr().err
 

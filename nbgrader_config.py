@@ -1,4 +1,4 @@
-"""The course's nbgrader configuration: stock nbgrader, with our stations in its lists of steps.
+"""The course's nbgrader configuration: stock nbgrader, with our stages in its lists of steps.
 
 ``nbgrader generate_assignment``, ``nbgrader autograde``, ``nbgrader generate_feedback``, ``nbgrader export`` and
 the formgrader's buttons work as ever, with the verdicts of ``autograder grade``.

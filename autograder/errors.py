@@ -1,6 +1,6 @@
 """What can go wrong on the grader's side.
 
-GradingError              the teacher asked for something that cannot be done; exit code 2
+GradingError              the instructor asked for something that cannot be done; exit code 2
 └── NothingToGrade        the class is empty, or not one submission can be read
 """
 

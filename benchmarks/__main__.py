@@ -16,7 +16,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, ROOT, check_grades, make_course
 from benchmarks.measure import Measured, watched
-from benchmarks.stations import where_the_time_goes
+from benchmarks.stages import where_the_time_goes
 
 #: Each grades the students whose numbers end in two of the ten digits.
 STOCK_PARTS = 5
@@ -111,10 +111,10 @@ def notebooks(folder: Path) -> None:
     row(["all", f"{total:.1f}", ""])
 
 
-def stations(folder: Path, submissions: int) -> None:
+def stages(folder: Path, submissions: int) -> None:
     print("\n## Where the time of one submission goes (four notebooks, one worker)\n", flush=True)
-    spent = where_the_time_goes(make_course(folder / "stations", submissions), ASSIGNMENT)
-    heads(["station", "ms per submission", "share"])
+    spent = where_the_time_goes(make_course(folder / "stages", submissions), ASSIGNMENT)
+    heads(["stage", "ms per submission", "share"])
     total = sum(spent.values())
     for name, one in spent.items():
         row([name, f"{1000 * one:.0f}", f"{100 * one / total:.0f} %"])
@@ -124,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("--submissions", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
-    parser.add_argument("--only", choices=["notebooks", "throughput", "scaling", "stations"])
+    parser.add_argument("--only", choices=["notebooks", "throughput", "scaling", "stages"])
     args = parser.parse_args()
     if args.submissions < 2 * STOCK_PARTS or min(args.sizes, default=3) < 3:
         parser.error(f"--submissions takes at least {2 * STOCK_PARTS}, each of --sizes at least 3")
@@ -133,8 +133,8 @@ def main() -> None:
         folder = Path(temporary)
         if args.only in (None, "notebooks"):
             notebooks(folder)
-        if args.only in (None, "stations"):
-            stations(folder, 5)
+        if args.only in (None, "stages"):
+            stages(folder, 5)
         if args.only in (None, "throughput"):
             throughput(folder, args.submissions)
         if args.only in (None, "scaling"):

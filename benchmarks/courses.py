@@ -1,4 +1,4 @@
-"""Courses to measure on: the real DistilBERT sheet, handed in solved by as many students as wanted."""
+"""Courses to measure on: the real DistilBERT assignment, handed in solved by as many students as wanted."""
 
 from __future__ import annotations
 

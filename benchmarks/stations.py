@@ -1,4 +1,4 @@
-"""Where the time of one submission goes: the stations of the pipeline, timed one by one in one process."""
+"""Where the time of one submission goes: the stages of the pipeline, timed one by one in one process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _timed(seconds: dict[str, float], targets: dict[str, tuple[object, str]]) ->
 
 
 def where_the_time_goes(course: Course, assignment_name: str) -> dict[str, float]:
-    """station -> seconds per submission, over every submission of the course, one after the other."""
+    """stage -> seconds per submission, over every submission of the course, one after the other."""
     assignment = Assignment.open(course.root, assignment_name)
     students = course.students(assignment_name)
     seconds: dict[str, float] = defaultdict(float)

@@ -1,6 +1,6 @@
 """``make demo``: the main job on a sample class, from instructor notebooks to grades, in the folder ``build/demo/``.
 
-Everything happens as a teacher would do it: nbgrader releases, ``autograder grade`` grades, ``nbgrader export``
+Everything happens as an instructor would do it: nbgrader releases, ``autograder grade`` grades, ``nbgrader export``
 writes the CSV. Needs no network.
 """
 

@@ -18,8 +18,8 @@ from nbformat import NotebookNode
 ROOT = Path(__file__).resolve().parents[1]
 ITEMS, PAGE = ROOT / "docs" / "coverage_items.tsv", ROOT / "docs" / "coverage.md"
 SOURCES = {
-    "0": "The sheet on attention in DistilBERT",
-    "1": "The sheet on attention in NumPy",
+    "0": "The assignment on attention in DistilBERT",
+    "1": "The assignment on attention in NumPy",
     "2": "The walk through a Transformer's anatomy",
     "3": "The lab on encoders",
     "4": "The tutorial on attention and Transformers",

@@ -1,4 +1,4 @@
-"""Grading for tests: student code goes into the real released notebook and through the real stations."""
+"""Grading for tests: student code goes into the real released notebook and through the real stages."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def exercises_alone(
     """The source and the release of a notebook without the code cells that only show something.
 
     Exercises are kept, and cells that bind a name which a kept cell or an answer uses. Whole notebooks run in the
-    release's proofs.
+    release's checks.
     """
     opened = assignment(assignment_name)
     needed = {word for answer in answers for word in re.findall(r"\w+", answer)}

@@ -1,4 +1,4 @@
-"""One folder through the grader's stations, with nothing kept: no gradebook, no journal, no ``submitted/``."""
+"""One folder through the grader's stages, with nothing kept: no gradebook, no journal, no ``submitted/``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def grade_folder(
     """Grade the notebooks in ``folder``, as ``autograder grade`` would.
 
     An outcome with a failure where there is nothing to grade, or where the grader itself cannot do its work.
-    Raises GradingError where the teacher asked for what does not exist.
+    Raises GradingError where the instructor asked for what does not exist.
     """
     assignment = Assignment.open(course, assignment_name)
     require_judgeable(assignment)

@@ -35,7 +35,7 @@ from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.read import open_book
 from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
-from autograder.isolation import available, prove
+from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
 from autograder.model.assignment import Assignment
@@ -52,7 +52,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class GradingOptions:
-    """What the teacher asked for."""
+    """What the instructor asked for."""
 
     assignment: str
     students: tuple[str, ...] = ()
@@ -284,7 +284,7 @@ def _results(
         available()
         with closing(warm or KernelForkServer(imports_of(course))) as fork_server:
             start_importing(course.file.drawings)  # both while the self-test is running
-            prove()  # real attempts to escape, before the first line of a student's code
+            verify()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()
             yield from local_results([replace(job, fork_server=fork_server.address) for job in todo], order.workers)
 

@@ -28,7 +28,7 @@ class Person:
     name: str
 
     def student(self, names: Mapping[str, str]) -> str:
-        """The student's id in the course: the teacher's, or one made of name and number."""
+        """The student's id in the course: the instructor's, or one made of name and number."""
         if self.id in names:
             return names[self.id]
         if self.name == self.id:

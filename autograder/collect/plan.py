@@ -42,7 +42,7 @@ class Collected:
 
 @dataclass
 class Plan:
-    """``ignored``: what belongs to nobody, and why; ``missing``: who is on the teacher's list and sent nothing."""
+    """``ignored``: what belongs to nobody, and why; ``missing``: who is on the instructor's list and sent nothing."""
 
     kind: Kind
     students: list[Collected]

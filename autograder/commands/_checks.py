@@ -21,7 +21,7 @@ MAX_PROBLEMS = 8  # of one check are printed; the JSON document has all
 def verifications(output: Output, draft: Draft, kernels: Kernels) -> list[dict[str, Any]]:
     """What holds of a drafted release, said line by line. -> ``[{check, problems}, ...]``"""
     checks = []
-    for found in draft.prove(kernels):
+    for found in draft.verify(kernels):
         _say(output, found.name, found.problems)
         checks.append({"check": found.name, "problems": list(found.problems)})
     return checks

@@ -10,7 +10,7 @@ from autograder.exports.sheet import Cell, neutral
 
 @dataclass(frozen=True)
 class ExportFile:
-    """The file's bytes; ``notes`` for the teacher; ``left_out``: students who are not in the template."""
+    """The file's bytes; ``notes`` for the instructor; ``left_out``: students who are not in the template."""
 
     data: bytes
     notes: tuple[str, ...] = ()

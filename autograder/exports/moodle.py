@@ -3,7 +3,7 @@
 The worksheet (Assignment > View all submissions > Download grading worksheet) is read back by
 ``mod/assign/feedback/offline/importgradeslib.php`` of moodle/moodle: it must have ``Identifier``, ``Grade`` and
 ``Last modified (grade)``; ``Feedback comments`` is taken as HTML. An empty grade is passed over, and so is one above
-the maximum. The gradebook's import (docs.moodle.org, "Grade import") maps columns as the teacher says: users by
+the maximum. The gradebook's import (docs.moodle.org, "Grade import") maps columns as the instructor says: users by
 username, ID number or email address; there an empty grade means none.
 """
 

@@ -1,4 +1,4 @@
-"""What a teacher must know about a table's empty cells and deductions, a line each."""
+"""What an instructor must know about a table's empty cells and deductions, a line each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Tables as CSV: quoted as RFC 4180 has it, in UTF-8, and without a cell that a spreadsheet would take for a formula.
 
-A name such as ``=HYPERLINK(...)`` runs when a teacher opens the file. OWASP ("CSV Injection", owasp.org) puts an
+A name such as ``=HYPERLINK(...)`` runs when an instructor opens the file. OWASP ("CSV Injection", owasp.org) puts an
 apostrophe before ``=``, ``+``, ``-``, ``@``, tab, carriage return and line feed, and warns of separators inside of a
 cell: where a spreadsheet splits at semicolons, what stands after one begins a cell. :func:`neutral` does both,
 :func:`original` takes it back: nothing of a name is lost. Numbers that we write are numbers and stay as they are.
@@ -61,7 +61,7 @@ def _text(cell: Cell, digits: int) -> str:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table that the teacher gave: another system's own export. Every line is as long as the header."""
+    """A table that the instructor gave: another system's own export. Every line is as long as the header."""
 
     name: str
     header: tuple[str, ...]

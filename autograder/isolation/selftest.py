@@ -81,10 +81,10 @@ def available() -> None:
 def require() -> list[Probe]:
     """Run the self-test; raise IsolationUnavailable where the machine lacks something or a probe escapes."""
     available()
-    return prove()
+    return verify()
 
 
-def prove() -> list[Probe]:
+def verify() -> list[Probe]:
     """The self-test alone, for who has asked :func:`available` before. Raises IsolationUnavailable."""
     results = self_test()
     escaped = [f"{probe.name}: {probe.detail}" for probe in results if not probe.passed]

@@ -119,7 +119,7 @@ class Scratch:
         )
 
     def variables(self) -> dict[str, str]:
-        """The kernel's whole environment: made from nothing, so that no token of the teacher's is in it."""
+        """The kernel's whole environment: made from nothing, so that no token of the instructor's is in it."""
         home = self.root / "home"
         return {
             "PATH": os.pathsep.join((str(Path(sys.prefix, "bin")), "/usr/bin", "/bin")),

@@ -1,4 +1,4 @@
-"""What travels between the stations: the judge's words about one submission, and their JSON form.
+"""What travels between the stages: the judge's words about one submission, and their JSON form.
 
 A verdict is made in the trusted process alone. ``verdicts.json`` beside an autograded notebook
 holds one :class:`NotebookVerdict` per notebook; ``docs/verdicts.md`` describes the format.

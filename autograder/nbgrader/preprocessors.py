@@ -1,4 +1,4 @@
-"""nbgrader's preprocessors around our stations, each a few lines; ``nbgrader_config.py`` puts them in its lists."""
+"""nbgrader's preprocessors around our stages, each a few lines; ``nbgrader_config.py`` puts them in its lists."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SetRepository(NbGraderPreprocessor):
 
 
 class RebuildSubmission(NbGraderPreprocessor):
-    """The station REBUILD in the place of nbgrader's own repairs."""
+    """The stage REBUILD in the place of nbgrader's own repairs."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
         prepared, name = _prepared(resources), resources["nbgrader"]["notebook"]

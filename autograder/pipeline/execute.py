@@ -1,4 +1,4 @@
-"""The station RUN: a rebuilt notebook goes through a kernel; out come its outputs and the answers to be judged.
+"""The stage RUN: a rebuilt notebook goes through a kernel; out come its outputs and the answers to be judged.
 
 Nothing that comes out is a verdict. What a submission does to itself (errors, crashes, time-outs, floods) is told in
 :class:`CellOutcome`; what goes wrong on the grader's side is :class:`InfrastructureError`.

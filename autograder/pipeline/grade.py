@@ -1,4 +1,4 @@
-"""One submission through the three stations: rebuild, run, judge. Knows no gradebook and no command line."""
+"""One submission through the three stages: rebuild, run, judge. Knows no gradebook and no command line."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Prepared:
 
 
 def prepare(submission: Submission, assignment: Assignment) -> Prepared:
-    """The station REBUILD for every notebook of a submission."""
+    """The stage REBUILD for every notebook of a submission."""
     rebuilt: dict[str, RebuiltNotebook] = {}
     unreadable: dict[str, NotebookVerdict] = {}
     for name in assignment.source:

@@ -1,4 +1,4 @@
-"""The station JUDGE: answers and stored references in, verdicts out. Runs in the trusted process alone.
+"""The stage JUDGE: answers and stored references in, verdicts out. Runs in the trusted process alone.
 
 Nothing that the kernel said about itself earns a point here: only the numbers that were handed over do. That a cell
 stopped with an error can only cost points: answers count where their cell's hidden part ran to its end.
@@ -72,7 +72,7 @@ def _written(cell: NotebookNode) -> CellVerdict:
 
 
 def solution_source(notebook: NotebookNode) -> str:
-    """The student's own code: every code cell that the teacher did not write."""
+    """The student's own code: every code cell that the instructor did not write."""
     own = [cell.source for cell in notebook.cells if cell.cell_type == "code" and not cells.is_locked(cell)]
     return "\n\n".join(own)
 

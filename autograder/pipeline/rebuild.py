@@ -1,4 +1,4 @@
-"""The station REBUILD: the notebook that is run is made anew from the trusted source.
+"""The stage REBUILD: the notebook that is run is made anew from the trusted source.
 
 Of what the student sent only two things count: the text of the solution cells, and the text of cells
 that the student added. Everything else (protected cells, metadata, tags, ids, types, outputs) comes from

@@ -1,6 +1,6 @@
 """Making a student's outputs and texts harmless, before anybody's browser shows them.
 
-Applied to what is saved under ``autograded/`` (the formgrader renders it in the teacher's session) and
+Applied to what is saved under ``autograded/`` (the formgrader renders it in the instructor's session) and
 once more by the feedback page. Allow-lists throughout: what is not known to be inert is not kept.
 """
 
@@ -73,7 +73,7 @@ def _keep_attribute(tag: str, attribute: str, value: str) -> str | None:
 def harmless(notebook: NotebookNode) -> NotebookNode:
     """A copy that any page may show: outputs cleaned, dangerous Markdown turned into plain text.
 
-    Protected cells are the teacher's own text and stay as they are. Marks in nbgrader's terms (an error
+    Protected cells are the instructor's own text and stay as they are. Marks in nbgrader's terms (an error
     output, a number as the result) survive.
     """
     copy = nbformat.from_dict(deepcopy(notebook))

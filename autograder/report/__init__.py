@@ -1,4 +1,4 @@
-"""What a teacher reads about a class: one page and its pictures, made from verdicts and students' own code."""
+"""What an instructor reads about a class: one page and its pictures, made from verdicts and students' own code."""
 
 from autograder.report.page import write_report
 

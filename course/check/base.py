@@ -1,6 +1,6 @@
 """What every check has in common: how it fails, how it passes, and shapes before values.
 
-Imports no torch: the NumPy sheet is checked with the same words.
+Imports no torch: the NumPy assignment is checked with the same words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The drawings of the NumPy sheet: heads with matrices of their own, and a classifier on top of BERT."""
+"""The drawings of the NumPy assignment: heads with matrices of their own, and a classifier on top of BERT."""
 
 from __future__ import annotations
 

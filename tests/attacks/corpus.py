@@ -2,7 +2,7 @@
 
 Every attack stands before a wrong answer in ``1_embedding`` that deserves 0 of 5 points. ``T…`` are the rows of the
 threat list; ``A…`` were thought up by reading this project's source as a student would. In the texts ``{course}`` is
-the teacher's course folder and ``{references}`` the stored references: an attacker is taken to know every path.
+the instructor's course folder and ``{references}`` the stored references: an attacker is taken to know every path.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ probe.Case.compare = compare"""),
 import gc
 found = [o for o in gc.get_objects() if type(o).__name__ in ('Case', 'Exercise', 'Reference') or 'expected' in str(type(o))]
 print(len(found))"""),
-    Attack("A06", "compares on the spot, in its own process, with the teacher's judge", """
+    Attack("A06", "compares on the spot, in its own process, with the instructor's judge", """
 import os
 os.environ.pop('AUTOGRADER_ANSWERS', None)"""),
     Attack("A07", "points the inputs at a folder of its own", """

@@ -34,7 +34,7 @@ QUICK = {"T01", "T06", "T07", "T09", "T12-disk", "A01", "A11", "A30", "A51"}
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A teacher's course with a gradebook, another student's submission and a journal."""
+    """An instructor's course with a gradebook, another student's submission and a journal."""
     made = new_course(tmp_path_factory.mktemp("attacked") / "course")
     other = made.submitted("other", "distilbert")
     shutil.copytree(made.root / "release" / "distilbert", other)

@@ -57,5 +57,5 @@ def photograph(tmp_path_factory: pytest.TempPathFactory) -> Photograph:
 
 @pytest.fixture(scope="session")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """The sheet ``distilbert``, released; to be copied, not written into."""
+    """The assignment ``distilbert``, released; to be copied, not written into."""
     return new_course(tmp_path_factory.mktemp("course") / "course")

@@ -1,4 +1,4 @@
-"""What a teacher does in nbgrader's formgrader, by its buttons; every step waits for what it brings about."""
+"""What an instructor does in nbgrader's formgrader, by its buttons; every step waits for what it brings about."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ TELEPHONE, WIDE = 400, 1400
 
 @pytest.fixture(scope="module")
 def graded(released: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A part of the sample class, graded and reported on by the commands that a teacher types."""
+    """A part of the sample class, graded and reported on by the commands that an instructor types."""
     folder = shutil.copytree(released.root, tmp_path_factory.mktemp("graded") / "course")
     for student in build_sample_class(folder):
         if student not in STUDENTS:

@@ -35,8 +35,8 @@ MOODLE = "{name}_{number}_assignsubmission_file_"
 @pytest.fixture(scope="session")
 def released(tmp_path_factory):
     root = tmp_path_factory.mktemp("collect") / "course"
-    for station in ("source", "release"):
-        shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
+    for stage in ("source", "release"):
+        shutil.copytree(ROOT / stage / SHEET, root / stage / SHEET)
     copy_exercises(root, SHEET)
     return root
 
@@ -100,7 +100,7 @@ def test_moodle_with_folders_and_without(course, tmp_path, separator):
     assert submitted(course) == {f"SeánOBrien-7/{ONE}": b"7", f"SeánOBrien-8/{ONE}": b"8", f"李小龍-9/{ONE}": b"9"}
 
 
-def test_the_teachers_list_names_students_and_tells_who_sent_nothing(course, tmp_path, capsys):
+def test_the_instructors_list_names_students_and_tells_who_sent_nothing(course, tmp_path, capsys):
     (tmp_path / "names.csv").write_text("id,student\n101,ada\n102,alan\n", encoding="utf-8-sig")
     source = packed(tmp_path / "c.zip", {f"lovelaceada_101_9001_{ONE}": b"1"})
     assert collect(course, source, "--names", str(tmp_path / "names.csv")) == 0
@@ -252,7 +252,7 @@ def test_a_students_own_timestamp_is_neither_written_nor_believed(course, tmp_pa
     assert read_times(course.root, SHEET) == {}
 
 
-def test_times_come_from_the_teachers_list(course, tmp_path, capsys):
+def test_times_come_from_the_instructors_list(course, tmp_path, capsys):
     source = packed(tmp_path / "c.zip", {f"ada_101_1_{ONE}": b"x", f"alan_102_2_{ONE}": b"y"})
     (tmp_path / "times.csv").write_text("id,time\n101,2026-11-21T18:00:00+01:00\n999,2026-11-21T18:00:00+01:00\n")
     assert collect(course, source, "--times", str(tmp_path / "times.csv")) == 0

@@ -1,4 +1,4 @@
-"""Classes and functions of the DistilBERT sheet as students write them, with places where they go wrong."""
+"""Classes and functions of the DistilBERT assignment as students write them, with places where they go wrong."""
 
 from __future__ import annotations
 

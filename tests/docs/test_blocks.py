@@ -57,7 +57,7 @@ def lines() -> list[Line]:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The course with the sheet released, and Canvas's zip of three students' submissions beside it."""
+    """The course with the assignment released, and Canvas's zip of three students' submissions beside it."""
     root = tmp_path_factory.mktemp("term") / "course"
     root.mkdir()
     settings = ("nbgrader_config.py", "course.toml", "pyproject.toml", "constraints.txt", "environment-student.yml")

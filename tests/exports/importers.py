@@ -75,7 +75,7 @@ def moodle_worksheet(data: bytes, people: list[Person]) -> dict[str, tuple[str, 
 
 
 def moodle_gradebook(data: bytes, key: str, people: list[Person], column: str) -> dict[str, str]:
-    """Username -> grade. key: the column that the teacher maps users by; an unknown user stops the import."""
+    """Username -> grade. key: the column that the instructor maps users by; an unknown user stops the import."""
     columns, *rows = strictly(data)
     grades = {}
     for row in rows:

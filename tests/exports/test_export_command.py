@@ -1,4 +1,4 @@
-"""``autograder export`` and ``nbgrader export`` as a teacher types them."""
+"""``autograder export`` and ``nbgrader export`` as an instructor types them."""
 
 from __future__ import annotations
 

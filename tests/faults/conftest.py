@@ -52,7 +52,7 @@ def grader(course: Course, *words: str, **options: object) -> subprocess.Popen[b
 
 
 def finish(course: Course, *words: str) -> int:
-    """Grade to the end, as the teacher would who types the command again."""
+    """Grade to the end, as the instructor would who types the command again."""
     code = grader(course, *words).wait(timeout=300)
     assert code in (0, 1), (course.root / "grader.log").read_text()[-3000:]
     return code

@@ -25,7 +25,7 @@ CSP = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
 
 
 def formgrader_page(notebook: Path) -> str:
-    """What nbgrader's SubmissionHandler sends to the teacher's browser."""
+    """What nbgrader's SubmissionHandler sends to the instructor's browser."""
     config = Config()
     config.HTMLExporter.template_name = "formgrade"
     config.HTMLExporter.extra_template_basedirs = [handlers.template_path]

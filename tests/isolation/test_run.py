@@ -1,4 +1,4 @@
-"""The station RUN: cells in, outputs and harvested answers out, whatever the cells do."""
+"""The stage RUN: cells in, outputs and harvested answers out, whatever the cells do."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_a_script_in_an_output_stays_out(go: Go) -> None:
     assert all("application/javascript" not in output.get("data", {}) for output in ran.notebook.cells[0].outputs)
 
 
-def test_nothing_of_the_teachers_environment_reaches_the_kernel(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_the_instructors_environment_reaches_the_kernel(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
     ran = go(cell("import os\nprint(dict(os.environ))\nprint(open('/proc/self/environ').read())"))
     assert "hunter2" not in text(ran.notebook) and "AUTOGRADER_ANSWERS" in text(ran.notebook)

@@ -57,7 +57,7 @@ def solution() -> SimpleNamespace:
 
 
 def takes_mask() -> bool:
-    """Is the padding mask, an extension of the sheet, part of the classifier?"""
+    """Is the padding mask, an extension of the assignment, part of the classifier?"""
     return "attention_mask" in signature(solution().DistilBertClassifier.forward).parameters
 
 

@@ -134,7 +134,7 @@ def test_padding_changes_nothing_where_the_mask_is_given(encoders: Pair) -> None
         close(states[:, real], hidden_states[:, real])
         close(weights.transpose(2, 3)[:, real], attentions.transpose(2, 3)[:, real])
         return
-    # The sheet's own signature has no mask: each sentence by itself must give what the padded batch gives.
+    # The assignment's own signature has no mask: each sentence by itself must give what the padded batch gives.
     for row, length in enumerate(LENGTHS):
         states, weights = outputs(model, encoders.config, input_ids=ids[row : row + 1, :length])
         close(states[:, 0], hidden_states[:, row, :length])

@@ -28,7 +28,7 @@ CHECKPOINTS = [
 ]
 REVIEW = [1045, 1005, 2310, 2042, 3403, 2005, 1037, 17662, 12172, 2607, 2026, 2878, 2166, 1012]
 HATE = [101, 1045, 5223, 2023, 2061, 2172, 999, 102]
-# input ids, attention mask, logits as published; the sources are the sheet and the Hugging Face course, chapter 2
+# input ids, attention mask, logits as published; the sources are the assignment and the Hugging Face course, chapter 2
 PUBLISHED: list[tuple[list[int], list[int] | None, list[float]]] = [
     ([101, 2023, 2001, 2028, 1997, 1996, 2190, 5691, 1045, 2031, 2412, 2464, 1012, 102], None, [-4.1982, 4.5568]),
     ([101, *REVIEW, 102], None, [-1.5607, 1.6123]),

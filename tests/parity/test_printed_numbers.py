@@ -1,4 +1,4 @@
-"""The numbers that the sheet prints come out of the instructor's block, if the layers are declared in its order."""
+"""The instructor's block gives the numbers that the assignment prints, if the layers are declared in its order."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def nbgrader(course: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """``nbgrader WORDS`` in the course's folder, as a teacher types it."""
+    """``nbgrader WORDS`` in the course's folder, as an instructor types it."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     return subprocess.run(
         [sys.executable, "-m", "nbgrader", *words], cwd=course, capture_output=True, text=True, env=environment

@@ -69,7 +69,7 @@ def test_nbgrader_autograde_gives_the_grades_of_autograder_grade(sample):
 def test_what_a_submission_brings_along_is_not_copied_into_autograded(sample):
     folder = sample.submitted("ada", "distilbert")
     secret = sample.root / "secret.txt"
-    secret.write_text("the teacher's")
+    secret.write_text("the instructor's")
     (folder / "notes.txt").symlink_to(secret)
     (folder / "sub").mkdir()
     (folder / "sub" / "ipykernel_launcher.py").write_text("raise SystemExit('ours now')")

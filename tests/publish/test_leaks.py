@@ -250,7 +250,7 @@ def test_a_solution_inside_a_file_inside_a_notebook_is_found(sheet, folder, plac
     assert any("solution sheet/1_attention/attention_answer" in line for line in leaks(folder, sheet))
 
 
-def test_a_notebook_saved_as_text_among_the_teachers_files_is_found_when_it_is_released(sheet, folder):
+def test_a_notebook_saved_as_text_among_the_instructors_files_is_found_when_it_is_released(sheet, folder):
     (folder / "1_attention.py").write_text(SOLUTION)
     beside = {**sheet.files, "1_attention.py": SOLUTION.encode()}
     assert any("attention_answer" in line for line in leaks(folder, replace(sheet, files=beside)))
@@ -285,7 +285,7 @@ def test_other_numbers_and_other_bytes_are_no_leak(sheet, folder):
     assert leaks(folder, sheet) == []
 
 
-def test_what_the_teacher_shows_in_a_visible_cell_is_no_leak(sheet, folder):
+def test_what_the_instructor_shows_in_a_visible_cell_is_no_leak(sheet, folder):
     sheet.source["1_attention"].cells.append(new_markdown_cell("Hint: `weights = scores.softmax(dim=-1)`"))
     (folder / "hint.md").write_text("weights = scores.softmax(dim=-1)")
     assert leaks(folder, sheet) == []

@@ -28,8 +28,8 @@ SHEET, OTHER = "numpy_attention", "distilbert"
 def course(tmp_path):
     """One real sheet, and a library of one line."""
     root = tmp_path / "course"
-    for station in ("source", "release"):
-        shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
+    for stage in ("source", "release"):
+        shutil.copytree(ROOT / stage / SHEET, root / stage / SHEET)
     copy_exercises(root, SHEET)
     (root / "course" / "__pycache__").mkdir(parents=True)
     (root / "course" / "__init__.py").write_text('"""The library."""\n')
@@ -44,14 +44,14 @@ def course(tmp_path):
 
 def another(course):
     """A second assignment in the course."""
-    for station in ("source", "release"):
-        shutil.copytree(ROOT / station / OTHER, course / station / OTHER)
+    for stage in ("source", "release"):
+        shutil.copytree(ROOT / stage / OTHER, course / stage / OTHER)
     copy_exercises(course, OTHER)
     return OTHER
 
 
-def edit(course, station, old, new, name=SHEET):
-    path = course / station / name / "1_attention.ipynb"
+def edit(course, stage, old, new, name=SHEET):
+    path = course / stage / name / "1_attention.ipynb"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
 
@@ -171,10 +171,10 @@ def test_two_repositories_in_one_release_are_refused(course, tmp_path):
         publish(course, tmp_path / "students")
 
 
-@pytest.mark.parametrize("station", ["source", "release"])
+@pytest.mark.parametrize("stage", ["source", "release"])
 @pytest.mark.parametrize(("old", "new"), [('"points": 2', '"points": 3'), ("softmax", "soft-max")])
-def test_a_release_that_is_not_what_the_source_makes_of_itself_is_not_published(course, tmp_path, station, old, new):
-    edit(course, station, old, new)
+def test_a_release_that_is_not_what_the_source_makes_of_itself_is_not_published(course, tmp_path, stage, old, new):
+    edit(course, stage, old, new)
     assert main(["--course", str(course), "publish", str(tmp_path / "students")]) == 2
     assert not (tmp_path / "students").exists()
 
@@ -194,8 +194,8 @@ def test_the_command_that_mends_a_stale_release_is_named_with_every_stale_assign
 
 
 def test_points_in_the_text_that_the_cells_do_not_have_are_not_published(course, tmp_path):
-    for station in ("source", "release"):
-        edit(course, station, "12 points and a bonus", "11 points and a bonus")
+    for stage in ("source", "release"):
+        edit(course, stage, "12 points and a bonus", "11 points and a bonus")
     with pytest.raises(GradingError, match="the text says 11 points, the notebook has 12"):
         publish(course, tmp_path / "students")
 

@@ -27,8 +27,8 @@ def repository(root, ignore):
     if ignore:
         shutil.copy(ROOT / ".gitignore", root)
     git(root, "init", "-q")
-    git(root, "config", "user.email", "teacher@uni.example")
-    git(root, "config", "user.name", "teacher")
+    git(root, "config", "user.email", "instructor@uni.example")
+    git(root, "config", "user.name", "instructor")
     git(root, "add", ".gitignore" if ignore else "nbgrader_config.py", "nbgrader_config.py", "source", "release")
     git(root, "commit", "-q", "-m", "the course")
     return course

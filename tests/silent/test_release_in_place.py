@@ -62,10 +62,10 @@ def change(course: Path, grade_id: str, old: str, new: str) -> None:
 def proven(monkeypatch: pytest.MonkeyPatch, *problems: str) -> None:
     """Every proof holds but for these problems; no kernel is started for it."""
 
-    def prove(draft: Draft, kernels: Kernels) -> Iterator[Verification]:
+    def verify(draft: Draft, kernels: Kernels) -> Iterator[Verification]:
         yield Verification("toy", problems)
 
-    monkeypatch.setattr(Draft, "prove", prove)
+    monkeypatch.setattr(Draft, "verify", verify)
     monkeypatch.setattr(Kernels, "open", lambda isolation, imports: nullcontext())
 
 

@@ -157,8 +157,8 @@ def test_a_relative_gradebook_lies_in_the_course_wherever_we_stand(tmp_path, mon
 
 
 def test_the_environment_names_the_gradebook_through_the_kits_configuration(tmp_path, monkeypatch):
-    monkeypatch.setenv("NBGRADER_DB_URL", "postgresql+psycopg://teacher:secret@host/grades")
-    assert Course(configured(tmp_path / "ours", "")).db_url == "postgresql+psycopg://teacher:secret@host/grades"
+    monkeypatch.setenv("NBGRADER_DB_URL", "postgresql+psycopg://instructor:secret@host/grades")
+    assert Course(configured(tmp_path / "ours", "")).db_url == "postgresql+psycopg://instructor:secret@host/grades"
     assert plain(tmp_path / "theirs").db_url == f"sqlite:///{tmp_path}/theirs/gradebook.db"  # as for nbgrader
 
 

@@ -24,8 +24,8 @@ Change = Callable[[dict[str, NotebookNode], NotebookNode], None]
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     root = tmp_path / "course"
-    for station in ("source", "release"):
-        shutil.copytree(ROOT / station / SHEET, root / station / SHEET)
+    for stage in ("source", "release"):
+        shutil.copytree(ROOT / stage / SHEET, root / stage / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "submitted" / "ada" / SHEET)
     copy_exercises(root, SHEET)
     for name in ("nbgrader_config.py", "course.toml"):
@@ -33,9 +33,9 @@ def course(tmp_path: Path) -> Path:
     return root
 
 
-def change(course: Path, station: str, do: Callable[[dict[str, NotebookNode], NotebookNode], None]) -> None:
+def change(course: Path, stage: str, do: Callable[[dict[str, NotebookNode], NotebookNode], None]) -> None:
     """``do(cells by id, notebook)`` on the first notebook of the source or the release."""
-    path = course / station / SHEET / "1_attention.ipynb"
+    path = course / stage / SHEET / "1_attention.ipynb"
     notebook = nbformat.read(path, as_version=4)
     do({cells.grade_id(cell) or cell.cell_type: cell for cell in notebook.cells}, notebook)
     nbformat.write(notebook, path)

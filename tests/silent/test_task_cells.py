@@ -53,7 +53,7 @@ def instructor_notebook() -> NotebookNode:
 
 
 def with_kernels(job: Job) -> JobResult:
-    """The stations as a worker runs them, with kernels that are warm already."""
+    """The stages as a worker runs them, with kernels that are warm already."""
     assignment = Assignment.open(job.course, job.assignment)
     submission = read_submission(job.course.submitted(job.student, job.assignment), job.student, assignment)
     graded = grade(submission, assignment, kernels(), Limits())

@@ -152,8 +152,8 @@ def course(tmp_path: Path) -> Path:
     copy_exercises(root, SHEET)
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, root)
-    for station in ("source", "release"):
-        path = root / station / SHEET / f"{NOTEBOOK}.ipynb"
+    for stage in ("source", "release"):
+        path = root / stage / SHEET / f"{NOTEBOOK}.ipynb"
         notebook = nbformat.read(path, as_version=4)
         next(cell for cell in notebook.cells if cells.grade_id(cell) == "softmax").source = ASSERTS
         nbformat.write(notebook, path)

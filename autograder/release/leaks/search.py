@@ -1,8 +1,8 @@
 """Does a folder give away what students must not see? Searched by content, not by marker.
 
 What is searched for comes from the trusted side: solution regions, hidden tests, mark schemes, model answers, the
-files under ``solutions/``, and the expected tensors, as raw bytes and as numbers printed to four digits. What
-the teacher shows in the same assignment's visible text is no leak, unless it is most of a solution. In a notebook every
+files that students hand in, and the expected tensors, as raw bytes and as numbers printed to four digits. What the
+instructor shows in the same assignment's visible text is no leak, unless it is most of a solution. In a notebook every
 line that looks like a marker is one, and so is whatever only hidden tests say.
 """
 

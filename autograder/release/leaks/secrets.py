@@ -25,7 +25,7 @@ _TRIVIAL = re.compile(
 
 @dataclass(frozen=True)
 class Needle:
-    """A piece of a secret without its white space; ``shown`` is the line as a teacher knows it."""
+    """A piece of a secret without its white space; ``shown`` is the line as an instructor knows it."""
 
     squeezed: str
     owner: str

@@ -1,4 +1,4 @@
-"""A teacher in the formgrader: release, autograde, read, mark a written answer, comment, feedback."""
+"""An instructor in the formgrader: release, autograde, read, mark a written answer, comment, feedback."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def hand_in(course: Course) -> None:
-    """Grace's softmax is not normalised; the other code is right, and her written answers wait for the teacher."""
+    """Grace's softmax is not normalised; the other code is right, and her written answers wait for the instructor."""
     folder = course.submitted(STUDENT, SHEET)
     folder.mkdir(parents=True)
     softmax = solution(SHEET, "1_attention", "softmax_answer")
@@ -71,7 +71,7 @@ def hand_in(course: Course) -> None:
     (folder / "submission_secret.txt").write_text("a secret of this submission")
 
 
-def test_a_teachers_day_in_the_formgrader(browser: WebDriver, server: Server, photograph: Photograph) -> None:
+def test_a_instructors_day_in_the_formgrader(browser: WebDriver, server: Server, photograph: Photograph) -> None:
     course = Course(server.folder)
     page = Formgrader(browser, server)
     assert "Success" in page.press(SHEET, "assign")

@@ -1,0 +1,80 @@
+"""What an author writes into the stubs of ``autograder new signals/median``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+ORACLE = '''"""The hidden cases of the exercise."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from autograder.exercise import Case, Exercise, Mistake
+
+
+def make(generator: np.random.Generator) -> list[Case]:
+    return [_case(generator.normal(size=size)) for size in (5, 8, 13)]
+
+
+def _case(values: np.ndarray) -> Case:
+    ordered = sorted(values.tolist())
+    middle = len(ordered) // 2
+    right = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    return Case(inputs={"values": values}, expected={"median": np.array(right)})
+
+
+def _mean(case: Case) -> Mapping[str, np.ndarray]:
+    return {"median": np.array(case.inputs["values"].mean())}
+
+
+MEAN = Mistake("mean", "This is the mean.", "The median is the value in the middle.", _mean)
+EXERCISE = Exercise(make, mistakes=[MEAN])
+'''
+ANSWERS = '''"""Right and wrong answers."""
+
+from autograder.exercise import SampleAnswer
+
+RIGHT = [SampleAnswer("a percentile", text="def median(values):\\n    return np.percentile(values, 50)")]
+WRONG = [SampleAnswer("the mean", text="def median(values):\\n    return np.mean(values)", points=0, mistake="mean")]
+'''
+TITLE = "# 1 · Smoothing a signal\n\n1 notebook · 3 points · about 15 minutes"
+TEXT = "## Exercise · Median\n\n| points | time |\n|---|---|\n| 1 | 5 minutes |\n\nThe value in the middle."
+ANSWER = '''def median(values):
+    """The value in the middle of (n,) values; of an even number, the mean of the two in the middle."""
+    ### BEGIN SOLUTION
+    return np.median(values)
+    ### END SOLUTION'''
+GRADED = """assert median(np.array([3.0, 1.0, 8.0])) == 3, "3, 1 and 8 in order: the median is the one in the middle."
+### BEGIN HIDDEN TESTS
+from autograder import reference
+
+for case in reference("signals/median"):
+    case.compare(median=median(case.values))
+### END HIDDEN TESTS"""
+
+
+def fill_in(course: Path) -> None:
+    """Every stub of ``signals/median`` with what an author would have written."""
+    folder = course / "exercises" / "signals" / "median"
+    (folder / "oracle.py").write_text(ORACLE, encoding="utf-8")
+    (folder / "answers.py").write_text(ANSWERS, encoding="utf-8")
+    path = course / "source" / "signals" / "1_smoothing.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    texts = {"title": TITLE, "median_text": TEXT, "median_answer": ANSWER, "median": GRADED}
+    for cell in notebook.cells:
+        cell.source = texts.get(cell.id, cell.source)
+    nbformat.write(notebook, path)
+
+
+def hand_in(course: Path, student: str, answers: dict[str, str]) -> None:
+    """The released notebook, as a student hands it in: ``answers`` (cell id -> body of the function) filled in."""
+    notebook = nbformat.read(course / "release" / "signals" / "1_smoothing.ipynb", as_version=4)
+    for cell in notebook.cells:
+        if cell.id in answers:
+            cell.source = cell.source.replace("raise NotImplementedError()", answers[cell.id])
+    path = course / "submitted" / student / "signals" / "1_smoothing.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)

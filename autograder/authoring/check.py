@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring.sample_answers import Sample, problems, samples
+from autograder.authoring.sample_answers import Problem, Sample, problems, samples
 from autograder.authoring.trial import Trials
 from autograder.classroom.fingerprint import digest, machine_parts
 from autograder.errors import GradingError
@@ -24,12 +24,17 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ExerciseCheck:
-    """What the sample answers of one exercise showed. ``problems`` is empty where all is as their author says."""
+    """What the sample answers of one exercise showed.
+
+    problems: where somebody would get points that they should not, or lose some; and what is missing.
+    doubts: names, messages and visible checks that are not as the author says.
+    """
 
     exercise: str
     right: int
     wrong: int
-    problems: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def check_exercises(
@@ -52,34 +57,39 @@ def check_exercises(
     return [_summary(name, found, assignment) for name in ([exercise] if exercise else known)]
 
 
-def _tried(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[str]]:
+def _tried(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[Problem]]:
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         for number, said in enumerate(pool.map(lambda sample: _problems(trials, sample), chosen), 1):
             progress(number, len(chosen))
             yield said
 
 
-def _problems(trials: Trials, sample: Sample) -> list[str]:
+def _problems(trials: Trials, sample: Sample) -> list[Problem]:
     try:
         return problems(trials, sample)
     except GradingError as error:
-        return [str(error)]
+        return [Problem(str(error), points=True)]
 
 
-def _summary(name: str, found: list[tuple[Sample, list[str]]], assignment: Assignment) -> ExerciseCheck:
+def _summary(name: str, found: list[tuple[Sample, list[Problem]]], assignment: Assignment) -> ExerciseCheck:
     own = [(sample, said) for sample, said in found if sample.exercise == name]
     right = sum(sample.right for sample, _ in own)
-    said = [
-        f"{'right' if sample.right else 'wrong'} answer {sample.answer.name!r}: {line}"
-        for sample, lines in own
-        for line in lines
-    ]
+    said = _said(own, points=True)
     path = Path(loader.FOLDER, assignment.name, name, loader.ANSWERS)
     if not right or right == len(own):
         said.append(f"{path} must hold at least one right and one wrong answer: nothing else tests the exercise")
     if name not in _graded(assignment):
         said.append(f"no notebook of {assignment.name} has a graded cell {name!r}")
-    return ExerciseCheck(name, right, len(own) - right, tuple(said))
+    return ExerciseCheck(name, right, len(own) - right, tuple(said), tuple(_said(own, points=False)))
+
+
+def _said(found: list[tuple[Sample, list[Problem]]], points: bool) -> list[str]:
+    return [
+        f"{'right' if sample.right else 'wrong'} answer {sample.answer.name!r}: {problem.text}"
+        for sample, problems_found in found
+        for problem in problems_found
+        if problem.points == points
+    ]
 
 
 def _graded(assignment: Assignment) -> set[str | None]:

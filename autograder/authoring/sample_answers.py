@@ -46,54 +46,69 @@ def samples(trials: Trials, exercise: str = "") -> list[Sample]:
     return found
 
 
-def problems(trials: Trials, sample: Sample) -> list[str]:
+@dataclass(frozen=True)
+class Problem:
+    """Something that is not as the author of a sample answer says.
+
+    points: True where somebody would get points that they should not, or lose some. False for the rest: a name, what a
+    message says, whether the visible check sees it. Which names can be told apart depends on the cases that were drawn.
+    """
+
+    text: str
+    points: bool = False
+
+
+def problems(trials: Trials, sample: Sample) -> list[Problem]:
     """What is not as the author says; empty where all is well. Raises GradingError for an answer that cannot be tried.
 
     A right answer has full points and passes the visible checks, everywhere but in the cells that it costs (a bonus,
-    say). A wrong one leaves the points it should,
-    in its own cell and in those it also costs, is named, and costs no other cell anything.
+    say). A wrong one leaves the points it should, in its own cell and in those it also costs, is named, and costs no
+    other cell anything.
     """
     answer = sample.answer
     texts = texts_of(answer, trials.solutions)
     in_file = bool(set(texts) & trials.assignment.deliverables)
     tried = trials.run(texts, only=(sample.exercise, *answer.costs) if in_file else ())
     if sample.exercise not in tried.verdicts:
-        return [f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}"]
+        return [Problem(f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}", points=True)]
     said = list(_right(answer, tried)) if sample.right else list(_wrong(trials, sample, tried))
-    return said + [f"the message shows an expected value: {leak}" for leak in leaked(trials, tried)]
+    return said + [Problem(f"the message shows an expected value: {leak}") for leak in leaked(trials, tried)]
 
 
-def _right(answer: SampleAnswer, tried: Tried) -> Iterator[str]:
+def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
     for name, verdict in tried.verdicts.items():
         costs = name in answer.costs
         if costs == (verdict.status == "passed") or verdict.points != answer.costs.get(name, verdict.max_points):
-            yield f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}"
+            yield Problem(
+                f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}", points=True
+            )
     for name, message in tried.visible.items():
         if message and name not in answer.costs:
-            yield f"{name}: the visible check refuses it: {message}"
+            yield Problem(f"{name}: the visible check refuses it: {message}")
 
 
-def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[str]:
+def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[Problem]:
     answer, own = sample.answer, tried.verdicts[sample.exercise]
     expected = {sample.exercise: own.max_points if answer.points is None else answer.points, **answer.costs}
     for name, verdict in tried.verdicts.items():
         want = expected.get(name, verdict.max_points)
         if verdict.points is None or not np.isclose(verdict.points, want):
-            yield f"{name}: {verdict.points} points are left, {want:g} should be: {_words(verdict)}"
+            text = f"{name}: {verdict.points} points are left, {want:g} should be: {_words(verdict)}"
+            yield Problem(text, points=True)
     lost = [verdict for verdict in tried.verdicts.values() if verdict.status != "passed"]
     if not lost:
-        yield "it is accepted"
+        yield Problem("it is accepted", points=True)
     named = {check.mistake for verdict in lost for check in verdict.checks if check.mistake}
     if answer.mistake and answer.mistake not in named:
-        yield f"it is not called {answer.mistake}, but {', '.join(sorted(named)) or 'has no name'}"
+        yield Problem(f"it is not called {answer.mistake}, but {', '.join(sorted(named)) or 'has no name'}")
     if not answer.mistake and named:
-        yield f"it has a name: {', '.join(sorted(named))}"
+        yield Problem(f"it has a name: {', '.join(sorted(named))}")
     catalogue = _catalogue(trials, sample, tried)
     if unknown := named - catalogue:
-        yield f"{', '.join(sorted(unknown))} is in no catalogue (Exercise.mistakes)"
+        yield Problem(f"{', '.join(sorted(unknown))} is in no catalogue (Exercise.mistakes)")
     seen = any(message for name, message in tried.visible.items() if name in {sample.exercise, *answer.costs})
     if seen == answer.unseen:
-        yield "the visible check sees it: set unseen=False" if seen else "the visible check accepts it"
+        yield Problem("the visible check sees it: set unseen=False" if seen else "the visible check accepts it")
 
 
 def _catalogue(trials: Trials, sample: Sample, tried: Tried) -> set[str]:

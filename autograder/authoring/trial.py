@@ -55,7 +55,7 @@ class Trials:
         self.assignment = assignment
         self.solutions = solutions(assignment)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", "autograder.authoring.server", str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", "autograder.authoring.server", str(theirs.fileno())]
         environment = {**os.environ, "MPLBACKEND": "agg", "TOKENIZERS_PARALLELISM": "false"}
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment)
         theirs.close()

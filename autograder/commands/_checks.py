@@ -30,7 +30,7 @@ def verifications(output: Output, draft: Draft, kernels: Kernels) -> list[dict[s
 def exercises(output: Output, course: Course, assignment: Assignment, exercise: str = "") -> list[dict[str, Any]]:
     """What the sample answers show, as a table and then problem by problem.
 
-    -> ``[{exercise, right, wrong, problems}, ...]``. Raises GradingError.
+    -> ``[{exercise, right, wrong, problems, doubts}, ...]``. Raises GradingError.
     """
     from autograder.authoring.check import check_exercises, remember
 
@@ -38,11 +38,11 @@ def exercises(output: Output, course: Course, assignment: Assignment, exercise: 
         found = check_exercises(assignment, exercise, progress)
     _table(output, assignment.name, found)
     for one in found:
-        if one.problems:
-            _say(output, one.exercise, one.problems)
-    if not exercise and not any(one.problems for one in found):
+        if one.problems or one.doubts:
+            _say(output, one.exercise, (*one.problems, *one.doubts))
+    if not exercise and not any(one.problems or one.doubts for one in found):
         remember(course, assignment)
-    return [{**vars(one), "problems": list(one.problems)} for one in found]
+    return [{**vars(one), "problems": list(one.problems), "doubts": list(one.doubts)} for one in found]
 
 
 def _say(output: Output, name: str, problems: tuple[str, ...]) -> None:
@@ -60,10 +60,10 @@ def _table(output: Output, name: str, found: list[ExerciseCheck]) -> None:
     for column in ("right", "wrong", "problems"):
         table.add_column(column, justify="right")
     for one in found:
-        table.add_row(one.exercise, str(one.right), str(one.wrong), str(len(one.problems)))
+        table.add_row(one.exercise, *map(str, (one.right, one.wrong, len(one.problems) + len(one.doubts))))
     table.add_section()
     totals = (sum(getattr(one, column) for one in found) for column in ("right", "wrong"))
-    table.add_row("all", *map(str, totals), str(sum(len(one.problems) for one in found)))
+    table.add_row("all", *map(str, totals), str(sum(len(one.problems) + len(one.doubts) for one in found)))
     output.console.print(table)
 
 

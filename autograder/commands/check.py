@@ -74,5 +74,5 @@ def _check(output: Output, course: Course, name: str, exercise: str, kernels: Ca
         with drafted(course, name) as draft:
             checks = _checks.verifications(output, draft, kernels())
         found = _checks.exercises(output, course, Assignment.unreleased(course, name))
-    holds = not any(one["problems"] for one in (*checks, *found))
+    holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *found))
     return {"assignment": name, "holds": holds, "checks": checks, "exercises": found}

@@ -52,9 +52,7 @@ def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJ
                 if len(names) == 1:
                     raise
                 output.warn(f"{name}: not released: {error}")
-                done.append(
-                    {"assignment": name, "released": False, "refused": str(error), "checks": [], "exercises": []}
-                )
+                done.append(_entry(name, refused=str(error)))
     output.document({"assignments": done})
     if all(one["refused"] for one in done):
         return 2

@@ -35,7 +35,7 @@ def generate(course: Course, assignment: str, step: str | None = None, db_url: s
     step: another folder in the place of ``release``; db_url: another gradebook. Raises GradingError with nbgrader's
     reason.
     """
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment, "--force"]
+    command = [sys.executable, "-P", "-m", "nbgrader", "generate_assignment", assignment, "--force"]
     command += [f"--CourseDirectory.release_directory={step}"] if step else []
     command += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
     config = course.settings.config

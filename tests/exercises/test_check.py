@@ -39,8 +39,9 @@ def test_answers_that_are_as_their_author_says_are_no_problem(tmp_path):
 )
 def test_what_does_not_hold_of_a_wrong_answer_is_said(tmp_path, wrong, said):
     found = checked(tmp_path, wrong=wrong)
-    assert any(said in problem for problem in found.problems), found.problems
-    assert all(problem.startswith("wrong answer 'w': ") for problem in found.problems)
+    every = (*found.problems, *found.doubts)
+    assert any(said in problem for problem in every), every
+    assert all(problem.startswith("wrong answer 'w': ") for problem in every)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,8 @@ def test_what_does_not_hold_of_a_wrong_answer_is_said(tmp_path, wrong, said):
 )
 def test_a_right_answer_that_is_refused_is_said_with_the_reason(tmp_path, right, said):
     found = checked(tmp_path, right=right)
-    assert any(said in problem for problem in found.problems), found.problems
+    every = (*found.problems, *found.doubts)
+    assert any(said in problem for problem in every), every
 
 
 def test_an_answer_that_never_ends_is_stopped(tmp_path, monkeypatch):
@@ -74,7 +76,7 @@ def test_a_message_that_shows_an_expected_value_is_found(tmp_path):
         "The numbers were squared.", "2.46912 should be the first."
     )
     found = checked(tmp_path, oracle=leaking)
-    assert any("the message shows an expected value" in problem for problem in found.problems), found.problems
+    assert any("the message shows an expected value" in doubt for doubt in found.doubts), found.doubts
 
 
 def test_an_exercise_without_answers_and_one_that_no_cell_grades_are_problems(tmp_path):

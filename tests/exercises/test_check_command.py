@@ -43,19 +43,21 @@ def test_one_exercise_is_checked_alone_and_as_json(tmp_path, capsys):
     (found,) = json.loads(capsys.readouterr().out)["assignments"]
     assert (found["holds"], found["checks"]) == (False, [])
     (exercise,) = found["exercises"]
-    assert (exercise["exercise"], exercise["right"], exercise["wrong"], len(exercise["problems"])) == (
-        "doubled",
-        1,
-        1,
-        1,
-    )
+    assert [exercise[key] for key in ("exercise", "right", "wrong")] == ["doubled", 1, 1]
+    assert (len(exercise["problems"]), len(exercise["doubts"])) == (0, 1)
 
 
-def test_a_release_stays_as_it_was_where_a_sample_answer_is_misjudged(tmp_path, capsys):
-    tiny_course(tmp_path, RIGHT + MISNAMED)
+def test_a_release_stays_as_it_was_where_a_sample_answer_gets_points_that_it_should_not(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + WRONG.replace("points=0", "points=1"))
     assert run(tmp_path, "release", "tiny") == 1
-    assert "it is not called cubed" in capsys.readouterr().out
+    assert "0.0 points are left, 1 should be" in capsys.readouterr().out
     assert not (tmp_path / "release" / "tiny").exists()
+
+
+def test_a_mistake_that_an_exam_cannot_name_is_said_and_does_not_stop_its_release(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + MISNAMED)
+    assert run(tmp_path, "release", "tiny") == 0
+    assert "it is not called cubed" in capsys.readouterr().out
 
 
 def test_a_release_does_not_try_again_what_was_checked_just_before(tmp_path, capsys):

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder import cli, isolation
+from autograder.authoring.check import ExerciseCheck
 from autograder.classroom import run as class_run
 from autograder.classroom.rows import Row
 from autograder.commands import _checks, release
@@ -133,6 +134,8 @@ def test_a_quiet_release_says_what_does_not_hold(type_, monkeypatch):
 
 def test_check_says_what_an_author_must_know(type_, monkeypatch):
     proven(monkeypatch)
+    entry = {**vars(ExerciseCheck("doubled", 1, 1)), "problems": [], "doubts": []}
+    monkeypatch.setattr(_checks, "exercises", lambda *_: [entry])
     code, out, _ = type_("check", ASSIGNMENT, "--json")
     document = json.loads(out)
     assert (code, document["assignments"][0]["holds"]) == (0, True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -60,6 +63,16 @@ def instructor_notebook() -> NotebookNode:
 
 def build_course(root: Path) -> Course:
     """A released course of one assignment, with its gradebook."""
+    shutil.copytree(_built(), root, dirs_exist_ok=True)
+    return Course(root)
+
+
+@cache
+def _built() -> Path:
+    """Made once in each test process, to be copied."""
+    temporary = tempfile.TemporaryDirectory(prefix="toy-course-")
+    atexit.register(temporary.cleanup)
+    root = Path(temporary.name)
     folder = root / "source" / ASSIGNMENT
     folder.mkdir(parents=True)
     nbformat.write(instructor_notebook(), folder / f"{NOTEBOOK}.ipynb")
@@ -68,7 +81,7 @@ def build_course(root: Path) -> Course:
     # a new gradebook is made with alembic, which nbgrader looks for on the path
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     generate(Course(root), ASSIGNMENT)
-    return Course(root)
+    return root
 
 
 def wrong() -> tuple[CellVerdict, ...]:

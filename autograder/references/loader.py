@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import sys
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
@@ -83,12 +85,23 @@ def _exercise(folder: Path, slug: str) -> Exercise:
 def _module(folder: Path, slug: str, file: str) -> types.ModuleType:
     name = ".".join((package(folder), *slug.split("/"), file.removesuffix(".py")))
     try:
-        return import_module(name)
+        with _no_bytecode():
+            return import_module(name)
     except GradingError:
         raise
     except Exception as error:
         line = f"{type(error).__name__}: {error}"
         raise GradingError(f"{folder / slug / file} cannot be imported: {line}") from error
+
+
+@contextmanager
+def _no_bytecode() -> Iterator[None]:
+    """Nothing is written into a course by looking at it; and an edit within the same second is seen."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def package(folder: Path) -> str:

@@ -56,7 +56,7 @@ def mistakes(judgement: Judgement) -> set[str]:
 
 @pytest.fixture(scope="module")
 def trials() -> Any:
-    with Trials(Assignment.unreleased(Course(ROOT), ASSIGNMENT), modules=["numpy", "matplotlib.pyplot"]) as opened:
+    with Trials(Assignment.unreleased(Course(ROOT), ASSIGNMENT)) as opened:
         yield opened
 
 

@@ -144,7 +144,7 @@ RESULT = "output = encoder_input                                # (batch, tokens
 def test_the_last_blocks_result_under_another_name_costs_the_loop_and_not_the_classifier() -> None:
     graded = distilbert("3_model_assembly", "classifier_model_answer", (RESULT, "encoder_output = encoder_input"))
     assert lost(graded) == {"encoder_loop": 5}
-    assert "nothing behind it is called output" in said(graded, "encoder_loop")
+    assert "nothing after it is called output" in said(graded, "encoder_loop")
 
 
 def test_a_loop_that_is_missing_costs_no_classifier() -> None:

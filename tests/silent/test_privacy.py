@@ -29,7 +29,8 @@ def repository(root, ignore):
     git(root, "init", "-q")
     git(root, "config", "user.email", "instructor@uni.example")
     git(root, "config", "user.name", "instructor")
-    git(root, "add", ".gitignore" if ignore else "nbgrader_config.py", "nbgrader_config.py", "course.toml", "source", "release")
+    tracked = ["nbgrader_config.py", "course.toml", "source", "release", *([".gitignore"] if ignore else [])]
+    git(root, "add", *tracked)
     git(root, "commit", "-q", "-m", "the course")
     return course
 

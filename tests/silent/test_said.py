@@ -16,7 +16,7 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e5 of 5\x85\ud800[bold]\r\x08"
 
 def test_no_other_module_makes_text_fit_for_a_console():
     users = [path.name for path in (ROOT / "autograder").rglob("*.py") if "rich.markup" in path.read_text()]
-    assert users == ["plain.py"]
+    assert users == ["plain_text.py"]
 
 
 @pytest.mark.parametrize("show", [plain.one_line, plain.name, plain.on_console, plain.paragraph, printable])

@@ -64,7 +64,7 @@ def test_release_notes_what_the_solution_took(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "_unexpected", lambda *given: iter(()))
     monkeypatch.setattr(release, "solved", lambda assignment: None)
     seconds: dict[str, dict[str, float]] = {}
-    assert list(release._solved(None, None, seconds)) == []
+    assert list(release._solved(None, None, Limits(), seconds)) == []
     assert seconds == {"1_one": {"softmax": 1.5}}
 
 

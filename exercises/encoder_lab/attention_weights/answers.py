@@ -13,7 +13,7 @@ RIGHT = right_functions(
         e = (scores - scores.max(-1, keepdim=True).values).exp()
         return e / e.sum(-1, keepdim=True)
         """,
-        "logarithms": "return torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))",
+        "by logarithms": "return torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))",
         "row by row": "return torch.stack([torch.stack([row.softmax(0) for row in matrix]) for matrix in scores])",
     },
 )

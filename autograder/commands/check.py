@@ -51,7 +51,7 @@ def run(
         raise GradingError(f"--exercise needs its assignment: autograder check ASSIGNMENT --exercise {exercise}")
     with ExitStack() as until_done:
         kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
-        done = [_check(output, course, name, exercise, kernels) for name in names]
+        done = [_check_or_say_why(output, course, name, exercise, kernels, len(names) > 1) for name in names]
     output.document({"assignments": done})
     failed = [one["assignment"] for one in done if not one["holds"]]
     if failed:
@@ -59,6 +59,19 @@ def run(
     elif not exercise:
         output.say(f"Everything holds. Next: autograder release {' '.join(names)}")
     return 1 if failed else 0
+
+
+def _check_or_say_why(
+    output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels], go_on: bool
+) -> dict[str, Any]:
+    """As :func:`_check`; one assignment that cannot be checked does not stop the others."""
+    try:
+        return _check(output, course, name, exercise, kernels)
+    except GradingError as error:
+        if not go_on:
+            raise
+        output.problem(f"  ✗ {error}")
+        return {"assignment": name, "holds": False, "refused": str(error), "checks": [], "exercises": []}
 
 
 def _check(output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels]) -> dict[str, Any]:
@@ -75,4 +88,4 @@ def _check(output: Output, course: Course, name: str, exercise: str, kernels: Ca
             checks = _checks.verifications(output, draft, kernels())
         found = _checks.exercises(output, course, Assignment.unreleased(course, name))
     holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *found))
-    return {"assignment": name, "holds": holds, "checks": checks, "exercises": found}
+    return {"assignment": name, "holds": holds, "refused": "", "checks": checks, "exercises": found}

@@ -87,3 +87,15 @@ def test_a_folder_without_an_assignment_is_told_how_to_make_one(tmp_path, capsys
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     assert run(tmp_path, "check") == 2
     assert "autograder new ASSIGNMENT/NOTEBOOK/EXERCISE" in capsys.readouterr().err
+
+
+def test_an_assignment_that_cannot_be_checked_does_not_stop_the_others(tmp_path, capsys):
+    tiny_course(tmp_path, RIGHT + WRONG)
+    other = tmp_path / "source" / "other"
+    other.mkdir()
+    notebook = (tmp_path / "source" / "tiny" / "1_tiny.ipynb").read_text()
+    (other / "1_other.ipynb").write_text(notebook.replace("tiny/doubled", "other/doubled"))
+    assert run(tmp_path, "check") == 1
+    said = capsys.readouterr().out
+    assert "✓ untouched notebooks run to the end and have no points" in said
+    assert "run 'autograder check other' again" in said

@@ -13,7 +13,10 @@ os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 #: Folders whose tests send much code through real kernels, browsers or checks: left out by ``make test-fast``.
-SLOW_FOLDERS = {"attacks", "browser", "ci", "colab", "course_checks", "damage", "faults", "isolation", "silent"}
+SLOW_FOLDERS = {
+    "attacks", "browser", "ci", "colab", "course_checks", "damage", "exports", "faults", "isolation",
+    "publish", "silent",
+}  # fmt: skip
 #: The only folder in which a failed test is run again, and only where the browser did not show in time what was waited
 #: for: an assertion that failed once has failed. No confinement, no cleaning of outputs and no grade is tested there
 #: alone, and everywhere else one escape or one wrong grade in three runs is a fault.

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing import forkserver
@@ -128,13 +128,27 @@ def _processes(drawings: str = "") -> multiprocessing.context.BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, drawings] if drawings else [__name__])
+    with _nothing_from_here():
+        forkserver.ensure_running()
     return context
+
+
+@contextmanager
+def _nothing_from_here() -> Iterator[None]:
+    """What is started imports nothing from the working folder: one called ``autograder`` there would be taken."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def start_importing(drawings: str) -> None:
     """Begin, in the background, with what the first worker would otherwise wait for: the course's drawings, too."""
-    if _processes(drawings).get_start_method() == "forkserver":
-        forkserver.ensure_running()
+    _processes(drawings)
 
 
 class _Worker:

@@ -202,6 +202,7 @@ def test_true_statements_are_read_as_people_write_them_and_judged_one_by_one(sai
     assert answered("pretraining", true_statements=said).earned == share
 
 
+@pytest.mark.slow
 def test_written_answers_wait_for_a_person() -> None:
     verdict = grade_cells(ASSIGNMENT, "2_finetuning", {})
     assert [(cell.cell, cell.max_points) for cell in verdict.cells if cell.status == "manual"] == [

@@ -63,10 +63,7 @@ def make_course(
     config = STOCK_CONFIG if stock else (ROOT / "nbgrader_config.py").read_text()
     (folder / "nbgrader_config.py").write_text(config)
     shutil.copy(ROOT / "course.toml", folder)
-    if stock:
-        call(folder, "nbgrader", "generate_assignment", assignment)
-    else:  # what is committed is what nbgrader makes of the source: the release's own checks see to that
-        shutil.copytree(ROOT / "release" / assignment, folder / "release" / assignment)
+    call(folder, "nbgrader", "generate_assignment", assignment)
     opened = Assignment.open(folder, assignment)
     handed_in = solved(opened)
     for number in range(submissions):

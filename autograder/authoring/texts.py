@@ -10,8 +10,7 @@ from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer
 from autograder.model import cells
 from autograder.model.assignment import Assignment
-
-_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+from autograder.release.verify import without_markers
 
 
 def solutions(assignment: Assignment) -> dict[str, str]:
@@ -24,11 +23,6 @@ def solutions(assignment: Assignment) -> dict[str, str]:
     }
     found |= {name: data.decode() for name, data in assignment.solutions.items()}
     return {name: without_markers(text) for name, text in found.items()}
-
-
-def without_markers(source: str) -> str:
-    """A solution as a student would have written it."""
-    return "\n".join(line for line in source.split("\n") if line.strip() not in _MARKERS)
 
 
 def texts_of(answer: SampleAnswer, solved: Mapping[str, str]) -> dict[str, str]:

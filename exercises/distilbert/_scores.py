@@ -37,16 +37,32 @@ def made_of(weights: Array, scores: Array) -> bool:
     A softmax over a wrong axis, a second softmax, another function, dropout or nothing at all: the next exercise
     judges that.
     """
+    if _divided_by_sum(weights, scores):
+        return True
     axes = summed_axes(weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(weights)
     if axes is None:
         return alike(weights, scores) or alike(weights, sigmoid(scores)) or _one_shift(logs, scores, (-1,))
-    if (weights < 0).any():
-        return alike(weights * scores.sum(-1, keepdims=True), scores)  # divided by the sum, without an exponential
-    if (weights == 0).any():
+    if (weights <= 0).any():
         return False  # zeros in rows that sum to 1: something was masked
     return _one_shift(logs, scores, axes) or softmax_applied_twice(weights, scores)
+
+
+def _divided_by_sum(weights: Array, scores: Array) -> bool:
+    """True where each row is the scores divided by their sum, without an exponential.
+
+    Scores may add up to nearly nothing: then the weights are huge, and only their direction is exact.
+    """
+    largest = np.abs(weights).max(-1, keepdims=True)
+    if not (np.abs(weights.sum(-1, keepdims=True) - 1) <= 1e-4 * np.maximum(1, largest)).all():
+        return False
+    sign = np.sign(scores.sum(-1, keepdims=True))
+    return alike(_unit_rows(weights), sign * _unit_rows(scores))
+
+
+def _unit_rows(array: Array) -> Array:
+    return array / np.maximum(np.linalg.norm(array, axis=-1, keepdims=True), 1e-30)
 
 
 def softmax_applied_twice(weights: Array, scores: Array) -> bool:

@@ -32,7 +32,11 @@ class Check:
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """One graded cell. ``points`` is None where a human, or a second attempt, must decide."""
+    """One graded cell. ``points`` is None where a human, or a second attempt, must decide.
+
+    ``judged``: by stored answers (``reference``), by plain tests where none of the student's code runs (``outside``),
+    by plain tests in the student's own kernel (``kernel``), or by a human (``manual``).
+    """
 
     cell: str
     status: Status
@@ -40,6 +44,7 @@ class CellVerdict:
     max_points: float
     checks: tuple[Check, ...] = ()
     seconds: float = 0.0
+    judged: Literal["reference", "outside", "kernel", "manual"] = "reference"
 
 
 @dataclass(frozen=True)

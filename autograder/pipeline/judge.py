@@ -67,8 +67,8 @@ def _written(cell: NotebookNode) -> CellVerdict:
     """What a human reads waits, unless nothing was written: that nbgrader itself counts as zero, except for a task."""
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
     if cells.is_task(cell) or determine_grade(cell)[0] is None:
-        return CellVerdict(name, "manual", None, points)
-    return CellVerdict(name, "missing", 0.0, points, (Check(name, False, "No answer was written."),))
+        return CellVerdict(name, "manual", None, points, judged="manual")
+    return CellVerdict(name, "missing", 0.0, points, (Check(name, False, "No answer was written."),), judged="manual")
 
 
 def solution_source(notebook: NotebookNode) -> str:

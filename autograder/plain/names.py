@@ -1,0 +1,76 @@
+"""The names that cells of a notebook bind and load, read from the syntax tree. No cell is run."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from autograder.model import cells
+from autograder.plain.text import python
+
+_COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a cell does with the names of the notebook's namespace.
+
+    bound: gets a value, an import and ``global`` within a function among them; ``imported`` and ``deleted`` are those
+    that an import binds and ``del`` removes.
+    loaded: is read, within functions too; ``read_later`` is read within functions alone.
+    """
+
+    bound: frozenset[str] = frozenset()
+    imported: frozenset[str] = frozenset()
+    deleted: frozenset[str] = frozenset()
+    loaded: frozenset[str] = frozenset()
+    read_later: frozenset[str] = frozenset()
+
+
+def names_of(source: str) -> Names:
+    """The names of a cell's text, magics and shell lines as IPython reads them. No names where it is no Python."""
+    try:
+        text = python(source)
+        tree, table = ast.parse(text), symtable.symtable(text, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return Names()
+    top = {symbol.get_name(): symbol for symbol in table.get_symbols()}
+    deleted = frozenset(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)
+    )
+    inner = list(_inner(table, later=False))
+    read = [(symbol.get_name(), later) for symbol, later in inner if symbol.is_global() and symbol.is_referenced()]
+    declared = {symbol.get_name() for symbol, _ in inner if symbol.is_declared_global() and symbol.is_assigned()}
+    return Names(
+        frozenset(name for name, symbol in top.items() if symbol.is_assigned() or symbol.is_imported()) | declared,
+        frozenset(name for name, symbol in top.items() if symbol.is_imported()),
+        deleted & top.keys(),
+        frozenset(name for name, symbol in top.items() if symbol.is_referenced()) | {name for name, _ in read},
+        frozenset(name for name, later in read if later),
+    )
+
+
+def _inner(table: symtable.SymbolTable, later: bool) -> Iterator[tuple[symtable.Symbol, bool]]:
+    """The symbols of everything nested in a table, each with whether its code runs later than the table's own."""
+    for child in table.get_children():
+        at_once = child.get_type() == "class" or child.get_name() in _COMPREHENSIONS
+        yield from ((symbol, later or not at_once) for symbol in child.get_symbols())
+        yield from _inner(child, later or not at_once)
+
+
+def remote_names(source: NotebookNode, index: int) -> frozenset[str]:
+    """The names that are the student's when cell ``index`` of an instructor's notebook is reached.
+
+    Those that a solution cell before it binds, and that no trusted or graded cell has bound since.
+    """
+    found: set[str] = set()
+    for cell in source.cells[:index]:
+        if cell.cell_type != "code":
+            continue
+        bound = names_of(cell.source).bound
+        found = found | bound if cells.is_solution(cell) else found - bound
+    return frozenset(found)

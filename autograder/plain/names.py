@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.plain.text import python
+from autograder.plain.text import parse, python
 
 _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 
@@ -34,8 +34,7 @@ class Names:
 def names_of(source: str) -> Names:
     """The names of a cell's text, magics and shell lines as IPython reads them. No names where it is no Python."""
     try:
-        text = python(source)
-        tree, table = ast.parse(text), symtable.symtable(text, "cell", "exec")
+        tree, table = parse(source), symtable.symtable(python(source), "cell", "exec")
     except (SyntaxError, ValueError, RecursionError):
         return Names()
     top = {symbol.get_name(): symbol for symbol in table.get_symbols()}
@@ -49,9 +48,26 @@ def names_of(source: str) -> Names:
         frozenset(name for name, symbol in top.items() if symbol.is_assigned() or symbol.is_imported()) | declared,
         frozenset(name for name, symbol in top.items() if symbol.is_imported()),
         deleted & top.keys(),
-        frozenset(name for name, symbol in top.items() if symbol.is_referenced()) | {name for name, _ in read},
+        frozenset(name for name, symbol in top.items() if symbol.is_referenced())
+        | {name for name, _ in read}
+        | _asked_for(tree),
         frozenset(name for name, later in read if later),
     )
+
+
+def _asked_for(tree: ast.Module) -> frozenset[str]:
+    """Names in texts of a cell that looks names up, as in ``"mean" in globals()``."""
+    if not any(is_look_up(node) for node in ast.walk(tree)):
+        return frozenset()
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return frozenset(value for value in constants if isinstance(value, str) and value.isidentifier())
+
+
+def is_look_up(node: ast.AST) -> bool:
+    """True for ``globals()`` and the like without an argument: the names of the notebook's namespace."""
+    if not isinstance(node, ast.Call) or node.args or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id in ("globals", "locals", "vars", "dir")
 
 
 def _inner(table: symtable.SymbolTable, later: bool) -> Iterator[tuple[symtable.Symbol, bool]]:

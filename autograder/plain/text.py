@@ -9,7 +9,7 @@ _COMMAND = re.compile(r"(?m)^[ \t]*[%!]|=\s*[%!]|\?\s*$")
 
 
 def python(source: str) -> str:
-    """The text as IPython executes it; hidden markers are comments and stay. What is no Python comes back as it is."""
+    """The text as IPython executes it. What is no Python at all comes back as it is."""
     if not _COMMAND.search(source):
         return source
     try:
@@ -17,5 +17,13 @@ def python(source: str) -> str:
     except (SyntaxError, ValueError):
         from IPython.core.inputtransformer2 import TransformerManager
 
-        return TransformerManager().transform_cell(source)
+        return str(TransformerManager().transform_cell(source))
     return source
+
+
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a code cell as IPython executes it. Raises SyntaxError."""
+    try:
+        return ast.parse(python(source))
+    except (ValueError, RecursionError) as error:  # ValueError: a null byte, before Python 3.12
+        raise SyntaxError(str(error)) from error

@@ -9,6 +9,8 @@ from typing import Literal
 from nbformat import NotebookNode
 
 from autograder.model import cells
+from autograder.plain.rules import RULES
+from autograder.plain.view import view
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,23 @@ def is_plain(cell: NotebookNode) -> bool:
         return "reference" not in cell.source
 
 
-def where_judged(source: NotebookNode, files: Collection[str] = ()) -> dict[str, Judged]:
+def where_judged(
+    source: NotebookNode, files: Collection[str] = (), deliverables: Collection[str] = ()
+) -> dict[str, Judged]:
     """Grade id -> where it is judged, for every plain test cell of an instructor's notebook.
 
-    files: paths of the files that lie beside the notebook in both kernels.
+    files: paths that lie beside the notebook, in both kernels. deliverables: those of them that students write.
     """
-    return {cells.nbgrader(source.cells[index])["grade_id"]: Judged("outside") for index in plain_cells(source)}
+    return {
+        cells.nbgrader(source.cells[index])["grade_id"]: _decide(source, index, files, deliverables)
+        for index in plain_cells(source)
+    }
+
+
+def _decide(source: NotebookNode, index: int, files: Collection[str], deliverables: Collection[str]) -> Judged:
+    try:
+        cell = view(source, index, files, deliverables)
+    except SyntaxError as error:
+        return Judged("kernel", f"it is no Python ({error.msg})")
+    reason = next((reason for rule in RULES if (reason := rule(cell))), None)
+    return Judged("kernel", reason) if reason else Judged("outside")

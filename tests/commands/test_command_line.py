@@ -20,7 +20,13 @@ from tests.commands.parsing import parsed
 
 NAMES = cli.command_names()
 #: The least that each command takes.
-LEAST = {"bundle": ["gradescope", "a"], "ci": ["a", "b"], "export": ["a", "--to", "csv"], "publish": ["folder"]}
+LEAST = {
+    "bundle": ["gradescope", "a"],
+    "ci": ["a", "b"],
+    "convert": ["otter", "a"],
+    "export": ["a", "--to", "csv"],
+    "publish": ["folder"],
+}
 WITHOUT_ARGUMENTS = {"doctor", "references", "release", "status"}
 
 

@@ -26,6 +26,7 @@ STUDENTS = ("ada", "grace", "noether")
 ELSEWHERE = {
     "collecting.md": "tests/collect",
     "exports.md": "tests/exports",
+    "from-otter.md": "tests/convert",
     "writing-exercises.md": "tests/docs/test_writing_exercises.py",
 }
 #: Blocks that no test can run, word for word.

@@ -138,6 +138,7 @@ class Scratch:
             "TRANSFORMERS_OFFLINE": "1",
             "TOKENIZERS_PARALLELISM": "false",
             **dict.fromkeys(_THREADS, "1"),
+            "NBGRADER_EXECUTION": "autograde",  # what a notebook asks to know where it runs
             "AUTOGRADER_INPUTS": str(self.root / "inputs"),
             "AUTOGRADER_ANSWERS": str(self.out / "answers"),
         }

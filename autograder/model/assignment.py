@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 
 from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.deliverables import solutions_of, stub
+from autograder.model.source import asks_for_tests, instructors_notebook, name_cells, read_notebook, stored_cells
 from autograder.references.store import References
+
+#: notebook -> grade id -> text of the cell, as nbgrader keeps it
+Generated = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -39,19 +42,26 @@ class Assignment:
     solutions: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, root: Path | Course, name: str, release: Path | None = None) -> Assignment:
+    def open(
+        cls, root: Path | Course, name: str, release: Path | None = None, generated: Generated | None = None
+    ) -> Assignment:
         """Raises GradingError where there is no such assignment, or it was never released.
 
-        release: where the students' notebooks lie as long as they are not in their place.
+        release: where the students' notebooks lie as long as they are not in their place; ``generated``: the tests
+        that nbgrader made for them, where its gradebook does not hold them yet.
         """
         course = root if isinstance(root, Course) else Course(root)
         opened = cls.unreleased(course, name)
+        if asking := [stem for stem, nb in opened.source.items() if _asks_for_tests(nb, course)]:
+            made = generated if generated is not None else stored_cells(course.db_url, name)
+            again = {stem: _source(course, name, stem, made.get(stem, {})) for stem in asking}
+            opened = replace(opened, source={**opened.source, **again})
         folder = release or course.release(name)
         missing = [stem for stem in opened.source if not (folder / f"{stem}.ipynb").is_file()]
         if missing:
             expected = f"{missing[0]}.ipynb is not in {folder}"
             raise GradingError(f"{name} was never released ({expected}): run 'autograder release {name}'")
-        return replace(opened, release={stem: _read(folder / f"{stem}.ipynb") for stem in opened.source})
+        return replace(opened, release={stem: _released(folder / f"{stem}.ipynb") for stem in opened.source})
 
     @classmethod
     def unreleased(cls, course: Course, name: str) -> Assignment:
@@ -59,12 +69,14 @@ class Assignment:
         source = course.source(name)
         if not name or not source.is_dir():
             raise GradingError(unknown_assignment(course, name))
-        found = sorted(source.glob(f"{course.settings.notebook_id}.ipynb"))
+        found = sorted(path for path in source.glob(f"{course.settings.notebook_id}.ipynb") if path.is_file())
+        if not found:
+            raise GradingError(_no_notebook(source))
         files = read_files(source, course.settings.ignore)
         solutions = solutions_of(course, name, files)
         return cls(
             name,
-            {path.stem: _read(path) for path in found if path.is_file()},
+            {path.stem: _source(course, name, path.stem) for path in found},
             {},
             {**files, **{file: stub(file, data) for file, data in solutions.items()}},
             frozenset(solutions),
@@ -79,8 +91,25 @@ class Assignment:
         return sum(cells.max_points(cell) for nb in self.source.values() for cell in nb.cells if cells.is_graded(cell))
 
 
-def _read(path: Path) -> NotebookNode:
-    return nbformat.read(path, as_version=4)
+def _no_notebook(source: Path) -> str:
+    deeper = next(iter(sorted(source.rglob("*.ipynb"))), None)
+    where = deeper.relative_to(source) if deeper else None
+    advice = f"; {where} lies deeper, where nbgrader takes none: move it up" if where else ""
+    return f"{source} holds no notebook that nbgrader would release{advice}"
+
+
+def _source(course: Course, name: str, stem: str, generated: Mapping[str, str] | None = None) -> NotebookNode:
+    return instructors_notebook(course.source(name) / f"{stem}.ipynb", course.settings.form, generated)
+
+
+def _asks_for_tests(notebook: NotebookNode, course: Course) -> bool:
+    return any(asks_for_tests(cell, course.settings.form) for cell in notebook.cells)
+
+
+def _released(path: Path) -> NotebookNode:
+    notebook = read_notebook(path)
+    name_cells(notebook)
+    return notebook
 
 
 def read_files(folder: Path, ignore: Sequence[str]) -> dict[str, bytes]:

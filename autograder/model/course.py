@@ -5,13 +5,14 @@ from __future__ import annotations
 import glob
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.errors import NothingToGrade
 from autograder.model.course_file import CourseFile, read_course_file
+from autograder.model.limits import Limits
 from autograder.model.settings import Settings, read_settings
 
 # stand for every student and every assignment while a pattern is made; no regular expression changes them
@@ -34,7 +35,7 @@ class Course:
         settings = settings or read_settings(root)
         object.__setattr__(self, "root", settings.root)
         object.__setattr__(self, "settings", settings)
-        object.__setattr__(self, "file", read_course_file(settings.root))
+        object.__setattr__(self, "file", _with_nbgraders_limit(read_course_file(settings.root), settings))
 
     @property
     def db_url(self) -> str:
@@ -144,3 +145,14 @@ def unknown_assignment(course: Course, name: str) -> str:
     near = get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known) or 'none'}"
     return f"unknown assignment {name!r}; {hint}"
+
+
+def _with_nbgraders_limit(file: CourseFile, settings: Settings) -> CourseFile:
+    """nbgrader's time limit holds where ``course.toml`` sets none."""
+    own, default = file.limits, Limits()
+    if settings.cell_seconds is None or own.cell_seconds != default.cell_seconds:
+        return file
+    whole = own.submission_seconds
+    if whole == default.submission_seconds:
+        whole = max(whole, 10 * settings.cell_seconds)
+    return replace(file, limits=replace(own, cell_seconds=settings.cell_seconds, submission_seconds=whole))

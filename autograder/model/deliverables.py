@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from autograder.errors import GradingError
@@ -55,7 +55,9 @@ def _text(name: str, data: bytes) -> str:
 
 
 def solutions_of(course: Course, assignment: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """File name -> the instructor's version, for what ``course.toml`` names. Raises GradingError where one is missing.
+    """File name -> the instructor's version, for what ``course.toml`` or nbgrader's settings name.
+
+    Raises GradingError where one that ``course.toml`` names is missing.
 
     files: those beside the source notebooks.
     """
@@ -65,14 +67,16 @@ def solutions_of(course: Course, assignment: str, files: Mapping[str, bytes]) ->
             f"course.toml names {missing[0]} as a file that students hand in, but {course.source(assignment)} holds no "
             "such file, or nbgrader ignores it"
         )
-    return {name: files[name] for name in named}
+    not_overwritten = dict(course.settings.handed_in).get(assignment, ())
+    return {name: files[name] for name in (*named, *not_overwritten) if name in files}
 
 
-def require_markers(solutions: Mapping[str, bytes], files: Mapping[str, bytes]) -> None:
+def require_markers(solutions: Mapping[str, bytes], files: Mapping[str, bytes], whole: Collection[str] = ()) -> None:
     """To be called before a release. Raises GradingError where a file would show its solution: it has markers and
     ``course.toml`` does not name it, or it is named and has none.
 
     files: those beside the source notebooks, as the instructor wrote them.
+    whole: those that students get as they are, though they hand them in: nbgrader's ``exclude_overwriting``.
     """
     for name, data in files.items():
         marked = BEGIN.encode() in data or END.encode() in data
@@ -81,7 +85,7 @@ def require_markers(solutions: Mapping[str, bytes], files: Mapping[str, bytes]) 
                 f"{name} has solution markers, but course.toml does not name it under [deliverables]: students would "
                 "get the solution"
             )
-        if name in solutions and not marked:
+        if name in solutions and not marked and name not in whole:
             raise GradingError(
                 f"{name}: students are to hand it in, but it has no '### {BEGIN}' and '### {END}' around their part"
             )
@@ -90,7 +94,7 @@ def require_markers(solutions: Mapping[str, bytes], files: Mapping[str, bytes]) 
 def write_stubs(course: Course, assignment: str, folder: Path, files: Mapping[str, bytes]) -> None:
     """Put the students' versions of the deliverables into a released folder. Raises GradingError as above."""
     solutions = solutions_of(course, assignment, files)
-    require_markers(solutions, files)
+    require_markers(solutions, files, dict(course.settings.handed_in).get(assignment, ()))
     for name, data in solutions.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError
+from autograder.model.source import SourceForm, form_of
 
 if TYPE_CHECKING:  # nbgrader takes its time
     from nbgrader.apps.baseapp import NbGrader
@@ -34,6 +35,8 @@ class Settings:
     """``CourseDirectory.*`` and ``Exchange.*`` as plain values, so that they travel to workers.
 
     ``config``: the course's own file; None where nbgrader's defaults and the user's own Jupyter settings hold.
+    ``form``: how the instructor's notebooks are written. ``handed_in``: (assignment, files that a submission replaces),
+    nbgrader's ``Autograde.exclude_overwriting``. ``cell_seconds``: ``Execute.timeout``, None where nobody set it.
     """
 
     root: Path
@@ -54,6 +57,9 @@ class Settings:
     groupshared: bool
     exchange_root: Path
     check_owner: bool
+    form: SourceForm
+    handed_in: tuple[tuple[str, tuple[str, ...]], ...]
+    cell_seconds: float | None
 
     def ignores(self, name: str) -> bool:
         """Whether nbgrader would leave a file or folder of this name out of every copy."""
@@ -130,7 +136,7 @@ def _read(folder: Path, anywhere: bool = False) -> Settings:
     with _standing_in(folder):
         config = _config(folder, anywhere)
         directory = CourseDirectory(config=config)
-        return _settings(folder, directory, ExchangeCollect(coursedir=directory, config=config))
+        return _settings(folder, directory, ExchangeCollect(coursedir=directory, config=config), config)
 
 
 def read_config(root: Path) -> Config:
@@ -168,7 +174,7 @@ def _merged(folder: Path, app: NbGrader, anywhere: bool) -> Config:
     return merged
 
 
-def _settings(folder: Path, directory: CourseDirectory, exchange: ExchangeCollect) -> Settings:
+def _settings(folder: Path, directory: CourseDirectory, exchange: ExchangeCollect, config: Config) -> Settings:
     root = Path(directory.root)
     return Settings(
         root=root,
@@ -189,7 +195,23 @@ def _settings(folder: Path, directory: CourseDirectory, exchange: ExchangeCollec
         groupshared=directory.groupshared,
         exchange_root=Path(exchange.root),
         check_owner=exchange.check_owner,
+        form=form_of(config, root),
+        handed_in=_handed_in(config),
+        cell_seconds=_cell_seconds(config),
     )
+
+
+def _handed_in(config: Config) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    said = config.Autograde.get("exclude_overwriting", {})
+    if not isinstance(said, dict):
+        raise GradingError(f"c.Autograde.exclude_overwriting must be a dictionary, not {said!r}")
+    return tuple((str(name), tuple(map(str, files))) for name, files in said.items())
+
+
+def _cell_seconds(config: Config) -> float | None:
+    """nbgrader's time limit for a cell, under its own name or the one that its preprocessor inherits."""
+    said = config.Execute.get("timeout", config.ExecutePreprocessor.get("timeout"))
+    return float(said) if isinstance(said, int | float) and said > 0 else None
 
 
 def _absolute(db_url: str, root: Path) -> str:

@@ -7,6 +7,7 @@ the source, and whatever had to be put right is noted in words.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +68,8 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Submitt
         if sent.grade_id in ours:
             by_id[sent.grade_id].append(sent)
     answers = _answers(source, release, submitted, by_id, notes)
-    extras = _extras(release, submitted, set(ours), answers, notes)
+    own = _own_cells(release, submitted, set(ours), answers, notes)
+    extras = _placed(source, own, submitted)
     _note_damage(release, list(ours), submitted, by_id, notes)
 
     source.cells = list(_merge(source.cells, answers, extras))
@@ -75,16 +77,15 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Submitt
 
 
 def _merge(
-    trusted_cells: list[NotebookNode], answers: dict[str, str], extras: dict[str | None, list[SubmittedCell]]
+    trusted_cells: list[NotebookNode], answers: dict[str, str], extras: Mapping[int, Sequence[NotebookNode]]
 ) -> Iterator[NotebookNode]:
-    yield from (_extra(sent, f"extra-start-{number}") for number, sent in enumerate(extras.get(None, [])))
-    for cell in trusted_cells:
+    yield from extras.get(-1, ())
+    for index, cell in enumerate(trusted_cells):
         grade_id = cells.grade_id(cell)
         if grade_id in answers and cells.is_solution(cell):
             cell.source = answers[grade_id]
         yield cell
-        if grade_id:
-            yield from (_extra(sent, f"extra-{grade_id}-{n}") for n, sent in enumerate(extras.get(grade_id, [])))
+        yield from extras.get(index, ())
 
 
 def _extra(sent: SubmittedCell, name: str) -> NotebookNode:
@@ -172,31 +173,66 @@ def _definitions(text: str) -> set[str]:
     return names
 
 
-def _extras(
+def _own_cells(
     release: NotebookNode, submitted: list[SubmittedCell], ours: set[str], answers: dict[str, str], notes: list[str]
-) -> dict[str | None, list[SubmittedCell]]:
-    """The student's own cells, by the marked cell that they stand behind."""
+) -> list[SubmittedCell]:
+    """The cells that the student added, and those of the instructor's without a mark that the student changed."""
     released = {cell.source.strip() for cell in release.cells}
     taken = {text.strip() for text in answers.values()}
-    extras: dict[str | None, list[SubmittedCell]] = {}
-    behind: str | None = None
-    count = characters = 0
+    own: list[SubmittedCell] = []
+    characters = 0
     for sent in submitted:
-        if sent.grade_id in ours:
-            behind = sent.grade_id
-            continue
         text = sent.source.strip()
-        if not text or text in released or text in taken:
+        if sent.grade_id in ours or not text or text in released or text in taken:
             continue
-        count += 1
         characters += len(sent.source)
-        if count > MAX_EXTRA_CELLS or characters > MAX_EXTRA_CHARACTERS:
+        if len(own) == MAX_EXTRA_CELLS or characters > MAX_EXTRA_CHARACTERS:
             notes.append(
                 f"extra cells were left out: at most {MAX_EXTRA_CELLS} with {MAX_EXTRA_CHARACTERS} characters are run"
             )
             break
-        extras.setdefault(behind, []).append(sent)
-    return extras
+        own.append(sent)
+    return own
+
+
+def _placed(
+    source: NotebookNode, own: list[SubmittedCell], submitted: list[SubmittedCell]
+) -> dict[int, list[NotebookNode]]:
+    """Index of the source's cell (-1: none) -> the student's own cells behind it.
+
+    They stand where the student had them between cells of the instructor's. What took the place of an instructor's
+    cell runs after it, and nothing moves past the next marked cell.
+    """
+    places = {grade_id: index for index, cell in enumerate(source.cells) if (grade_id := cells.grade_id(cell))}
+    ends = [*sorted(places.values()), len(source.cells)]
+    left = {id(sent) for sent in own}
+    placed: dict[int, list[NotebookNode]] = defaultdict(list)
+    numbers: Counter[str] = Counter()
+    waiting: list[NotebookNode] = []
+    behind, marked = -1, "start"
+    for sent in submitted:
+        end = ends[bisect_right(ends, behind)]
+        if id(sent) in left:
+            waiting.append(_extra(sent, f"extra-{marked}-{numbers[marked]}"))
+            numbers[marked] += 1
+        elif sent.grade_id in places:
+            placed[end - 1] += waiting
+            waiting, behind, marked = [], places[sent.grade_id], sent.grade_id
+        elif (place := _same_text(source, sent, behind + 1, end)) is not None:
+            placed[place - 1] += waiting
+            waiting, behind = [], place
+    placed[ends[bisect_right(ends, behind)] - 1] += waiting
+    return placed
+
+
+def _same_text(source: NotebookNode, sent: SubmittedCell, start: int, end: int) -> int | None:
+    """The instructor's cell without a mark that a submitted cell is, among those from ``start`` to ``end``."""
+    text = sent.source.strip()
+    for place in range(start, end if text else start):
+        cell = source.cells[place]
+        if cell.cell_type == sent.cell_type and cell.source.strip() == text:
+            return place
+    return None
 
 
 def _note_damage(

@@ -23,6 +23,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment, read_files
 from autograder.model.course import Course
 from autograder.model.settings import read_config
+from autograder.model.source import BESIDE, MARKERS, name_cells
 from autograder.release.judgeable import require_judgeable
 
 _REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
@@ -61,12 +62,19 @@ def check_before_grading(root: Path, assignment: Assignment) -> None:
 
 def differences(root: Path, assignment: Assignment) -> Iterator[Difference]:
     """Where ``release/`` is not what the source makes of itself, what a grade depends on first."""
-    config = read_config(root)
+    config = _for_standard_form(read_config(root))
     found = [one for name in assignment.source for one in _of_notebook(name, assignment, config)]
     found += _of_files(root, assignment)
     stale = {path.stem for path in Course(root).release(assignment.name).glob("*.ipynb")} - assignment.source.keys()
     found += [Difference(f"{name}.ipynb", "only in the release", False) for name in sorted(stale)]
     yield from sorted(found, key=lambda one: not one.counts)
+
+
+def _for_standard_form(config: Config) -> Config:
+    """The settings without those of what has been done to the notebooks: the header, the markers."""
+    for section, name in (setting.split(".") for setting in (*MARKERS, *BESIDE)):
+        config[section].pop(name, None)
+    return config
 
 
 def released(assignment: str, name: str, source: NotebookNode, config: Config) -> NotebookNode:
@@ -86,6 +94,7 @@ def released(assignment: str, name: str, source: NotebookNode, config: Config) -
                 notebook, resources = step(config=config)(notebook, resources)
     except Exception as error:  # whatever nbgrader raises says what is wrong with the notebook
         raise GradingError(f"{assignment}: nbgrader cannot release {name}.ipynb: {error}") from error
+    name_cells(notebook)
     return notebook
 
 

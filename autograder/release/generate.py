@@ -21,9 +21,10 @@ from pathlib import Path
 from autograder.errors import GradingError
 from autograder.files import atomic
 from autograder.model import cells
-from autograder.model.assignment import Assignment, read_files
+from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
 from autograder.model.deliverables import write_stubs
+from autograder.model.source import stored_cells
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
@@ -74,10 +75,11 @@ def workspace(course: Course) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def draft(course: Course, assignment: str, step: str) -> Path:
-    """The release as it would be, made under ``step`` with a gradebook that is thrown away."""
+def draft(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
+    """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that."""
     with tempfile.TemporaryDirectory() as folder:
-        return generate(course, assignment, step, f"sqlite:///{folder}/gradebook.db")
+        gradebook = f"sqlite:///{folder}/gradebook.db"
+        return generate(course, assignment, step, gradebook), stored_cells(gradebook, assignment)
 
 
 def put_in_place(course: Course, assignment: str, checked: Path, step: str) -> None:

@@ -13,7 +13,7 @@ import nbformat
 from autograder.classroom.pace import record_pace, seconds_of
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
+from autograder.model.assignment import Assignment, Generated
 from autograder.model.course import Course
 from autograder.model.submission import Submission
 from autograder.model.verdict import NotebookVerdict
@@ -49,8 +49,8 @@ def drafted(course: Course, name: str) -> Iterator[Draft]:
     require_same_cells(course, before)
     with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
         second = beside.submit(draft, course, name, f"{step}/second")
-        folder = draft(course, name, f"{step}/first")
-        yield Draft(course, Assignment.open(course, name, folder), folder, step, second)
+        folder, generated = draft(course, name, f"{step}/first")
+        yield Draft(course, Assignment.open(course, name, folder, generated), folder, step, second)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Draft:
     assignment: Assignment
     folder: Path
     step: str
-    second: Future[Path]
+    second: Future[tuple[Path, Generated]]
 
     def verify(self, kernels: Kernels) -> Iterator[Verification]:
         """Every proof, one after the other."""
@@ -78,7 +78,7 @@ class Draft:
         yield Verification("untouched notebooks run to the end and have no points", idle)
 
     def _differences(self) -> Iterator[str]:
-        yield from compare(self.folder, self.second.result())
+        yield from compare(self.folder, self.second.result()[0])
 
     def put_in_place(self) -> None:
         """To be called when every proof holds. Raises GradingError, and leaves the old release, where it cannot be."""

@@ -27,7 +27,7 @@ LEAST = {
     "export": ["a", "--to", "csv"],
     "publish": ["folder"],
 }
-WITHOUT_ARGUMENTS = {"doctor", "references", "release", "status"}
+WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status"}
 
 
 def least(name: str) -> list[str]:

@@ -1,0 +1,33 @@
+"""Test cells in the styles that people use: where each is judged, and that it is judged there as in one process."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.plain.where import where_judged
+from tests.plain import one_process
+from tests.plain.entries import Entry, entries, notebook
+
+RUNNABLE = [entry for entry in entries() if entry.can_run and not entry.only_ipython]
+ALL = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+EACH = pytest.mark.parametrize("entry", RUNNABLE, ids=lambda entry: entry.name)
+
+
+@ALL
+def test_it_is_decided_from_the_text_where_a_cell_is_judged(entry: Entry):
+    judged = where_judged(notebook([entry]))[entry.name]
+    assert (judged.where, entry.reason in judged.reason) == (entry.judged, True), judged.reason
+
+
+def test_of_the_corpus_85_percent_are_judged_outside():
+    outside = sum(entry.judged == "outside" for entry in entries())
+    assert len(entries()) >= 60
+    assert outside / len(entries()) >= 0.85
+
+
+@EACH
+def test_in_one_process_every_answer_has_the_points_that_the_corpus_says(entry: Entry, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert {answer.source: one_process.points(entry, answer.source) for answer in entry.all_answers} == {
+        answer.source: answer.points for answer in entry.all_answers
+    }

@@ -1,0 +1,254 @@
+"""Classes of the other side: real classes here, so that ``isinstance``, ``type`` and ``except`` work."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.remote.describe import read_signature
+from autograder.remote.exceptions import make_class as make_exception
+from autograder.remote.function import RemoteFunction
+from autograder.remote.handle import (
+    Handle,
+    RemoteMeta,
+    forwarders,
+    is_named,
+    isinstance_of_meta,
+    link_of,
+    short,
+)  # fmt: skip
+from autograder.remote.kinds import CannotCross, kind_of, kind_of_base
+from autograder.remote.link import Link, RemoteRefused
+from autograder.remote.names import MAIN, find_class
+from autograder.remote.operations import COMPARISONS
+from autograder.remote.special_names import KEPT, LOCAL
+
+__all__ = ["is_remote_class", "link_of", "make", "short"]
+
+is_remote_class = isinstance_of_meta
+
+
+def _class_link(cls: Any) -> Link | None:
+    return type.__getattribute__(cls, "__dict__").get("_remote_class_link")
+
+
+class RemoteClass(RemoteMeta):
+    """The type of classes that live on the other side. To call one makes its object there."""
+
+    def __new__(meta, name: str, bases: tuple[type, ...], space: dict[str, Any], **kwargs: Any) -> Any:
+        if "_remote_class_link" not in space and any(_class_link(base) is not None for base in bases):
+            raise RemoteRefused(f"a test cannot derive {name} from {short(bases[0])}: it is in another process")
+        return super().__new__(meta, name, bases, space, **kwargs)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = _ask(cls, "__call__", *args, **kwargs)
+        link = link_of(made)
+        if link is not None and issubclass(type(made), cls):
+            link.constructed = True
+        return made
+
+    def __getattribute__(cls, name: str) -> Any:
+        if name in LOCAL or name.startswith("_remote_") or _class_link(cls) is None:
+            return type.__getattribute__(cls, name)
+        if name.startswith(("__array", "__torch")):
+            raise AttributeError(name)
+        return _ask(cls, "getattr", name)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if _class_link(cls) is None or name.startswith("_abc_"):
+            type.__setattr__(cls, name, value)
+        else:
+            _ask(cls, "setattr", name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        _ask(cls, "delattr", name)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        asked = link_of(instance) is not None or not _about(cls).get("plain", True)
+        return bool(_ask(cls, "isinstance", instance, last=True)) if asked else False
+
+    def __subclasscheck__(cls, other: Any) -> bool:
+        if type.__subclasscheck__(cls, other):
+            return True
+        asked = link_of(other) is not None and not _about(cls).get("plain", True)
+        return bool(_ask(cls, "issubclass", other, last=True)) if asked else False
+
+    def __eq__(cls, other: Any) -> bool:
+        link = _class_link(cls)
+        return cls is other or (isinstance(other, type) and link is not None and is_named(link, other))
+
+    def __hash__(cls) -> int:
+        return type.__hash__(cls)
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __repr__(cls) -> str:
+        return str(_ask(cls, "__repr__"))
+
+    def __dir__(cls) -> list[str]:
+        return list(_ask(cls, "__dir__"))
+
+    def __iter__(cls) -> Iterator[Any]:
+        return iter(_ask(cls, "__iter__"))
+
+    def __len__(cls) -> int:
+        return int(_ask(cls, "__len__"))
+
+    def __getitem__(cls, key: Any) -> Any:
+        return _ask(cls, "__getitem__", key)
+
+    def __contains__(cls, item: Any) -> bool:
+        return bool(_ask(cls, "__contains__", item))
+
+
+def _about(cls: type) -> dict[str, Any]:
+    link = _class_link(cls)
+    return {} if link is None else link.about
+
+
+def _ask(cls: Any, operation: str, *args: Any, last: bool = False, **kwargs: Any) -> Any:
+    link = _class_link(cls)
+    if link is None:
+        raise TypeError(f"{type.__repr__(cls)} is no class of the other side")
+    return link.connection.ask(operation, *((*args, cls) if last else (cls, *args)), **kwargs)
+
+
+class RemoteExceptionClass(RemoteMeta):
+    """The type of exception classes of the other side; they can be raised and caught here."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return _ask(cls, "__call__", *args, **kwargs)
+
+
+def make(link: Link, decoder: Any) -> Any:
+    """The handle or class for a description."""
+    kind = link.about.get("k")
+    if kind == "class":
+        return _make_class(link, decoder)
+    if kind == "function":
+        link.about["signature"] = read_signature(link.about.get("sig"), decoder)
+        return _bare(RemoteFunction, link)
+    if kind != "object":
+        raise CannotCross("expected the description of a class, a function or an object")
+    cls = decoder.node(link.about["class"])
+    if not isinstance(cls, type):
+        raise CannotCross("expected a class")
+    return _bare(cls if issubclass(cls, Handle) else _plain_handle(cls, decoder), link)
+
+
+def _bare(cls: type, link: Link) -> Any:
+    handle: Any = object.__new__(cls)
+    object.__setattr__(handle, "_remote_link", link)
+    return handle
+
+
+def _space(link: Link, name: str, module: str) -> dict[str, Any]:
+    return {"__module__": module, "_remote_class_link": link, "__qualname__": link.about.get("q") or name}
+
+
+def _make_class(link: Link, decoder: Any) -> type:
+    about = link.about
+    module, qualname = str(about["m"]), str(about["q"])
+    name = qualname.rpartition(".")[2][:200] or "object"
+    bases = tuple(decoder.node(base) for base in about["bases"])
+    if not all(isinstance(base, type) for base in bases):
+        raise CannotCross("expected base classes")
+    real = find_class(module, qualname, {}) if module != MAIN else None
+    signature = read_signature(about.get("sig"), decoder)
+    space = _space(link, name, module) | ({"__signature__": signature} if signature else {})
+    if about.get("exception"):
+        return real if real is not None and issubclass(real, BaseException) else _exception(name, module, bases, space)
+    if any(_is_data(base) for base in bases):
+        safe = real is not None and any(real.__eq__ is base.__eq__ for base in real.__mro__[1:] if kind_of(base))
+        return real if safe and real is not None else _content_class(link, name, bases, space)
+    return _handle_class(link, name, bases, real, space)
+
+
+def _is_data(cls: type) -> bool:
+    return kind_of(cls) is not None or issubclass(cls, float) or kind_of_base(cls) is not None
+
+
+def _exception(name: str, module: str, bases: tuple[type, ...], space: dict[str, Any]) -> type:
+    parents = tuple(base for base in bases if issubclass(base, BaseException)) or (Exception,)
+    metas = {type(parent) for parent in parents} - {type, RemoteExceptionClass}
+    meta = type("RemoteExceptionClass", (RemoteExceptionClass, *metas), {}) if metas else RemoteExceptionClass
+    return make_exception(name, module, parents, meta, space)
+
+
+def _handle_class(link: Link, name: str, bases: tuple[type, ...], real: type | None, space: dict[str, Any]) -> type:
+    about = link.about
+    space |= forwarders(about["special"]) | {
+        "_remote_special": tuple(about["special"]), "_remote_hash": about.get("hash"), "_remote_claimed": None,
+    }  # fmt: skip
+    if isinstance(about.get("fields"), list):
+        space["__dataclass_fields__"] = _fields(about["fields"])
+    wanted = (real,) if real is not None and not _is_data(real) else bases
+    theirs = tuple(base for base in wanted if issubclass(base, Handle))
+    ours = tuple(base for base in wanted if not issubclass(base, Handle) and not _is_data(base) and base is not object)
+    claimed = next((base for base in ours), None)
+    for parents in ((*theirs, *((Handle,) if not theirs else ()), *ours), theirs or (Handle,), (Handle,)):
+        metas = {type(parent) for parent in parents} - {type, RemoteMeta, RemoteClass}
+        try:
+            meta = type("RemoteClass", (RemoteClass, *metas), {}) if metas else RemoteClass
+            made: type = RemoteClass.__new__(meta, name, parents, dict(space))
+            type.__setattr__(made, "__abstractmethods__", frozenset())
+            object.__new__(made)
+            return made
+        except Exception:
+            space["_remote_claimed"] = claimed
+    raise CannotCross(f"no class can stand for {name}")
+
+
+def _fields(names: list[Any]) -> dict[str, Any]:
+    made = dataclasses.make_dataclass("_Fields", [str(name) for name in names])
+    return {field.name: field for field in dataclasses.fields(made)}
+
+
+def _content_class(link: Link, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> type:
+    """A class whose objects hold their content here; the methods that data has not are the other side's."""
+    about = link.about
+    base: Any = next(base for base in bases if _is_data(base))
+    if isinstance(about.get("tuple"), list) and base is tuple:
+        base = namedtuple(name, [str(field) for field in about["tuple"]])  # type: ignore[misc,no-redef]
+    for method in about.get("own", []):
+        if (
+            hasattr(base, method)
+            and method not in KEPT
+            and method not in COMPARISONS
+            and callable(getattr(base, method))
+        ):
+            space[method] = _override(str(method), getattr(base, method))
+    space["__getattr__"] = _content_attribute
+    return RemoteClass.__new__(RemoteClass, name, (base,), space)
+
+
+def _override(name: str, inherited: Callable[..., Any]) -> Callable[..., Any]:
+    told = name in ("__repr__", "__str__")
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        link = link_of(self)
+        if link is None or link.ended or not (told or link.constructed or not link.connection.careful):
+            return inherited(self, *args, **kwargs)
+        return link.connection.ask("method", self, name, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _content_attribute(self: Any, name: str) -> Any:
+    link = link_of(self)
+    special = name.startswith("__") and name.endswith("__")
+    if link is None or special or name.startswith(("_repr_", "_ipython_", "_remote")):
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    return link.connection.ask("getattr", self, name)
+
+
+def _plain_handle(cls: type, decoder: Any) -> type:
+    """A handle for an object whose class is known here by name."""
+    space = {"_remote_special": (), "_remote_hash": "object", "_remote_claimed": None if _is_data(cls) else cls}
+    return RemoteMeta(cls.__name__, (Handle,), space)

@@ -1,0 +1,247 @@
+"""Handles: what a kernel holds of an object that lives in the other one.
+
+Operations go through, and what they return is data, or a handle again. What a test compares with never goes through an
+operator: the other side would decide the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.remote.link import Link, RemoteRefused
+from autograder.remote.names import find
+from autograder.remote.operations import ALONE, ARITHMETIC, COMPARISONS, IN_PLACE
+from autograder.remote.special_names import NEVER, REMOTE
+
+#: Methods of data that say whether or where something is in it: an object that poses as data must not answer them.
+DATA_METHODS = frozenset(
+    name
+    for cls in (str, bytes, list, tuple, dict, set, frozenset, int, float, complex)
+    for name in vars(cls)
+    if not name.startswith("_")
+) | {
+    "equals",
+    "equal",
+    "allclose",
+    "isclose",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "sub",
+    "compare",
+    "match",
+    "close_to",
+}
+
+
+def link_of(value: Any) -> Link | None:
+    """Where a handle, an object with content or a class of the other side stands; None for all else."""
+    cls = type(value)
+    if isinstance_of_meta(cls):
+        try:
+            return object.__getattribute__(value, "_remote_link")
+        except AttributeError:
+            return None
+    if isinstance_of_meta(value):
+        return type.__getattribute__(value, "__dict__").get("_remote_class_link")
+    return None
+
+
+def isinstance_of_meta(cls: Any) -> bool:
+    return RemoteMeta in type.__getattribute__(type(cls), "__mro__") if isinstance(type(cls), type) else False
+
+
+class RemoteMeta(type):
+    """Marks every class that stands for one of the other side's."""
+
+
+def short(value: Any) -> str:
+    link = link_of(value)
+    name = (link.about.get("q") if link else None) or getattr(type(value), "__name__", "object")
+    return f"the student's {name}" if isinstance(value, type) or (link and link.about.get("k") == "function") else (
+        f"an object of the student's class {name}")  # fmt: skip
+
+
+def is_named(link: Link, other: Any) -> bool:
+    """Whether a function or class of the other side says to be one that this side has, too."""
+    about = link.about
+    return about.get("m") is not None and find(about["m"], about.get("q"), {}) is other
+
+
+class Handle(metaclass=RemoteMeta):
+    """An object of the other side. Its attributes, methods and operators are the other side's."""
+
+    __slots__ = ("__weakref__", "_remote_link")
+    _remote_claimed: type | None = None
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            cls = type(self)
+            return cls._remote_claimed or cls
+        if name.startswith("_remote_"):
+            return object.__getattribute__(self, name)
+        if name in NEVER or name.startswith(("_repr_", "_ipython_")):
+            raise AttributeError(name)
+        link: Link = object.__getattribute__(self, "_remote_link")
+        if name.startswith("__") and name.endswith("__") and name not in REMOTE:
+            if name in ("__signature__", "__text_signature__"):
+                raise AttributeError(name)
+            return object.__getattribute__(self, name)
+        found = link.connection.ask("getattr", self, name)
+        if name in DATA_METHODS and link.connection.careful and not link.connection.trusts(self):
+            return _guarded(found, self, name)
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _ask(self, "setattr", name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _ask(self, "delattr", name)
+
+    def __repr__(self) -> str:
+        return str(_ask(self, "__repr__"))
+
+    def __str__(self) -> str:
+        return str(_ask(self, "__str__"))
+
+    def __format__(self, how: str) -> str:
+        return str(_ask(self, "__format__", how))
+
+    def __dir__(self) -> list[str]:
+        return list(_ask(self, "__dir__"))
+
+    def __hash__(self) -> int:
+        link = object.__getattribute__(self, "_remote_link")
+        if "hash" not in link.about:
+            how = type.__getattribute__(type(self), "_remote_hash")
+            if how == "none":
+                raise TypeError(f"unhashable type: {type(self).__name__!r}")
+            return object.__hash__(self)
+        return hash(link.about["hash"])
+
+    def __bool__(self) -> bool:
+        special = type.__getattribute__(type(self), "_remote_special")
+        return bool(_ask(self, "__bool__")) if "__bool__" in special or "__len__" in special else True
+
+    def __copy__(self) -> Any:
+        return _ask(self, "copy")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return _ask(self, "deepcopy")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"{short(self)} cannot be pickled here")
+
+
+def _ask(handle: Any, operation: str, *args: Any) -> Any:
+    return object.__getattribute__(handle, "_remote_link").connection.ask(operation, handle, *args)
+
+
+def _guarded(found: Any, handle: Any, name: str) -> Any:
+    if link_of(found) is None:
+        return found
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            refuse(handle, f"its own .{name}() would see the values of the test", link_of(handle))
+        return found()
+
+    return method
+
+
+def refuse(handle: Any, why: str, link: Link | None) -> None:
+    """Raises RemoteRefused, and lets the connection remember it, where this side is the one that tests."""
+    if link is not None and link.connection.careful:
+        message = f"{short(handle)} cannot be compared here, because {why}: compare what it returns, not the object"
+        link.connection.refused(message)
+        raise RemoteRefused(message)
+
+
+def _is_theirs(value: Any) -> bool:
+    return link_of(value) is not None
+
+
+def _comparison(name: str) -> Callable[[Any, Any], Any]:
+    def compare(self: Any, other: Any) -> Any:
+        link: Link = object.__getattribute__(self, "_remote_link")
+        if link.connection.careful and not _is_theirs(other):
+            if name in ("__eq__", "__ne__") and (other is None or other is Ellipsis or is_named(link, other)):
+                return (other is None or other is Ellipsis) == (name == "__ne__")
+            if link.about.get("k") == "function" and name in ("__eq__", "__ne__"):
+                return name == "__ne__"
+            refuse(self, "its class would decide what is equal", link)
+        return link.connection.ask(name, self, other)
+
+    compare.__name__ = name
+    return compare
+
+
+for _name in COMPARISONS:
+    setattr(Handle, _name, _comparison(_name))
+
+
+def _operator(name: str, operation: str, reflected: bool) -> Callable[..., Any]:
+    def operate(self: Any, *others: Any) -> Any:
+        link: Link = object.__getattribute__(self, "_remote_link")
+        if others and not all(_is_theirs(other) for other in others) and not link.constructed:
+            refuse(self, "its class would compute with the values of the test", link)
+        result = link.connection.ask(operation, *((*others, self) if reflected else (self, *others)))
+        made = link_of(result)
+        if made is not None and (link.constructed or any(one.constructed for one in map(link_of, others) if one)):
+            made.constructed = True
+        return result
+
+    operate.__name__ = name
+    return operate
+
+
+def _alone(name: str) -> Callable[..., Any]:
+    def operate(self: Any, *args: Any) -> Any:
+        return _ask(self, name, *args)
+
+    operate.__name__ = name
+    return operate
+
+
+def _contains(self: Any, item: Any) -> bool:
+    link: Link = object.__getattribute__(self, "_remote_link")
+    if link.constructed or _is_theirs(item) or not link.connection.careful:
+        return bool(link.connection.ask("__contains__", self, item))
+    if "__iter__" in type.__getattribute__(type(self), "_remote_special"):
+        return any(one is item or one == item for one in self)
+    refuse(self, "its own __contains__ would see the values of the test", link)
+    return False
+
+
+def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    return object.__getattribute__(self, "_remote_link").connection.ask("__call__", self, *args, **kwargs)
+
+
+def _await(self: Any) -> Iterator[Any]:
+    return object.__getattribute__(self, "_remote_link").connection.ask("await", self)
+    yield  # a generator, as what can be awaited must be
+
+
+def forwarders(special: list[Any]) -> dict[str, Callable[..., Any]]:
+    """The special methods of a class whose objects live on the other side."""
+    made: dict[str, Callable[..., Any]] = {}
+    for name in special:
+        plain = f"__{name[3:]}" if isinstance(name, str) and name.startswith("__r") else ""
+        if name in ARITHMETIC or name in IN_PLACE:
+            made[name] = _operator(name, name, reflected=False)
+        elif plain in ARITHMETIC:
+            made[name] = _operator(name, plain, reflected=True)
+        elif name == "__contains__":
+            made[name] = _contains
+        elif name == "__call__":
+            made[name] = call
+        elif name == "__await__":
+            made[name] = _await
+        elif name in ALONE or name in ("__getitem__", "__setitem__", "__delitem__", "__exit__", "__round__"):
+            made[name] = _alone(name)
+    made.pop("__bool__", None)
+    return made

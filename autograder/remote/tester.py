@@ -1,0 +1,172 @@
+"""The tester's side: names of the student's kernel in the namespace of the tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import Any
+
+from autograder.remote import printed, random_state
+from autograder.remote.classes import is_remote_class, link_of
+from autograder.remote.connection import Connection, read_message
+from autograder.remote.kinds import CannotCross
+from autograder.remote.link import RemoteDied, RemoteRefused
+from autograder.remote.names import MAIN
+from autograder.remote.operations import ALONE
+from autograder.remote.special_names import CLOSED
+from autograder.remote.wire import Decoder, Encoder
+
+__all__ = ["Remote", "RemoteDied", "RemoteRefused"]
+
+#: How many objects are watched on both sides for changes that a later call makes, or that the test makes.
+MAX_WATCHED = 64
+#: What the student's code may do with an object of the test's that it was given.
+_ALLOWED = frozenset(
+    {"__call__", "getattr", "setattr", "method", *ALONE, "__getitem__", "__contains__", "__repr__", "__str__"}
+)
+
+
+class _Stale(RemoteDied):
+    """The student's kernel is another one than before."""
+
+
+class Remote(Connection):
+    """The student's names, bound in the tester's namespace.
+
+    ask: hands a request (JSON) to :func:`autograder.remote.student.answer` in the student's kernel and returns what it
+    says. Raises RemoteDied where the kernel is gone.
+    failures: what must cost the cell, whatever its code made of it: refused operations, and the end of the kernel.
+    """
+
+    careful = True
+
+    def __init__(self, ask: Callable[[str], str], namespace: MutableMapping[str, Any]) -> None:
+        super().__init__(ask, namespace, first=0)
+        self._space = namespace
+        self._session: str | None = None
+        self._bound: set[str] = set()
+        self._trusted: set[int] = set()
+        self._random = random_state.read()
+        self.failures: list[str] = []
+
+    def bind(self, names: Iterable[str]) -> None:
+        """Bind these names anew: data as data, all else as handles; one that the student's kernel lacks is unbound.
+
+        Raises RemoteDied; names that were bound before and are not named now stay as they are and are not followed.
+        """
+        self._bound = set(names)
+        for name in self._bound:
+            self._space.pop(name, None)
+        try:
+            self._ask_names()
+        except _Stale:
+            self._ask_names()
+        for name in self._bound:
+            self.trust(self._space.get(name))
+
+    def _ask_names(self) -> None:
+        super().exchange(lambda encoder: {"op": "names", "args": [], "kwargs": []})
+
+    def trust(self, value: Any) -> None:
+        """A class that a test names: its objects may answer with their own methods."""
+        if is_remote_class(value):
+            self._trusted.add(id(value))
+
+    def trusts(self, handle: Any) -> bool:
+        link = link_of(handle)
+        return link is not None and (link.constructed or any(id(cls) in self._trusted for cls in type(handle).__mro__))
+
+    def refused(self, message: str) -> None:
+        self.failures.append(message)
+
+    def exchange(self, build: Callable[[Encoder], dict[str, Any]]) -> Any:
+        dropped = self._unreachable()
+
+        def message(encoder: Encoder) -> dict[str, Any]:
+            return build(encoder) | {"forget": dropped}
+
+        try:
+            return super().exchange(message)
+        except RemoteDied as error:
+            self.failures.append(str(error))
+            raise
+        except CannotCross as error:
+            raise TypeError(str(error)) from None
+
+    def request(self, message: dict[str, Any], encoder: Encoder) -> dict[str, Any]:
+        states = random_state.read()
+        changed = {name: state for name, state in states.items() if state != self._random.get(name)}
+        self._random = states
+        return super().request(message, encoder) | {
+            "session": self._session, "names": sorted(self._bound), "classes": self._class_names(), "random": changed,
+        }  # fmt: skip
+
+    def _class_names(self) -> list[str]:
+        return [
+            value.__qualname__
+            for value in list(self._space.values())
+            if isinstance(value, type) and not is_remote_class(value) and value.__module__ == MAIN
+        ]
+
+    def pack(self, build: Callable[[Encoder], dict[str, Any]]) -> str:
+        forgotten: list[int] = []
+
+        def message(encoder: Encoder) -> dict[str, Any]:
+            made = build(encoder)
+            forgotten.extend(made.get("forget", []))
+            return made
+
+        text = super().pack(message)
+        self.shared.forget(forgotten)
+        return text
+
+    def _unreachable(self) -> list[int]:
+        """Objects that nobody can change any more here, and the oldest of too many."""
+        bound = {id(self._space.get(name)) for name in self._bound}
+        kept: list[int] = []
+        dropped: list[int] = []
+        for number in list(self.shared.numbers()):
+            value = self.shared.object(number)
+            lonely = sys.getrefcount(value) <= 3 and id(value) not in bound  # the table, ``value`` and the argument
+            (dropped if lonely else kept).append(number)
+        free = [number for number in kept if self._is_free(self.shared.object(number), bound)]
+        return dropped + free[: max(0, len(free) - MAX_WATCHED)]
+
+    @staticmethod
+    def _is_free(value: Any, bound: set[int]) -> bool:
+        return id(value) not in bound and link_of(value) is None
+
+    def outcome(self, message: Any) -> Any:
+        self._session = message.get("session")
+        if message.get("stale"):
+            self.reset()
+            raise _Stale("the student's kernel ended and was started anew")
+        printed.replay(message.get("printed", []))
+        return super().outcome(message)
+
+    def heard(self, message: Any, decoder: Decoder) -> None:
+        for name, node in dict(message.get("names", {})).items():
+            if name not in self._bound:
+                continue
+            if node:
+                self._space[name] = decoder.node(node[0])
+            else:
+                self._space.pop(name, None)
+
+    def perform(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """What the student's code asks of an object of the test's."""
+        if operation not in _ALLOWED or not args:
+            raise TypeError(f"{operation} cannot be asked of an object of the test")
+        if operation in ("getattr", "setattr", "method"):
+            name = args[1]
+            if not isinstance(name, str) or name.startswith("_") or type(args[0]).__name__ in CLOSED:
+                raise AttributeError(f"{type(args[0]).__name__!r} object has no attribute {str(name)[:80]!r}")
+        return super().perform(operation, args, kwargs)
+
+    def serve(self, message: Any) -> str:
+        printed.replay(message.get("printed", []))
+        return super().serve(message)
+
+    def answer(self, text: str) -> str:
+        """The reply to a question of the student's code."""
+        return self.serve(read_message(text))

@@ -1,0 +1,35 @@
+"""Both kernels in one process: two namespaces, and all that crosses is text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from textwrap import dedent
+from typing import Any
+
+from autograder.remote import student
+from autograder.remote.tester import Remote
+
+
+class Kernels:
+    """code: the student's cells; trusted: cells that run in both kernels; names: those that a test loads."""
+
+    def __init__(self, code: str, trusted: str = "", names: Iterable[str] | None = None) -> None:
+        self.student: dict[str, Any] = {"__name__": "__main__"}
+        self.tester: dict[str, Any] = {"__name__": "__main__"}
+        exec(dedent(trusted), self.student)
+        exec(dedent(trusted), self.tester)
+        before = set(self.student)
+        exec(dedent(code), self.student)
+        self.names = list(names) if names is not None else [name for name in self.student if name not in before]
+        self.asked: list[str] = []
+        self.remote = Remote(self._ask, self.tester)
+        self.remote.bind(self.names)
+
+    def _ask(self, request: str) -> str:
+        self.asked.append(request)
+        return student.answer(self.student, request, self.remote.answer)
+
+    def test(self, body: str) -> None:
+        """Run a test cell in the tester. Raises what it raises."""
+        exec(compile(dedent(body), "<test>", "exec"), self.tester)
+        assert self.remote.failures == []

@@ -34,7 +34,7 @@ def exercises(output: Output, course: Course, assignment: Assignment, exercise: 
     """
     from autograder.authoring.check import check_exercises, remember
 
-    with _bar(output) as progress:
+    with bar(output) as progress:
         found = check_exercises(assignment, exercise, progress)
     _table(output, assignment.name, found)
     for one in found:
@@ -68,11 +68,12 @@ def _table(output: Output, name: str, found: list[ExerciseCheck]) -> None:
 
 
 @contextmanager
-def _bar(output: Output) -> Iterator[Progress]:
+def bar(output: Output, what: str = "answers") -> Iterator[Progress]:
+    """A bar that says how many answers, or what else, are done."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=output.console, transient=True) as bar:
-        task = bar.add_task("answers", total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
+    with Bar(*columns, console=output.console, transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, of: shown.update(task, completed=done, total=of)

@@ -71,6 +71,17 @@ def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[Sa
     return [_placed(answer, cell) for answer in right], [_placed(answer, cell) for answer in wrong]
 
 
+def accepted_mutants(folder: Path, slug: str) -> dict[str, str]:
+    """Mutants of the solution that need not cost points: id -> the author's reason. Raises GradingError."""
+    path = folder / slug / ANSWERS
+    if not path.is_file():
+        return {}
+    found = getattr(_module(folder, slug, ANSWERS), "ACCEPTED", {})
+    if not isinstance(found, dict) or not all(isinstance(reason, str) and reason.strip() for reason in found.values()):
+        raise GradingError(f"{path}: ACCEPTED must map the id of a mutant to the reason why it may pass, a text")
+    return found
+
+
 def _placed(answer: SampleAnswer, cell: str) -> SampleAnswer:
     return answer if answer.cell else replace(answer, cell=cell)
 

@@ -32,12 +32,13 @@ def write_references(target: Path, exercises: Sequence[Exercise], seed: int, pac
             shutil.copytree(target, fresh, ignore=_GENERATED, dirs_exist_ok=True)
         for made in exercises:
             name = made.slug.partition("/")[2]
-            written[name] = _write(fresh / name, made, draw(made, seed))
+            written[name] = write_cases(fresh / name, made, draw(made, seed))
         manifest = {"seed": seed, "versions": _versions(packages), "exercises": written}
         (fresh / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
-def _write(folder: Path, made: Exercise, drawn: Sequence[Case]) -> dict[str, object]:
+def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case]) -> dict[str, object]:
+    """Write the cases of one exercise below ``folder``; -> its entry in the manifest."""
     (folder / "inputs").mkdir(parents=True)
     arrays: dict[str, np.ndarray] = {}
     expected: dict[str, np.ndarray] = {}

@@ -1,0 +1,84 @@
+"""What became of a mutant: who rejected it and in which words, or why nobody did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from autograder.authoring.trial import Tried
+from autograder.model.verdict import CellVerdict
+
+#: ``named``: feedback names a mistake of the catalogue. ``property``: it says in words what is wrong. ``values``: it
+#: says that numbers or texts differ. ``crashed``: the code stopped. ``accepted``: by the author, with a reason.
+#: ``message``: only the words of an error are changed. ``looks``: only how a picture looks.
+Kind = Literal["named", "property", "values", "crashed", "survivor", "equivalent", "message", "looks", "accepted"]
+REJECTED: tuple[Kind, ...] = ("named", "property", "values", "crashed")
+
+#: How the judge's messages begin or go on where numbers are all that is compared (``autograder.exercise.compare``).
+VALUES = ("the values are not (", "differ from what was expected", "the text differs from what was expected")
+#: How the judge's messages begin where a cell did not come to its end (``autograder.pipeline.judge``).
+CRASHED = ("Your code stopped with", "Your code took too long", "Your code ended the Python process",
+           "A name is missing", "This part was not reached", "No answer came from your code")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one mutant.
+
+    exercise: the graded cell that took points first. said: what feedback says there; of a survivor or an equivalent
+    one, what was compared. mistakes: ids of the mistakes that feedback names. visible: the visible check refuses it.
+    """
+
+    kind: Kind
+    exercise: str = ""
+    said: str = ""
+    mistakes: tuple[str, ...] = ()
+    visible: bool = False
+    seconds: float = 0.0
+    lost: dict[str, float] = field(default_factory=dict)
+
+    def json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, stored: dict[str, Any]) -> Outcome:
+        return cls(**{**stored, "mistakes": tuple(stored["mistakes"])})
+
+
+def rejection(tried: Tried, graded: bool, seconds: float) -> Outcome | None:
+    """The outcome where a graded cell took points; None where none did.
+
+    graded: False for an exercise without points: there it counts that a cell does not pass.
+    """
+    lost = [verdict for verdict in tried.verdicts.values() if _took(verdict, graded)]
+    if not lost:
+        return None
+    failed = [check for verdict in lost for check in verdict.checks if not check.passed]
+    mistakes = tuple(dict.fromkeys(check.mistake for check in failed if check.mistake))
+    named = next((check.message for check in failed if check.mistake), "")
+    messages = [check.message for check in failed]
+    kind: Kind = "named" if mistakes else kind_of(messages)
+    points = {verdict.cell: verdict.max_points - (verdict.points or 0.0) for verdict in lost}
+    said = named or (messages[0] if messages else lost[0].status)
+    seen = any(tried.visible.values())
+    return Outcome(kind, lost[0].cell, said, mistakes, seen, round(seconds, 2), points)
+
+
+def _took(verdict: CellVerdict, graded: bool) -> bool:
+    if graded:
+        return (verdict.points or 0.0) < verdict.max_points
+    return verdict.status != "passed"
+
+
+def kind_of(messages: Iterable[str]) -> Kind:
+    """Of messages that name no mistake: the clearest of them counts."""
+    kinds: set[Kind] = set()
+    for message in messages:
+        if message.startswith(CRASHED):
+            kinds.add("crashed")
+        elif any(words in message for words in VALUES):
+            kinds.add("values")
+        else:
+            kinds.add("property")
+    return next((kind for kind in REJECTED if kind in kinds), "values")

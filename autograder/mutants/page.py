@@ -1,0 +1,63 @@
+"""``docs/checks.md``: the tables of mutants of a course, with the digests of what they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.model.assignment import Assignment
+from autograder.mutants.parts import parts
+from autograder.mutants.rows import COLUMNS, MutantRow, rows, told, total
+from autograder.mutants.run import trusted
+from autograder.mutants.survey import Survey
+
+_HEAD = """# What the checks reject
+
+Made by `make mutants`; not to be edited. A mutant is a solution with one small change: an axis, an operator, a
+constant, a name, a dropped term, a skipped layer. The hidden tests graded each. It is rejected where an exercise took
+points: *by name* where feedback names a known mistake, *in words* where it says what is wrong. What no exercise
+rejected was compared with the solution on freshly drawn cases and on variations of the recorded calls (other lengths,
+precision, larger and smaller numbers, training, gradients): it is *equivalent* where nothing differed. Some are
+*accepted* by the exercise's author, with a reason.
+"""
+
+
+def state(assignment: Assignment) -> str:
+    """Digest of an assignment's cells and files, and of its exercises' trusted modules and references."""
+    names = sorted({name for part in parts(assignment) for name in (*part.exercises, *part.others)})
+    return trusted(assignment, names)
+
+
+def page(found: Sequence[tuple[Assignment, Survey]]) -> str:
+    every = [rows(one.chosen, one.outcomes) for _, one in found]
+    sections = [_section(*pair, own) for pair, own in zip(found, every, strict=True)]
+    everything = total([row for own in every for row in own])
+    words = (
+        f"\nIn all {everything.mutants:,} mutants: {everything.rejected:,} rejected, {everything.survivors} survivors. "
+        f"Of the rejected ones that ran to their end, {100 * told(everything):.0f} % are told what is wrong.\n"
+    )
+    return _HEAD + words + "".join(sections)
+
+
+def _section(assignment: Assignment, found: Survey, own: Sequence[MutantRow]) -> str:
+    head = f"\n## {assignment.name}\n\n<!-- state: {state(assignment)} -->\n\n"
+    lines = [f"| exercise | {' | '.join(COLUMNS)} | seconds |", "|---|" + "---:|" * (len(COLUMNS) + 1)]
+    lines += [
+        f"| {row.part} | {' | '.join(f'{number:,}' for number in row.numbers)} | {row.seconds:.0f} |"
+        for row in (*own, total(own))
+    ]
+    return head + "\n".join(lines) + "\n" + _excused(found, "equivalent") + _excused(found, "accepted")
+
+
+def _excused(found: Survey, kind: str) -> str:
+    """The equivalent ones with what was tried, or the accepted ones with the reason."""
+    listed = [(one, found.outcomes[one.id]) for one in found.chosen if found.outcomes[one.id].kind == kind]
+    if not listed:
+        return ""
+    why = "reason" if kind == "accepted" else "tried"
+    title = f"\n<details><summary>{len(listed)} {kind}</summary>\n\n| mutant | change | {why} |\n|---|---|---|\n"
+    cells = [f"| {one.id} | {_plain(one.description)} | {_plain(outcome.said)} |" for one, outcome in listed]
+    return title + "\n".join(cells) + "\n\n</details>\n"
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")

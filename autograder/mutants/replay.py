@@ -1,0 +1,198 @@
+"""Compares versions of a solution with the solution: ``python -m autograder.mutants.replay TASK``, one process.
+
+The cells of the exercise run once with the solution, on stored inputs and on freshly drawn ones, while calls of its
+functions are recorded. Each version then runs in a forked child: the same cells on the freshly drawn inputs, and the
+recorded calls and variations of them, side by side with the solution's. For an author's own code alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import types
+from pathlib import Path
+from typing import Any
+
+from autograder.mutants.compared import Namespace, compare
+from autograder.mutants.recorded import Call, Recorder
+from autograder.mutants.same import difference
+from autograder.mutants.variations import described, variations
+
+#: Processor seconds for one version.
+MAX_SECONDS = 90
+#: Recorded calls of one function that are varied; the others are made again as they were.
+MAX_VARIED = 6
+
+
+class Bench:
+    """The cells of a part's exercises.
+
+    task: ``modules`` to import; ``folder``, the working folder; ``cells``, [name, source] of those that run before and
+    between; ``place``, which of them, or which file, is the part; ``classes``, of the part; ``hidden``, [grade id,
+    visible, hidden] of the graded cells; ``inputs``, folders with stored inputs, the course's own first.
+    """
+
+    def __init__(self, task: dict[str, Any]) -> None:
+        self.task, self.file = task, task["file"]
+        for name in ("IPython.core.interactiveshell", "autograder.testing", *task["modules"]):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.set_num_threads(1)
+        sys.path.insert(0, "")
+
+    def run(self, text: str, answers: Path, recorder: Recorder | None = None) -> Namespace:
+        """Run the cells with this text in place of the part; hidden parts hand over to ``answers``. -> all names
+
+        Raises what the part itself raises. What a graded cell raises is no matter.
+        """
+        folder = Path(tempfile.mkdtemp(dir=answers, prefix="work-"))
+        for path in Path(self.task["folder"]).iterdir():
+            (folder / path.name).symlink_to(path)
+        if self.file:
+            (folder / self.task["place"]).unlink(missing_ok=True)
+            (folder / self.task["place"]).write_text(text, encoding="utf-8")
+        os.chdir(folder)
+        module = types.ModuleType("__main__")
+        sys.modules["__main__"] = module
+        names = vars(module)
+        with contextlib.ExitStack() as stack:
+            if recorder is not None:
+                stack.enter_context(recorder.recording())
+            for name, source in self.task["cells"]:
+                self._execute(text if name == self.task["place"] else source, name, names)
+            for number, inputs in enumerate(self.task["inputs"]):
+                os.environ["AUTOGRADER_INPUTS"] = inputs
+                for name, visible, hidden in self.task["hidden"]:
+                    os.environ["AUTOGRADER_ANSWERS"] = str(answers / str(number) / name)
+                    if number == 0 and recorder is not None:
+                        self._attempt(visible, names)
+                    self._attempt(hidden, names)
+        if self.file:
+            made = types.ModuleType("solution")
+            names = vars(made)
+            exec(compile(text, self.task["place"], "exec"), names)
+        return names
+
+    def _execute(self, source: str, name: str, names: Namespace) -> None:
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        exec(compile(TransformerManager().transform_cell(source), f"cell {name}", "exec"), names)
+
+    def _attempt(self, source: str, names: Namespace) -> None:
+        with contextlib.suppress(Exception, SystemExit):
+            self._execute(source, "graded", names)
+
+
+def main(path: str) -> None:
+    """Write one line of JSON for each version: ``{id, same, input, differs, tried}``."""
+    task = json.loads(Path(path).read_text(encoding="utf-8"))
+    said = os.fdopen(os.dup(1), "w")
+    sys.stdout = sys.stderr = io.StringIO()
+    bench = Bench(task)
+    with tempfile.TemporaryDirectory(prefix="autograder-replay-") as scratch:
+        answers = Path(scratch, "solution")
+        answers.mkdir()
+        recorder = Recorder((task["place"] if bench.file else f"cell {task['place']}",), frozenset(task["classes"]))
+        ours = bench.run(task["text"], answers, recorder)
+        calls = [one for one in recorder.calls if not bench.file or _owner(one) in task["names"]]
+        for version in task["versions"]:
+            said.write(
+                json.dumps({"id": version["id"], **_in_child(bench, version["text"], ours, calls, answers)}) + "\n"
+            )
+            said.flush()
+
+
+def _owner(call: Call) -> str:
+    return call.name.partition(".")[0]
+
+
+def _in_child(bench: Bench, text: str, ours: Namespace, calls: list[Call], answers: Path) -> dict[str, Any]:
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+        own = Path(tempfile.mkdtemp(prefix="autograder-replay-"))
+        try:
+            found = _compared(bench, text, ours, calls, answers, own)
+        except BaseException as error:
+            found = _different("its cell", f"it stops with {type(error).__name__}: {str(error)[:200]}", "")
+        os.chdir("/")
+        shutil.rmtree(own, ignore_errors=True)
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(json.dumps(found))
+            pipe.flush()
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        told = pipe.read()
+    os.waitpid(pid, 0)
+    if not told:
+        return _different("its cells", f"it took more than {MAX_SECONDS} s, or ended the process", "")
+    said: dict[str, Any] = json.loads(told)
+    return said
+
+
+def _different(at: str, differs: str, tried: str) -> dict[str, Any]:
+    return {"same": False, "input": at, "differs": differs, "tried": tried}
+
+
+def _compared(bench: Bench, text: str, ours: Namespace, calls: list[Call], answers: Path, own: Path) -> dict[str, Any]:
+    theirs = bench.run(text, own)
+    handed = sorted(path.relative_to(answers) for path in answers.rglob("*.safetensors"))
+    for path in handed:
+        if differs := _of_files(answers / path, own / path):
+            return _different(f"freshly drawn case {path.stem} of {path.parent.name}", differs, "")
+    if not bench.file and (differs := _of_variables(bench, ours, theirs)):
+        return _different("a variable of the cell", differs, "")
+    looks, made, kinds = "", 0, dict[str, None]()
+    known: dict[str, int] = {}
+    for call in sorted(calls, key=lambda call: call.size):
+        known[call.name] = known.get(call.name, 0) + 1
+        for other in variations(call) if known[call.name] <= MAX_VARIED else [call]:
+            for mode, differs in compare(ours, theirs, other):
+                made += 1
+                kinds[_kind(other.source)] = None
+                if mode:
+                    kinds[mode] = None
+                if differs.endswith("the picture looks different"):
+                    looks = differs
+                elif differs:
+                    return _different(described(other) + (f" [{mode}]" if mode else ""), differs, "")
+    if not made and not handed:
+        return _different("nothing", "no call of the solution could be made again", "")
+    tried = f"{len(handed)} freshly drawn cases; {made} calls: {', '.join(kinds)}"
+    return {"same": True, "input": "", "differs": looks, "tried": tried}
+
+
+def _kind(source: str) -> str:
+    return "other lengths" if source.startswith("length") else "other numbers" if source.startswith("whole") else source
+
+
+def _of_files(want: Path, got: Path) -> str:
+    from safetensors.numpy import load_file
+
+    if not got.is_file():
+        return "nothing is handed over"
+    return difference(load_file(want), load_file(got), "what is handed over")
+
+
+def _of_variables(bench: Bench, ours: Namespace, theirs: Namespace) -> str:
+    """Top-level names that the part binds to plain values."""
+    for name in bench.task["names"]:
+        want, got = ours.get(name), theirs.get(name)
+        if isinstance(want, str | int | float | list | tuple) and (said := difference(want, got, name)):
+            return said
+    return ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

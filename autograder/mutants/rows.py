@@ -1,0 +1,78 @@
+"""The table of mutants: a row for each part of an assignment's solutions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from autograder.mutants.generate import Mutant
+from autograder.mutants.outcome import REJECTED, Outcome
+
+#: Neither rejected nor a survivor.
+EXCUSED = ("equivalent", "accepted", "message", "looks")
+
+
+@dataclass(frozen=True)
+class MutantRow:
+    """What became of the mutants of one part. ``named`` to ``crashed`` together are the rejected ones.
+
+    other: those that change only an error's words or a picture's looks. seconds: spent on trying them.
+    """
+
+    part: str
+    mutants: int
+    rejected: int
+    named: int
+    worded: int
+    values: int
+    crashed: int
+    survivors: int
+    equivalent: int
+    accepted: int
+    other: int
+    seconds: float
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All but the name and the seconds, in the order of :data:`COLUMNS`."""
+        return tuple(getattr(self, one.name) for one in fields(self)[1:-1])
+
+
+COLUMNS = ("mutants", "rejected", "by name", "in words", "values differ", "crashed", "survivors", "equivalent",
+           "accepted", "words or looks")  # fmt: skip
+
+
+def rows(chosen: Sequence[Mutant], outcomes: Mapping[str, Outcome]) -> list[MutantRow]:
+    """In the order of the parts."""
+    labels = list(dict.fromkeys(mutant.part.label for mutant in chosen))
+    return [row(label, [outcomes[one.id] for one in chosen if one.part.label == label]) for label in labels]
+
+
+def row(name: str, found: Sequence[Outcome]) -> MutantRow:
+    kinds = Counter(outcome.kind for outcome in found)
+    return MutantRow(
+        part=name,
+        mutants=len(found),
+        rejected=sum(kinds[kind] for kind in REJECTED),
+        named=kinds["named"],
+        worded=kinds["property"],
+        values=kinds["values"],
+        crashed=kinds["crashed"],
+        survivors=kinds["survivor"],
+        equivalent=kinds["equivalent"],
+        accepted=kinds["accepted"],
+        other=kinds["message"] + kinds["looks"],
+        seconds=round(sum(outcome.seconds for outcome in found), 1),
+    )
+
+
+def total(every: Sequence[MutantRow]) -> MutantRow:
+    sums = {one.name: sum(getattr(row, one.name) for row in every) for one in fields(MutantRow)[1:]}
+    return MutantRow("all", **sums)
+
+
+def told(row: MutantRow) -> float:
+    """Of the rejected mutants that ran to their end: the share, from 0 to 1, whose feedback says what is wrong."""
+    ended = row.rejected - row.crashed
+    return (row.named + row.worded) / ended if ended else 1.0

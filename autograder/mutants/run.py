@@ -1,0 +1,152 @@
+"""Trying mutants: each in forked kernels, judged by the real judge, in several processes; results are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from autograder.authoring.trial import Trials
+from autograder.classroom.fingerprint import digest, machine_parts
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.mutants.generate import Mutant
+from autograder.mutants.outcome import Outcome, rejection
+from autograder.mutants.parts import Part
+
+#: Told how many mutants are done, and of how many.
+Progress = Callable[[int, int], None]
+
+#: The modules that compare what no cell rejected.
+COMPARING = ("compared", "prove", "recorded", "replay", "same", "variations")
+
+_trials: Trials | None = None
+
+
+def tried(
+    course: Course, assignment: Assignment, chosen: Sequence[Mutant], workers: int, progress: Progress
+) -> dict[str, Outcome | None]:
+    """id -> outcome; None where no cell took points. What was tried before in this very state is not tried again."""
+    kept = KeptOutcomes(course, assignment)
+    found = {mutant.id: kept.read(mutant) for mutant in chosen if kept.has(mutant)}
+    progress(len(found), len(chosen))
+    missing = [mutant for mutant in chosen if mutant.id not in found]
+    for mutant, outcome in _in_processes(course, assignment, missing, workers):
+        kept.add(mutant, outcome)
+        found[mutant.id] = outcome
+        progress(len(found), len(chosen))
+    return found
+
+
+def _in_processes(
+    course: Course, assignment: Assignment, missing: Sequence[Mutant], workers: int
+) -> Iterator[tuple[Mutant, Outcome | None]]:
+    if not missing:
+        return
+    if workers <= 1:
+        with Trials(assignment) as trials:
+            for mutant in missing:
+                yield mutant, try_one(trials, mutant)
+        return
+    spawn = multiprocessing.get_context("spawn")  # threads of a library do not survive a fork
+    arguments = (course.root, assignment.name)
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_open, initargs=arguments) as pool:
+        running = {pool.submit(_try_one, mutant): mutant for mutant in missing}
+        try:
+            for done in as_completed(running):
+                yield running[done], done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _open(root: Path, name: str) -> None:
+    global _trials
+    _trials = Trials(Assignment.unreleased(Course(root), name))
+
+
+def _try_one(mutant: Mutant) -> Outcome | None:
+    assert _trials is not None, "the process was not opened"
+    return try_one(_trials, mutant)
+
+
+def try_one(trials: Trials, mutant: Mutant) -> Outcome | None:
+    """The outcome where a graded cell took points: first those that look at this part, then those that build on it."""
+    started = time.perf_counter()
+    texts, part = {mutant.part.place: mutant.text}, mutant.part
+    for cells in (part.exercises, part.others):
+        if cells:
+            outcome = rejection(trials.run(texts, only=cells), part.graded, time.perf_counter() - started)
+            if outcome is not None:
+                return outcome
+    return None
+
+
+class KeptOutcomes:
+    """KeptOutcomes of earlier runs, in ``.autograder/mutants/`` of the course: a line of JSON for each mutant.
+
+    The key is made of all that a result depends on: the solutions of the notebook, exercises, grader and library.
+    """
+
+    def __init__(self, course: Course, assignment: Assignment, what: str = "tried") -> None:
+        self._file: Path = course.root / ".autograder" / "mutants" / f"{assignment.name}.{what}.jsonl"
+        self._assignment = assignment
+        self._machine = machine_parts(course.file)
+        if what != "tried":  # how mutants are compared is no part of what grades
+            modules = sorted(Path(__file__).parent.glob("*.py"))
+            self._machine |= {path.name: digest(path.read_bytes()) for path in modules if path.stem in COMPARING}
+        self._states: dict[str, str] = {}
+        self._known: dict[str, dict[str, object] | None] = {}
+        with contextlib.suppress(OSError):
+            for line in self._file.read_text(encoding="utf-8").splitlines():
+                with contextlib.suppress(ValueError):  # the last line of a killed run
+                    stored = json.loads(line)
+                    self._known[stored["key"]] = stored["outcome"]
+
+    def has(self, mutant: Mutant) -> bool:
+        return self._key(mutant) in self._known
+
+    def read(self, mutant: Mutant) -> Outcome | None:
+        stored = self._known.get(self._key(mutant))
+        return Outcome.of(stored) if stored is not None else None
+
+    def add(self, mutant: Mutant, outcome: Outcome | None) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        stored = {"key": self._key(mutant), "id": mutant.id, "outcome": outcome.json() if outcome else None}
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(stored) + "\n")
+
+    def _key(self, mutant: Mutant) -> str:
+        part = mutant.part
+        if part.name not in self._states:
+            self._states[part.name] = state(self._assignment, part, self._machine)
+        return digest(self._states[part.name], mutant.text)
+
+
+def state(assignment: Assignment, part: Part, machine: dict[str, str]) -> str:
+    """Digest of what the outcomes of a part's mutants depend on."""
+    return digest(
+        part.place, part.exercises, part.others, trusted(assignment, (*part.exercises, *part.others)), machine
+    )
+
+
+def trusted(assignment: Assignment, exercises: Sequence[str]) -> str:
+    """Digest of the assignment's code cells and files, of its shared modules and of these exercises."""
+    folder = assignment.references.folder
+    shared = [*folder.glob("_*.py"), *(folder / assignment.name).glob("_*.py")]
+    own = [path for name in exercises for path in (folder / assignment.name / name).rglob("*")]
+    modules = {
+        str(path.relative_to(folder)): path.read_bytes().hex()
+        for path in sorted([*shared, *own])
+        if path.is_file() and "__pycache__" not in path.parts and not path.name.lstrip("_").startswith("answers")
+    }
+    code = {
+        name: [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        for name, notebook in assignment.source.items()
+    }
+    files = {name: data.hex() for name, data in {**assignment.files, **assignment.solutions}.items()}
+    return digest(modules, code, files)

@@ -1,0 +1,64 @@
+"""All about the mutants of an assignment: tried, the rest compared with the solution, the author's word on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from autograder.errors import GradingError
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.mutants.generate import Mutant, mutants, sample
+from autograder.mutants.outcome import REJECTED, Outcome
+from autograder.mutants.parts import parts
+from autograder.mutants.prove import proven
+from autograder.mutants.run import Progress, tried
+from autograder.references import loader
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What became of an assignment's mutants. stale: ids that ``answers.py`` accepts and that no mutant has."""
+
+    chosen: Sequence[Mutant]
+    outcomes: dict[str, Outcome]
+    stale: Sequence[str] = ()
+
+    @property
+    def survivors(self) -> list[tuple[Mutant, Outcome]]:
+        return [(one, self.outcomes[one.id]) for one in self.chosen if self.outcomes[one.id].kind == "survivor"]
+
+
+def survey(
+    course: Course, assignment: Assignment, exercise: str, most: int, seed: int, workers: int, progress: Progress
+) -> Survey:
+    """Try the mutants of an assignment, or of one of its exercises; at most ``most`` of them (0: all).
+
+    Raises GradingError for an exercise that does not exist or has no solution in Python.
+    """
+    found = parts(assignment, exercise)
+    if not found:
+        known = sorted({name for part in parts(assignment) for name in part.exercises})
+        raise GradingError(
+            f"{assignment.name} has no autograded exercise {exercise!r}; those with a solution to change are "
+            f"{', '.join(known) or 'none'}"
+        )
+    every = [mutant for part in found for mutant in mutants(part)]
+    chosen = sample(every, most, seed) if most else every
+    first = tried(course, assignment, chosen, workers, progress)
+    left = [mutant for mutant in chosen if first[mutant.id] is None]
+    outcomes = {name: outcome for name, outcome in first.items() if outcome is not None}
+    outcomes |= proven(course, assignment, left, workers, progress)
+    reasons = accepted(assignment, [name for part in found for name in part.exercises])
+    for name, reason in reasons.items():
+        if name in outcomes and outcomes[name].kind not in REJECTED:
+            outcomes[name] = replace(outcomes[name], kind="accepted", said=reason)
+    return Survey(chosen, outcomes, sorted(set(reasons) - {mutant.id for mutant in every}))
+
+
+def accepted(assignment: Assignment, exercises: Sequence[str]) -> dict[str, str]:
+    """id -> reason, of the mutants that the authors of these exercises accept."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(exercises):
+        found |= loader.accepted_mutants(assignment.references.folder, f"{assignment.name}/{name}")
+    return found

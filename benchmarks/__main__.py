@@ -16,6 +16,8 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, ROOT, check_grades, make_course
 from benchmarks.measure import Measured, watched
+from benchmarks.plain import ASSIGNMENT as PLAIN
+from benchmarks.plain import make_plain_course, require_right
 from benchmarks.stages import where_the_time_goes
 
 #: Each grades the students whose numbers end in two of the ten digits.
@@ -65,6 +67,27 @@ def throughput(folder: Path, submissions: int) -> None:
         row([name, f"{seconds:.1f}", f"{seconds / submissions:.2f}", f"{stock_seconds / seconds:.1f}",
              f"{seconds / limit_seconds:.2f}", f"{max(one.parent_mb for one in runs):.0f}",
              f"{max(one.worker_mb for one in runs):.0f}"])  # fmt: skip
+
+
+def plain_tests(folder: Path, submissions: int) -> None:
+    """Stock and ours take turns, half of the class each time that stock does, because a machine's pace changes."""
+    print(f"\n## A course of plain asserts, {submissions} submissions of two notebooks\n", flush=True)
+    stock, ours = [], []
+    stock_course = make_plain_course(folder / "stock", submissions)
+    for half in ("01234", "56789"):
+        course = make_plain_course(folder / f"ours{half}", submissions)
+        ours.append(watched(course.root, "autograder.cli", "grade", PLAIN, "--workers", "2"))
+        require_right(course, submissions)
+        stock.append(watched(stock_course.root, "nbgrader", "autograde", PLAIN, f"--student=student*[{half}]"))
+    require_right(stock_course, submissions)
+    stock_seconds = sum(one.seconds for one in stock)
+    heads(["what", "seconds", "s per submission", "times stock", "parent's peak MB", "largest private MB below"])
+    for name, runs, seconds in (
+        ("stock `nbgrader autograde`", stock, stock_seconds),
+        ("`autograder grade --workers 2`", ours, mean(one.seconds for one in ours)),
+    ):
+        row([name, f"{seconds:.1f}", f"{seconds / submissions:.2f}", f"{stock_seconds / seconds:.1f}",
+             f"{max(one.parent_mb for one in runs):.0f}", f"{max(one.worker_mb for one in runs):.0f}"])  # fmt: skip
 
 
 def bare(course: Path, submissions: int, *words: str) -> Measured:
@@ -124,7 +147,7 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("--submissions", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
-    parser.add_argument("--only", choices=["notebooks", "throughput", "scaling", "stages"])
+    parser.add_argument("--only", choices=["notebooks", "throughput", "plain", "scaling", "stages"])
     args = parser.parse_args()
     if args.submissions < 2 * STOCK_PARTS or min(args.sizes, default=3) < 3:
         parser.error(f"--submissions takes at least {2 * STOCK_PARTS}, each of --sizes at least 3")
@@ -137,6 +160,8 @@ def main() -> None:
             stages(folder, 5)
         if args.only in (None, "throughput"):
             throughput(folder, args.submissions)
+        if args.only in (None, "plain"):
+            plain_tests(folder / "plain", args.submissions)
         if args.only in (None, "scaling"):
             scaling(folder, args.sizes)
 

@@ -39,6 +39,10 @@ AssignmentNames = Annotated[
 Students = Annotated[
     list[str] | None, typer.Option("--student", metavar="ID", help="This student only. May be repeated.")
 ]
+RequireOutside = Annotated[
+    bool,
+    typer.Option("--require-outside", help="Refuse an assignment whose tests run in the student's own kernel."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for a program.")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from autograder.commands import _checks
-from autograder.commands._options import AsJson, AssignmentNames, open_course
+from autograder.commands._options import AsJson, AssignmentNames, RequireOutside, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
 
@@ -26,7 +27,11 @@ OneExercise = Annotated[
 
 
 def run(
-    context: typer.Context, assignment: AssignmentNames = None, exercise: OneExercise = "", as_json: AsJson = False
+    context: typer.Context,
+    assignment: AssignmentNames = None,
+    exercise: OneExercise = "",
+    require_outside: RequireOutside = False,
+    as_json: AsJson = False,
 ) -> int:
     """Check an assignment as its author: points, leaks, solutions, untouched notebooks, and every sample answer.
 
@@ -51,6 +56,8 @@ def run(
         raise GradingError(f"--exercise needs its assignment: autograder check ASSIGNMENT --exercise {exercise}")
     with ExitStack() as until_done:
         kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
+        if require_outside:
+            _checks.require_outside(course, names)
         done = [_check_or_say_why(output, course, name, exercise, kernels, len(names) > 1) for name in names]
     output.document({"assignments": done})
     failed = [one["assignment"] for one in done if not one["holds"]]
@@ -71,7 +78,7 @@ def _check_or_say_why(
         if not go_on:
             raise
         output.problem(f"  ✗ {error}")
-        return {"assignment": name, "holds": False, "refused": str(error), "checks": [], "exercises": []}
+        return _entry(name, refused=str(error))
 
 
 def _check(output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels]) -> dict[str, Any]:
@@ -81,11 +88,31 @@ def _check(output: Output, course: Course, name: str, exercise: str, kernels: Ca
 
     output.say(f"{name}:")
     checks: list[dict[str, Any]] = []
+    in_kernel: list[dict[str, Any]] = []
     if exercise:
         found = _checks.exercises(output, course, Assignment.unreleased(course, name), exercise)
     else:
         with drafted(course, name) as draft:
+            in_kernel = _checks.kernel_cells(output, draft.assignment)
             checks = _checks.verifications(output, draft, kernels())
         found = _checks.exercises(output, course, Assignment.unreleased(course, name))
     holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *found))
-    return {"assignment": name, "holds": holds, "refused": "", "checks": checks, "exercises": found}
+    return _entry(name, holds=holds, checks=checks, in_kernel=in_kernel, exercises=found)
+
+
+def _entry(
+    name: str,
+    holds: bool = False,
+    refused: str = "",
+    checks: Sequence[dict[str, Any]] = (),
+    in_kernel: Sequence[dict[str, Any]] = (),
+    exercises: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    return {
+        "assignment": name,
+        "holds": holds,
+        "refused": refused,
+        "checks": list(checks),
+        "judged_in_kernel": list(in_kernel),
+        "exercises": list(exercises),
+    }

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from autograder.commands._options import AsJson, AssignmentName, Students, open_course
+from autograder.commands import _checks
+from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
 from autograder.commands._output import Output
 from autograder.errors import GOES_ON, GradingError, said
 
@@ -50,6 +51,7 @@ def run(
     no_isolation: Annotated[
         bool, typer.Option("--no-isolation", help="Run students' code unconfined (see what it says).")
     ] = False,
+    require_outside: RequireOutside = False,
     as_json: AsJson = False,
 ) -> int:
     """Grade a class, with a progress bar and a table at the end. What is graded already is left alone.
@@ -65,6 +67,8 @@ def run(
         raise GradingError(f"--workers must be at least 1, not {workers}")
     if time_limit is not None and time_limit <= 0:
         raise GradingError(f"--time-limit must be a number of seconds above 0, not {time_limit:g}")
+    if require_outside:
+        _checks.require_outside(course, [assignment])
     if no_isolation:
         output.problems.print(f"[yellow]{WARNING}[/]")
     unwarmed = no_isolation or scheduler or not system.LINUX

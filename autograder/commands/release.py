@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from autograder.commands import _checks
-from autograder.commands._options import AsJson, AssignmentNames, open_course
+from autograder.commands._options import AsJson, AssignmentNames, RequireOutside, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
 
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 EXAMPLE = "autograder release distilbert"
 
 
-def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJson = False) -> int:
+def run(
+    context: typer.Context,
+    assignment: AssignmentNames = None,
+    require_outside: RequireOutside = False,
+    as_json: AsJson = False,
+) -> int:
     """Make the students' notebooks with nbgrader, verify them, put them in place.
 
     Exit codes: 0 released; 1 something does not hold, and is listed: that release stays as it was;
@@ -41,6 +46,8 @@ def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJ
     for name in names:
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
+    if require_outside:
+        _checks.require_outside(course, names)
     done, imports = [], imports_of(course)
     with ExitStack() as until_done:
         # what stands in the source is looked at before the first kernel starts
@@ -65,6 +72,7 @@ def _release(output: Output, course: Course, name: str, kernels: Callable[[], Ke
 
     with drafted(course, name) as draft:
         output.say(f"{name}:")
+        in_kernel = _checks.kernel_cells(output, draft.assignment)
         checks = _checks.verifications(output, draft, kernels())
         exercises = _sample_answers(output, course, draft.assignment)
         holds = not any(one["problems"] for one in (*checks, *exercises))
@@ -73,7 +81,7 @@ def _release(output: Output, course: Course, name: str, kernels: Callable[[], Ke
             output.say("  released")
         else:
             output.problem(f"  not released: {course.release(name)} is as it was")
-    return _entry(name, released=holds, checks=checks, exercises=exercises)
+    return _entry(name, released=holds, checks=checks, in_kernel=in_kernel, exercises=exercises)
 
 
 def _entry(
@@ -81,6 +89,7 @@ def _entry(
     released: bool = False,
     refused: str = "",
     checks: Sequence[dict[str, Any]] = (),
+    in_kernel: Sequence[dict[str, Any]] = (),
     exercises: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     return {
@@ -88,6 +97,7 @@ def _entry(
         "released": released,
         "refused": refused,
         "checks": list(checks),
+        "judged_in_kernel": list(in_kernel),
         "exercises": list(exercises),
     }
 

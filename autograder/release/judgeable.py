@@ -17,6 +17,7 @@ from autograder.errors import GradingError
 from autograder.exercise.model import Case
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.plain.rules import asked
 from autograder.release.markers import misspelt
 
 _NO_TESTS = (
@@ -43,7 +44,7 @@ def unjudgeable(assignment: Assignment) -> Iterator[str]:
         yield from (f"{name}.ipynb has {count} cells '{one}'" for one, count in counts.items() if count > 1)
         for number, cell in enumerate(notebook.cells):
             where = f"{name}.ipynb, cell '{cells.grade_id(cell) or number}'"
-            problem = _misspelt(cell) or _points(cell) or _judge_lacks(cell, assignment)
+            problem = _misspelt(cell) or _unknown_request(cell) or _points(cell) or _judge_lacks(cell, assignment)
             if problem:
                 yield f"{where}: {problem}"
             elif cells.is_autograded(cell):
@@ -56,6 +57,11 @@ def unjudgeable(assignment: Assignment) -> Iterator[str]:
 def _misspelt(cell: NotebookNode) -> str | None:
     line = next(iter(misspelt(cell.source)), None)
     return f"{line!r} looks like a marker, but nbgrader knows no such marker" if line else None
+
+
+def _unknown_request(cell: NotebookNode) -> str | None:
+    words = [words for words in asked(cell.source) if words != "kernel"] if cells.is_autograded(cell) else []
+    return f"'# autograder: {words[0]}' is not known; expected '# autograder: kernel'" if words else None
 
 
 def _points(cell: NotebookNode) -> str | None:

@@ -27,6 +27,11 @@ from autograder.release.stubs import require_filled_in
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
 INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
+#: What to do where the solution has not all points from a test that is judged outside.
+_FORCE = (
+    "this test runs outside of the student's kernel; if it needs to run inside, as under nbgrader, add the line "
+    "'# autograder: kernel' to the cell"
+)
 
 
 @dataclass(frozen=True)
@@ -153,6 +158,8 @@ def _solved(
         seconds[name] = seconds_of(ran)
         yield from (f"{name}: {what}" for _, what in _errors(ran))
         yield from _unexpected(verdict, ("passed", "manual"))
+        outside = [cell.cell for cell in verdict.cells if cell.judged == "outside" and cell.status != "passed"]
+        yield from (f"{name}: {cell}: {_FORCE}" for cell in outside)
 
 
 def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iterator[str]:

@@ -18,6 +18,7 @@ from autograder.files.atomic import write_file
 from autograder.gradebook.results import StudentResult
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.plain.in_kernel import judged_in_kernel
 from autograder.report import charts, statistics
 from autograder.report.code import Answer, read_answers
 from autograder.report.picture import class_picture
@@ -66,7 +67,8 @@ def write_report(course: Course, assignment: str, out: Path) -> Path:
             "exercises": charts.exercise_chart(exercises, fresh / "exercises.png"),
             "class": class_picture(results.verdicts, fresh / "class.png"),
         }
-        page = render(results, exercises, answers, pictures, course.file.ready_made)
+        reasons = {(one.notebook, one.cell): one.reason for one in judged_in_kernel(opened)}
+        page = render(results, exercises, answers, pictures, course.file.ready_made, reasons)
         for path in pictures.values():
             write_file(out / path.name, path.read_bytes())
         write_file(out / "index.html", page.encode("utf-8", "replace"))  # names of folders
@@ -79,8 +81,12 @@ def render(
     answers: list[Answer],
     pictures: dict[str, Path],
     patterns: Mapping[str, str],
+    reasons: Mapping[tuple[str, str], str],
 ) -> str:
-    """The page. ``pictures``: name -> PNG file, put into the page as data; ``patterns`` of ready-made parts."""
+    """The page. ``pictures``: name -> PNG file, put into the page as data; ``patterns`` of ready-made parts.
+
+    reasons: (notebook, exercise) -> why it is judged in the student's own kernel.
+    """
     alike = by_students(similar_pairs(answers))
     return (
         _environment()
@@ -91,6 +97,8 @@ def render(
             unreadable=results.unreadable,
             ungraded=results.ungraded,
             exercises=exercises,
+            in_kernel=statistics.in_kernel(results.verdicts),
+            reasons=reasons,
             weak=charts.WEAK,
             few=statistics.FEW,
             mistakes=statistics.mistake_counts(results.verdicts),

@@ -73,6 +73,17 @@ class Waiting:
     students: tuple[str, ...]
 
 
+def in_kernel(verdicts: Iterable[SubmissionVerdict]) -> list[tuple[str, str, float]]:
+    """(notebook, exercise, points) of what was judged in the students' own kernels, as nbgrader does."""
+    found: dict[tuple[str, str], float] = {}
+    for verdict in verdicts:
+        for notebook in verdict.notebooks:
+            for cell in notebook.cells:
+                if cell.judged == "kernel" and cell.max_points:
+                    found[notebook.notebook, cell.cell] = cell.max_points
+    return [(*place, points) for place, points in found.items()]
+
+
 def exercise_statistics(verdicts: Sequence[SubmissionVerdict]) -> list[ExerciseStatistics]:
     columns = exercises(verdicts)
     shares, waiting = shares_of(verdicts, columns)

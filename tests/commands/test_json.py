@@ -19,6 +19,7 @@ from autograder.commands import _checks, release
 from autograder.isolation.selftest import Probe
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
+from autograder.plain.in_kernel import KernelCell
 from autograder.release import verify
 from autograder.release.verify import Verification
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course
@@ -29,6 +30,8 @@ ROWS = [
     Row("bob", {NOTEBOOK: None}, {NOTEBOOK: 5.0}, waiting=("why",), so_far={NOTEBOOK: 2.0}),
     Row("cleo", {}, {}, failure="the worker died"),
 ]
+#: An assignment without a plain test.
+NO_TESTS = SimpleNamespace(source={}, max_points=0)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def type_(course, monkeypatch, capsys):
 def proven(monkeypatch, *problems: str) -> None:
     """The drafted release has these problems. Nothing is drafted: the toy's exercise has no oracle."""
     found = [Verification("nothing leaks", problems)]
-    draft = SimpleNamespace(verify=lambda kernels: iter(found), put_in_place=lambda: None, assignment=None)
+    draft = SimpleNamespace(verify=lambda kernels: iter(found), put_in_place=lambda: None, assignment=NO_TESTS)
     monkeypatch.setattr(verify, "drafted", lambda course, name: nullcontext(draft))
     monkeypatch.setattr(_checks, "exercises", lambda *_: [])
     monkeypatch.setattr(release, "_sample_answers", lambda *_: [])
@@ -136,6 +139,8 @@ def test_check_says_what_an_author_must_know(type_, monkeypatch):
     proven(monkeypatch)
     entry = {**vars(ExerciseCheck("doubled", 1, 1)), "problems": [], "doubts": []}
     monkeypatch.setattr(_checks, "exercises", lambda *_: [entry])
+    cell = vars(KernelCell("1_sums", "row_sums", 3.0, "it uses get_ipython()"))
+    monkeypatch.setattr(_checks, "kernel_cells", lambda *_: [cell])
     code, out, _ = type_("check", ASSIGNMENT, "--json")
     document = json.loads(out)
     assert (code, document["assignments"][0]["holds"]) == (0, True)

@@ -137,6 +137,22 @@ def test_every_text_from_outside_is_escaped(simulated_course: Course, tmp_path: 
     assert "hacked" in page and "<script" not in page and "<img src=x" not in page
 
 
+def test_points_that_rest_on_tests_in_the_students_kernels_are_counted(
+    simulated_course: Course, tmp_path: Path
+) -> None:
+    course = Course(tmp_path)
+    for folder in ("source", "release"):
+        shutil.copytree(simulated_course.root / folder, tmp_path / folder)
+    folder = course.autograded("b", simulated.ASSIGNMENT)
+    shutil.copytree(simulated_course.autograded("student000", simulated.ASSIGNMENT), folder)
+    cell = CellVerdict("attention", "passed", 5.0, 5.0, judged="kernel")
+    said = NotebookVerdict("b", simulated.ASSIGNMENT, simulated.NOTEBOOK, (cell,))
+    (folder / "verdicts.json").write_text(verdicts.to_json(SubmissionVerdict("b", simulated.ASSIGNMENT, (said,))))
+    page = write_report(course, simulated.ASSIGNMENT, tmp_path / "reports").read_text(encoding="utf-8")
+    counted = re.search(r'(?s)<p id="in-kernel">.*?</ul>', page)
+    assert counted and ">5 of" in counted[0] and "Attention" in counted[0]
+
+
 def test_a_verdict_that_cannot_be_read_is_named_and_stops_nobody(simulated_course: Course, tmp_path: Path) -> None:
     course = Course(tmp_path)
     for student in ("student000", "student001"):

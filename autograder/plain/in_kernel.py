@@ -1,0 +1,47 @@
+"""The cells of an assignment that are judged in the student's own kernel: what is said of them, and refusing them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.errors import GradingError
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.plain.where import where_judged
+
+
+@dataclass(frozen=True)
+class KernelCell:
+    """A plain test cell whose points rest on what the student's own process says. reason: one sentence."""
+
+    notebook: str
+    cell: str
+    points: float
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.notebook}.ipynb, cell '{self.cell}' ({self.points:g} points): {self.reason}"
+
+
+def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:
+    """Those that have points, in order of notebooks and cells."""
+    found = []
+    for name, notebook in assignment.source.items():
+        judged = where_judged(notebook, assignment.files, assignment.deliverables)
+        for cell in notebook.cells:
+            one = judged.get(cells.grade_id(cell) or "") if cells.is_autograded(cell) else None
+            if one is not None and one.where == "kernel" and (points := cells.max_points(cell)):
+                found.append(KernelCell(name, cells.nbgrader(cell)["grade_id"], points, one.reason))
+    return found
+
+
+def require_outside(assignment: Assignment) -> None:
+    """Raises GradingError that names every cell judged in the student's own kernel, and why."""
+    found = judged_in_kernel(assignment)
+    if found:
+        named = "; ".join(map(str, found))
+        raise GradingError(
+            f"{assignment.name}: --require-outside was given, but {len(found)} cell{'s are' if found[1:] else ' is'} "
+            f"judged in the student's own kernel: {named}. Write the tests otherwise (docs/plain-tests.md), or leave "
+            "the option out"
+        )

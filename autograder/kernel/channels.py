@@ -22,6 +22,7 @@ from autograder.isolation import usage
 MAX_WAITING = 32
 MAX_MESSAGE = 32 << 20  # bytes
 MAX_CONTENT = 4 << 20  # bytes that are read: JSON unfolds to many times its length
+MAX_DATA = 24 << 20  # bytes that are passed on unread
 #: Bytes by which one kernel may make the grader grow in all its life. The parts of a message that never ends are held
 #: without being counted among those that wait.
 FLOOD = 256 << 20
@@ -51,10 +52,11 @@ class Message:
     parent: str  # the id of the request that it says it answers
     content: dict[str, Any]  # empty where it was too large
     oversized: bool = False
+    data: bytes | None = None  # what came along unread; None where that was more than ``MAX_DATA``, or nothing
 
 
 class KernelChannels:
-    """Shell and iopub of one kernel, each with a watch on its connection."""
+    """Shell and iopub of one kernel, each with a watch on its connection, and stdin for code that asks questions."""
 
     _was_flooded = False  # by any kernel of this process since the last one was started
 
@@ -66,6 +68,7 @@ class KernelChannels:
         self._memory_bound = usage.memory([os.getpid()]) + FLOOD
         self.shell = manager.connect_shell(identity=_IDENTITY)
         self.iopub = manager.connect_iopub()
+        self.stdin = manager.connect_stdin(identity=_IDENTITY)
         self.shell_lost = self.shell.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self.iopub_lost = self.iopub.get_monitor_socket(zmq.EVENT_DISCONNECTED)
 
@@ -75,6 +78,18 @@ class KernelChannels:
         with contextlib.suppress(zmq.Again):
             self._session.send(self.shell, message)
         return str(message["header"]["msg_id"])
+
+    def say(self, data: bytes) -> None:
+        """Answer on the stdin channel: where Jupyter sends what somebody typed. ``data`` goes along as it is."""
+        message = self._session.msg("input_reply", content={"status": "ok", "value": ""})
+        with contextlib.suppress(zmq.Again):
+            self._session.send(self.stdin, message, buffers=[data])
+
+    def drop_questions(self) -> None:
+        """Forget what has come in on the stdin channel: whoever sent it was not asked yet."""
+        with contextlib.suppress(zmq.Again):
+            for _ in range(MAX_WAITING):
+                self.stdin.recv_multipart(zmq.NOBLOCK)
 
     def receive(self, socket: zmq.Socket[bytes]) -> Message | None:
         """The next message that waits on ``socket``, or None where it is of no use. Raises zmq.Again for none."""
@@ -87,10 +102,11 @@ class KernelChannels:
             raw = self._session.deserialize(parts, content=not oversized)
             kind, parent = raw["header"]["msg_type"], raw["parent_header"].get("msg_id")
             content = {} if oversized else raw["content"]
+            data = bytes(raw["buffers"][0]) if raw["buffers"] and raw["buffers"][0].nbytes <= MAX_DATA else None
         except Exception:  # a hostile message may fail in any way: too deep, no UTF-8, no signature, of no shape
             return None
         if isinstance(kind, str) and isinstance(content, dict):
-            return Message(kind, parent if isinstance(parent, str) else "", content, oversized)
+            return Message(kind, parent if isinstance(parent, str) else "", content, oversized, data)
         return None
 
     def flooded(self) -> bool:
@@ -103,7 +119,7 @@ class KernelChannels:
         for socket in (self.shell, self.iopub):
             with contextlib.suppress(zmq.ZMQError):
                 socket.disable_monitor()
-        for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub):
+        for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub, self.stdin):
             socket.close(linger=0)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import zmq
@@ -24,7 +24,10 @@ _CHECK_EVERY = 0.01  # seconds of taking in, after which the grader's own memory
 
 @dataclass(frozen=True)
 class Finished:
-    """How a request ended. ``alive`` is False where the kernel went with it, or must go."""
+    """How a request ended. ``alive`` is False where the kernel went with it, or must go.
+
+    ``values``: name -> JSON text of the expressions that were asked for, where the code ended well.
+    """
 
     status: Status
     ename: str = ""
@@ -32,6 +35,14 @@ class Finished:
     seconds: float = 0.0
     alive: bool = True
     disk_full: bool = False  # meanwhile, and by others
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What running code asked on the stdin channel, unread; None where that was more than ``MAX_DATA``."""
+
+    data: bytes | None
 
 
 @dataclass(frozen=True)
@@ -44,8 +55,17 @@ class ProcessHandle:
     disk_full: Callable[[], bool]
 
 
+#: The type of a value that :class:`Finished` carries: JSON, made by the grader's own code inside the kernel.
+VALUE = "application/vnd.autograder+json"
+
+
 class Execution:
-    """Code that runs in a kernel. ``remembered`` cells count up and stay in ``In``."""
+    """Code that runs in a kernel. ``remembered`` cells count up and stay in ``In``.
+
+    expressions: name -> expression, evaluated after the code, see :attr:`Finished.values`.
+    asks: the code may ask questions on the stdin channel, by :mod:`autograder.tester.line`. It is told the request's
+    name there first; a question that comes before the last one is answered is dropped.
+    """
 
     def __init__(
         self,
@@ -55,36 +75,71 @@ class Execution:
         seconds: float,
         outputs: Outputs,
         remembered: bool,
+        expressions: Mapping[str, str] = {},
+        asks: bool = False,
     ) -> None:
-        self._channels, self._process_handle, self._outputs, self._seconds = channels, process_handle, outputs, seconds
+        self._channels, self._process_handle = channels, process_handle
+        self.outputs = outputs
         self._reply: dict[str, Any] | None = None
+        self._question: Asked | None = None
         self._replied_at = self._lost_at = float("inf")
         self._idle = self._timed_out = False
         self._disk_full = process_handle.disk_full()
         self._start = time.monotonic()
+        self._seconds, self._end = seconds, self._start + seconds
+        self._sockets = (channels.shell, channels.iopub, *((channels.stdin,) if asks else ()))
+        self._poller = zmq.Poller()
+        for source in (*self._sockets, channels.shell_lost, channels.iopub_lost):
+            self._poller.register(source, zmq.POLLIN)
+        if process_handle.descriptor is not None:
+            self._poller.register(process_handle.descriptor, zmq.POLLIN)
+        if asks:
+            channels.drop_questions()
         self._request = channels.request(
             "execute_request",
-            {"code": code, "silent": False, "store_history": remembered, "user_expressions": {},
-             "allow_stdin": False, "stop_on_error": False},
+            {"code": code, "silent": bool(expressions), "store_history": remembered,
+             "user_expressions": dict(expressions), "allow_stdin": False, "stop_on_error": False},
         )  # fmt: skip
+        if asks:
+            channels.say(self._request.encode())  # the kernel's socket sends only to those who have sent to it
 
-    def wait(self) -> Finished:
-        """Collect what the code shows until it ends, or must end."""
-        channels, descriptor = self._channels, self._process_handle.descriptor
-        poller = zmq.Poller()
-        for source in (channels.shell, channels.iopub, channels.shell_lost, channels.iopub_lost):
-            poller.register(source, zmq.POLLIN)
-        if descriptor is not None:
-            poller.register(descriptor, zmq.POLLIN)
+    def wait(self, answer: Callable[[bytes | None, float], bytes] | None = None) -> Finished:
+        """Collect what the code shows until it ends, or must end.
+
+        answer: called with each question and the seconds that are left; gives the answer.
+        """
+        extended = False
+        while not isinstance(said := self.proceed(), Finished):
+            assert answer is not None  # without, no question is taken in
+            data = answer(said.data, self._end - time.monotonic())
+            if time.monotonic() > self._end and not extended:  # the answer came late; the code must hear it to stop
+                self._end, extended = time.monotonic() + _LAST_WORDS, True
+            self._resume(data)
+        return said
+
+    def proceed(self) -> Finished | Asked:
+        """Wait for the code's end, or for its next question, which :meth:`reply` answers."""
         while (finished := self._judge(time.monotonic())) is None:
-            poller.poll(_TICK)
+            if self._question is not None:
+                return self._question
+            self._poller.poll(_TICK)
             self._take_in()
             self._disk_full = self._disk_full or self._process_handle.disk_full()
         return replace(finished, seconds=time.monotonic() - self._start, disk_full=self._disk_full)
 
+    def reply(self, data: bytes, seconds: float) -> None:
+        """Answer the question, and give the code as many seconds from now on."""
+        self._seconds, self._end, self._timed_out = seconds, time.monotonic() + seconds, False
+        self._resume(data)
+
+    def _resume(self, data: bytes) -> None:
+        self._channels.drop_questions()
+        self._question = None
+        self._channels.say(data)
+
     def _take_in(self) -> None:
         check_at = time.monotonic() + _CHECK_EVERY
-        for socket in (self._channels.shell, self._channels.iopub):
+        for socket in self._sockets:
             for _ in range(_BATCH):
                 if time.monotonic() > check_at:
                     if self._channels.flooded():
@@ -99,12 +154,15 @@ class Execution:
                 if socket is self._channels.shell:
                     if message.kind == "execute_reply" and self._reply is None:
                         self._reply, self._replied_at = message.content, time.monotonic()
+                elif socket is self._channels.stdin:
+                    if message.kind == "input_request" and self._question is None:
+                        self._question = Asked(message.data)
                 elif message.kind == "status":
                     self._idle = self._idle or message.content.get("execution_state") == "idle"
                 elif message.oversized:
-                    self._outputs.omit(f"an output of more than {MAX_CONTENT >> 20} MB was left out")
+                    self.outputs.omit(f"an output of more than {MAX_CONTENT >> 20} MB was left out")
                 else:
-                    self._outputs.add(message.kind, message.content)
+                    self.outputs.add(message.kind, message.content)
 
     def _judge(self, now: float) -> Finished | None:
         """How it ended, if it has; interrupts it when its time is up."""
@@ -119,22 +177,38 @@ class Execution:
             self._lost_at = min(self._lost_at, now)
         if now > self._lost_at + _LAST_WORDS:
             return self._gone(f"it cut the connection, or sent more than {MAX_MESSAGE >> 20} MB at once")
-        if now > self._start + self._seconds and not self._timed_out:
+        if now > self._end and not self._timed_out:
             self._timed_out = True
             self._process_handle.interrupt()
-        if now > self._start + self._seconds + _GRACE:
+        if now > self._end + _GRACE:
             return self._gone("it did not stop when interrupted")
         return None
+
+    @property
+    def took_too_long(self) -> bool:
+        """Whether the time of the code, or of its last answer, was up before it ended or asked again."""
+        return self._timed_out
 
     def _answered(self, reply: dict[str, Any]) -> Finished:
         ename, evalue, _ = problem(reply)
         if self._timed_out:
             return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s")
         if reply.get("status") == "ok":
-            return Finished("ok")
+            return Finished("ok", values=_values(reply.get("user_expressions")))
         return Finished("error", ename, evalue)
 
     def _gone(self, how: str) -> Finished:
         if self._timed_out:
             return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s; {how}", alive=False)
         return Finished("crashed", "KernelDied", f"the kernel died: {how}", alive=False)
+
+
+def _values(expressions: Any) -> dict[str, str]:
+    """name -> JSON text, of what was evaluated without an error. Nothing here is of any certain shape."""
+    found: dict[str, str] = {}
+    for name, made in expressions.items() if isinstance(expressions, dict) else ():
+        data = made.get("data") if isinstance(made, dict) else None
+        text = data.get(VALUE) if isinstance(data, dict) else None
+        if isinstance(text, str):
+            found[str(name)] = text
+    return found

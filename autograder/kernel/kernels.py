@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -49,15 +49,40 @@ class Kernel:
         descriptor = self._confined.fileno() if self._confined else None
         self._process_handle = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
 
-    def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
+    def execute(
+        self,
+        code: str,
+        *,
+        seconds: float,
+        outputs: Outputs,
+        remembered: bool = True,
+        expressions: Mapping[str, str] = {},
+        answer: Callable[[bytes | None, float], bytes] | None = None,
+    ) -> Finished:
         """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account.
 
+        expressions: name -> expression that is evaluated after the code; their values come with what is returned.
+        answer: gives the answers to the questions that the code asks by :mod:`autograder.tester.line`, from the
+        question (None: too large) and the seconds that are left. Without it, nobody listens.
         Raises InfrastructureError where it failed while others had filled the disk: nobody knows whose fault that is.
         """
-        finished = Execution(self._channels, self._process_handle, code, seconds, outputs, remembered).wait()
+        execution = self._begin(code, seconds, outputs, remembered, expressions, answer is not None)
+        finished = execution.wait(answer)
         if finished.status != "ok" and finished.disk_full and not self._stopped_for_what_it_used():
             raise InfrastructureError("the disk of the temporary folder was full; make room there, or set TMPDIR")
         return finished
+
+    def converse(self, code: str, *, seconds: float, outputs: Outputs) -> Execution:
+        """Run code that answers requests: it asks for the first, later questions are answers, the last one is empty.
+
+        Nothing of it stays in ``In``.
+        """
+        return self._begin(code, seconds, outputs, False, {}, True)
+
+    def _begin(
+        self, code: str, seconds: float, outputs: Outputs, remembered: bool, expressions: Mapping[str, str], asks: bool
+    ) -> Execution:
+        return Execution(self._channels, self._process_handle, code, seconds, outputs, remembered, expressions, asks)
 
     def _stopped_for_what_it_used(self) -> bool:
         ending = self._confined.poll() if self._confined is not None else None
@@ -245,12 +270,14 @@ def _await_ready(kernel: Kernel, channels: KernelChannels) -> None:
 
 
 def _stage_testing(folder: Path) -> None:
-    """A copy of what hidden cells import, without the references that lie beside the original."""
+    """A copy of what hidden cells and plain tests import, without the references that lie beside the original."""
     package = Path(__file__).resolve().parents[1]
     (folder / "autograder").mkdir(parents=True)
     for name in ("__init__.py", "testing.py"):
         if (package / name).is_file():
             shutil.copy(package / name, folder / "autograder" / name)
+    for name in ("remote", "tester"):
+        shutil.copytree(package / name, folder / "autograder" / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _plain_command(folders: list[str]) -> list[str]:

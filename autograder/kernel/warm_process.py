@@ -32,7 +32,7 @@ EVERY_KERNEL = (
     "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger", "pdb", "IPython.display", "IPython.core.debugger",
     "IPython.core.oinspect", "IPython.core.completerlib", "IPython.core.logger", "IPython.extensions.storemagic",
     "IPython.core.magics.execution", "stack_data", "executing", "pure_eval", "pygments.formatters.terminal256",
-    "autograder.testing",
+    "autograder.testing", "autograder.tester.serve", "autograder.tester.cell",
 )  # fmt: skip
 
 _MAX_REQUEST = 1 << 20

@@ -18,6 +18,7 @@ from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.rebuild import RebuiltNotebook, UnreadableNotebook, read_submitted, rebuild
+from autograder.pipeline.steps import steps_for
 from autograder.references.store import References
 
 #: A failure of the grader itself is tried again this often before it is reported.
@@ -77,7 +78,7 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
         )
         rebuilt[name] = RebuiltNotebook(made.notebook, about + made.notes)
     answers = {name: answer_digests(made.notebook, submission.files) for name, made in rebuilt.items()}
-    files = {**submission.beside, **assignment.files, **submission.files, **_siblings(rebuilt)}
+    files = {**assignment.files, **submission.files, **_siblings(rebuilt)}
     return Prepared(rebuilt, unreadable, files, answers)
 
 
@@ -137,6 +138,8 @@ def _grade_notebook(
                     limits=limits,
                     cell_limits=limits.cells.get(name),
                     drawings=assignment.drawings,
+                    steps=steps_for(assignment.source[name], made.notebook, assignment.files, assignment.deliverables),
+                    tester_files=trusted_files(assignment),
                 )
                 on_executed(name, ran)
                 log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
@@ -162,6 +165,11 @@ def _grade_notebook(
         "The grader failed; nothing is wrong with the submission. " + (log[-1] if log else ""),
     )
     return verdict, write_into(made.notebook, verdict)
+
+
+def trusted_files(assignment: Assignment) -> dict[str, bytes]:
+    """What lies beside the notebook in the tester: nothing that students write."""
+    return {name: data for name, data in assignment.files.items() if name not in assignment.deliverables}
 
 
 def inputs_of(notebook: NotebookNode, references: References) -> dict[str, Path]:

@@ -21,11 +21,9 @@ from autograder.model import cells
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_file
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
+from autograder.pipeline.judge_tests import DIED, NO_TIME, NOT_FILLED_IN, TOO_LONG, bounded, judge_test
 from autograder.pipeline.sanitize import harmless
 from autograder.references.store import References
-
-#: A message holds words of the student's own errors; no more of them than this.
-MAX_MESSAGE = 500
 
 
 def judge(
@@ -79,6 +77,8 @@ def solution_source(notebook: NotebookNode) -> str:
 
 def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Context) -> CellVerdict:
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
+    if outcome is not None and outcome.test is not None:
+        return judge_test(name, points, outcome.test, context.source)
     hidden = outcome.hidden if outcome else None
     slugs = cells.references_of(cell.source)
     folder = answers_folder(context.answers, outcome.index) if outcome else None
@@ -145,30 +145,22 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
         return "This part was not reached.", "An earlier cell ended the run; its own message says why."
     part: PartOutcome = outcome.hidden
     if part.status == "skipped":
-        return "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
+        return NO_TIME
     if part.status == "timeout" or part.ename == "TookTooLong":
-        return (
-            "Your code took too long here.",
-            "A loop that never ends, or a loop in Python where one tensor operation would do?",
-        )
+        return TOO_LONG
     if part.status == "crashed":
-        return "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
+        return DIED
     if part.ename == "NotImplementedError":
-        return "Not filled in yet.", "Replace 'raise NotImplementedError()' by your own code."
+        return NOT_FILLED_IN
     if part.ename == "NotRead":  # the course's own words on models.py
-        return _bounded(part.evalue), "The cause often stands one line further up: a bracket that is not closed, say."
+        return bounded(part.evalue), "The cause often stands one line further up: a bracket that is not closed, say."
     if part.ename == "NameError":
-        message = _bounded(f"A name is missing: {part.evalue}")
+        message = bounded(f"A name is missing: {part.evalue}")
         return message, "Is it spelt as the comment asks for? Is the cell that defines it there, and valid Python?"
     if part.status == "error":
-        message = _bounded(f"Your code stopped with {part.ename}: {part.evalue}")
+        message = bounded(f"Your code stopped with {part.ename}: {part.evalue}")
         return message, "Run the visible check above: it shows the line."
     return "No answer came from your code.", "Run the visible check above."
-
-
-def _bounded(message: str) -> str:
-    # a lone surrogate is legal in an exception's text, but could not be saved
-    return message[:MAX_MESSAGE].encode("utf-8", "replace").decode()
 
 
 def write_into(notebook: NotebookNode, verdict: NotebookVerdict) -> NotebookNode:

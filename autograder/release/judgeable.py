@@ -21,8 +21,12 @@ from autograder.plain.rules import asked
 from autograder.release.markers import misspelt
 
 _NO_TESTS = (
-    "there is no reference(...) between '### BEGIN HIDDEN TESTS' and '### END HIDDEN TESTS'; plain asserts are not "
-    "supported yet: hand its answers to a stored reference (docs/writing-exercises.md), or give the cell 0 points"
+    "there is no test in it, neither a statement nor a reference(...), so that everybody would get its points: write "
+    "one, or give the cell 0 points"
+)
+_VISIBLE_REFERENCE = (
+    "it imports the grader outside of '### BEGIN HIDDEN TESTS' and '### END HIDDEN TESTS', where no answer reaches the "
+    "judge: move reference(...) between them"
 )
 #: What :class:`autograder.testing.StoredCase` has besides the stored inputs.
 _CASE = {"config", "load", "compare", "slug", "index"}
@@ -91,11 +95,22 @@ def _judge_lacks(cell: NotebookNode, assignment: Assignment) -> str | None:
     except ValueError as error:
         return str(error)
     if not slugs:
-        return _NO_TESTS if cells.max_points(cell) else None
+        return _plain_test_lacks(cell, parts.visible)
     tree = cells.parse(parts.hidden)
     if not any(isinstance(node, ast.Attribute) and node.attr == "compare" for node in ast.walk(tree)):
         return "its hidden tests never call case.compare(...), so that no answer reaches the judge"
     return next(filter(None, (_reference_lacks(slug, tree, assignment) for slug in slugs)), None)
+
+
+def _plain_test_lacks(cell: NotebookNode, visible: str) -> str | None:
+    tree = cells.parse(visible)
+    if any(
+        isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder") for node in ast.walk(tree)
+    ):
+        return _VISIBLE_REFERENCE
+    if cells.max_points(cell) and not cells.parse(cell.source).body:
+        return _NO_TESTS
+    return None
 
 
 def _reference_lacks(slug: str, tree: ast.Module, assignment: Assignment) -> str | None:

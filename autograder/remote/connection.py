@@ -18,8 +18,8 @@ from autograder.remote.owned import OwnedObjects
 from autograder.remote.shared import SharedObjects
 from autograder.remote.wire import LINK, Decoder, Encoder
 
-#: What a single message may be, in characters.
-MAX_MESSAGE = 48 << 20
+#: What a single message may be, in characters: not more than autograder.kernel.channels.MAX_DATA, which is passed on.
+MAX_MESSAGE = 24 << 20
 
 
 class Connection:
@@ -39,8 +39,6 @@ class Connection:
             if link is not None:
                 link.ended = True
         self.shared, self.owned = SharedObjects(self._first), OwnedObjects()
-        #: How many messages are being read: what they make must not ask, nor be taken for forgotten.
-        self.reading = 0
         self._told: set[int] = set()
         self._descriptions: dict[int, dict[str, Any]] = {}
         self._handles: WeakValueDictionary[int, Any] = WeakValueDictionary()
@@ -62,7 +60,6 @@ class Connection:
 
     def unpack(self, message: Mapping[str, Any], read: Callable[[Decoder], Any]) -> Any:
         """What ``read`` makes of a message. Raises CannotCross for whatever is no message."""
-        self.reading += 1
         try:
             for number, about in message.get("handles", []):
                 self._descriptions[int(number)] = dict(about)
@@ -75,8 +72,6 @@ class Connection:
             raise
         except Exception as error:
             raise CannotCross(f"the message cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
-        finally:
-            self.reading -= 1
 
     # asking
 
@@ -110,11 +105,7 @@ class Connection:
 
     def request(self, message: dict[str, Any], encoder: Encoder) -> dict[str, Any]:
         """What goes with each question."""
-        dead = [
-            number
-            for number in self._descriptions
-            if not self.reading and number not in self._handles and number not in self._classes
-        ]
+        dead = [number for number in self._descriptions if number not in self._handles and number not in self._classes]
         for number in dead:
             del self._descriptions[number]
         return message | {"dead": dead}

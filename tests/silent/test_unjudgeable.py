@@ -21,6 +21,7 @@ SHEET = "numpy_attention"
 NOTEBOOK = "1_attention"
 ASSERTS = "assert softmax(x).sum() > 0\n### BEGIN HIDDEN TESTS\nassert softmax(x).min() >= 0\n### END HIDDEN TESTS"
 IMPORT = "from autograder import reference"
+VISIBLE = f"{IMPORT}\nfor case in reference('numpy_attention/softmax'):\n    case.compare(y=1)"
 
 
 def hidden(lines: str) -> str:
@@ -53,10 +54,8 @@ def test_the_course_itself_can_be_judged(sheet: str) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (ASSERTS, "plain asserts are not supported yet"),
-        ("assert softmax(scores).sum() > 0", "plain asserts are not supported yet"),
-        (hidden("judge_them(softmax)"), "there is no reference(...)"),  # hidden in a helper
-        ("for case in reference('numpy_attention/softmax'):\n    case.compare(y=1)", "there is no reference(...)"),
+        ("# only a comment", "no test in it"),
+        (VISIBLE, "outside of '### BEGIN HIDDEN TESTS'"),
         (loop("reference('numpy_attention/sofmax')"), "numpy_attention/sofmax"),
         (loop("reference('distilbert/attention_scores')"), "belongs to another assignment"),
         (loop("reference(slug)"), "one literal name"),
@@ -144,7 +143,7 @@ def test_should_such_a_cell_ever_reach_the_judge_it_has_no_grade(opened: Assignm
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A course one of whose cells has plain asserts, with a submission; its release has them, too."""
+    """A course one of whose cells asks for answers in its visible part, with a submission; its release does so, too."""
     root = tmp_path / "course"
     shutil.copytree(ROOT / "source" / SHEET, root / "source" / SHEET)
     shutil.copytree(ROOT / "release" / SHEET, root / "release" / SHEET)
@@ -155,7 +154,7 @@ def course(tmp_path: Path) -> Path:
     for stage in ("source", "release"):
         path = root / stage / SHEET / f"{NOTEBOOK}.ipynb"
         notebook = nbformat.read(path, as_version=4)
-        next(cell for cell in notebook.cells if cells.grade_id(cell) == "softmax").source = ASSERTS
+        next(cell for cell in notebook.cells if cells.grade_id(cell) == "softmax").source = VISIBLE
         nbformat.write(notebook, path)
     return root
 

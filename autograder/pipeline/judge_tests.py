@@ -1,0 +1,90 @@
+"""The verdict on a plain test cell: by how it ended, and in words that show no expected value.
+
+Of a hidden test a student reads only what its author says in it.
+"""
+
+from __future__ import annotations
+
+from autograder.model.verdict import CellVerdict, Check, Status
+from autograder.pipeline.outcomes import TestOutcome
+
+#: A message holds words of the student's own errors; no more of them than this.
+MAX_MESSAGE = 500
+NOT_FILLED_IN = "Not filled in yet.", "Replace 'raise NotImplementedError()' by your own code."
+TOO_LONG = (
+    "Your code took too long here.",
+    "A loop that never ends, or a loop in Python where one tensor operation would do?",
+)
+DIED = "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
+NO_TIME = "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
+_TRY = "Run this cell yourself: it shows the line."
+
+
+def judge_test(name: str, points: float, test: TestOutcome, source: str) -> CellVerdict:
+    """nbgrader's rule: an error is no points, a number as the cell's result that many, anything else all of them.
+
+    source: the student's own code.
+    """
+    seconds, judged = test.ended.seconds, test.judged
+    if test.ended.status != "ok":
+        status: Status = test.ended.status if test.ended.status in ("crashed", "timeout") else "failed"
+        return CellVerdict(name, status, 0.0, points, (Check(name, False, *_why(test, source)),), seconds, judged)
+    if test.result is None or not points:
+        return CellVerdict(name, "passed", points, points, (Check(name, True),), seconds, judged)
+    if not 0 <= test.result <= points:
+        said = f"The result of this cell is {test.result:g}, but it must be a number from 0 to its {points:g} points."
+        return CellVerdict(name, "infrastructure", None, points, (Check(name, False, said),), seconds, judged)
+    share = test.result / points
+    passed: Status = "passed" if share == 1 else "partial" if share else "failed"
+    reached = f"The tests give {test.result:g} of {points:g} points."
+    check = Check(name, True) if share == 1 else Check(name, False, reached)
+    return CellVerdict(name, passed, test.result, points, (check,), seconds, judged)
+
+
+def _why(test: TestOutcome, source: str) -> tuple[str, str]:
+    """(message, hint) for a test that did not come to its end."""
+    ended = test.ended
+    if ended.status == "skipped":
+        return NO_TIME
+    if ended.status == "timeout":
+        return TOO_LONG
+    if ended.status == "crashed":
+        return DIED
+    if ended.ename == "NotImplementedError":
+        return NOT_FILLED_IN
+    if ended.ename == "NameError":
+        hint = "Is it spelt as the comment asks for? Is the cell that defines it there, and valid Python?"
+        return bounded("A name is missing" + (f": {ended.evalue}" if not test.hidden else ".")), hint
+    if test.own:
+        return _stopped(test, source)
+    return _failed(test), "" if test.hidden else _TRY
+
+
+def _stopped(test: TestOutcome, source: str) -> tuple[str, str]:
+    """An exception that came out of the student's code."""
+    ended = test.ended
+    where = "in a hidden test" if test.hidden else f"in: {test.statement}" if test.statement else "here"
+    said = "" if test.hidden else f": {ended.evalue}"
+    line = own_line(test.own_lines, source)
+    return bounded(f"Your code stopped with {ended.ename}{said} ({where})"), f"It stopped at: {line}" if line else _TRY
+
+
+def _failed(test: TestOutcome) -> str:
+    """A test that did not hold, or that could not go on with what the student's code gave it."""
+    ended = test.ended
+    if test.hidden:
+        return bounded(test.message or "A hidden test failed.")
+    what = "This test failed" if test.asserted else f"This test stopped with {ended.ename}"
+    said = test.message or ("" if test.asserted else ended.evalue)
+    return bounded(f"{what}: {test.statement}\n{said}" if test.statement else f"{what}. {said}").strip()
+
+
+def own_line(told: str, source: str) -> str:
+    """The last line of a traceback that stands in the student's code as it was handed in; empty where none does."""
+    written = {line.strip() for line in source.splitlines()} - {""}
+    return next((line.strip() for line in reversed(told.splitlines()) if line.strip() in written), "")
+
+
+def bounded(message: str) -> str:
+    # a lone surrogate is legal in an exception's text, but could not be saved
+    return message[:MAX_MESSAGE].encode("utf-8", "replace").decode()

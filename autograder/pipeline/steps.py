@@ -1,0 +1,212 @@
+"""What is done with each code cell of a notebook: in the student's kernel, in the tester, or in both.
+
+Read from the instructor's notebook alone. A name is remote in the tester where the instructor's solution cells bind it;
+what a submission binds beyond that never takes the place of a trusted name there.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Literal
+
+from nbformat import NotebookNode
+
+from autograder.model import cells
+from autograder.plain.names import names_of
+from autograder.plain.text import parse
+from autograder.plain.where import where_judged
+
+#: ``student``: solutions and extra cells. ``trusted``: the instructor's, without points. The others are autograded: by
+#: stored answers, or as plain tests in the tester (``outside``) or in the student's kernel (``kernel``).
+Role = Literal["student", "trusted", "reference", "outside", "kernel"]
+
+
+@dataclass(frozen=True)
+class TestPart:
+    """A piece of a cell that the tester executes. ``hidden``: what it shows is for nobody's eyes."""
+
+    source: str
+    hidden: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is done with one code cell.
+
+    parts: what the tester executes of it; without, it has nothing to do with this cell.
+    remote: names that are bound there anew, before, to what the student's kernel has; unknown: those that are only
+    where the tester has no such name.
+    also: what the student's kernel executes of a cell that is judged outside, because later cells use its names.
+    """
+
+    role: Role
+    parts: tuple[TestPart, ...] = ()
+    remote: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    also: str = ""
+
+
+#: A cell that a student added.
+OWN = Step("student")
+
+
+def steps_of(source: NotebookNode, files: Collection[str] = (), deliverables: Collection[str] = ()) -> tuple[Step, ...]:
+    """One step for every cell of an instructor's notebook, other cells than code included.
+
+    files: paths beside the notebook; deliverables: those of them that students write.
+    """
+    judged = where_judged(source, files, deliverables)
+    roles = [_role(cell, {name: one.where for name, one in judged.items()}) for cell in source.cells]
+    last = max((number for number, role in enumerate(roles) if role == "outside"), default=-1)
+    names = _Names({PurePosixPath(name).stem for name in deliverables if name.endswith(".py")})
+    steps: list[Step] = []
+    for number, (cell, role) in enumerate(zip(source.cells, roles, strict=True)):
+        if number > last or cell.cell_type != "code":
+            steps.append(Step(role))
+            continue
+        behind = zip(source.cells[number + 1 :], roles[number + 1 :], strict=True)
+        later = [one.source for one, of in behind if of != "outside" and one.cell_type == "code"]
+        steps.append(names.step(cell, role, later))
+    return tuple(steps)
+
+
+#: The steps of notebooks by their object's id, with the object, so that the id stays its own.
+_KEPT: dict[int, tuple[NotebookNode, tuple[Step, ...]]] = {}
+_MAX_KEPT = 64
+
+
+def steps_for(
+    source: NotebookNode, rebuilt: NotebookNode, files: Collection[str], deliverables: Collection[str]
+) -> list[Step]:
+    """What is done with each cell of a rebuilt notebook. The instructor's one is read once for all submissions."""
+    if id(source) not in _KEPT:
+        if len(_KEPT) >= _MAX_KEPT:
+            _KEPT.clear()
+        _KEPT[id(source)] = source, steps_of(source, files, deliverables)
+    return aligned(source, _KEPT[id(source)][1], rebuilt)
+
+
+def aligned(source: NotebookNode, steps: Sequence[Step], notebook: NotebookNode) -> list[Step]:
+    """One step for every cell of a notebook that was rebuilt from ``source``, which ``steps`` belong to.
+
+    Students may add cells anywhere. A cell without grade id is the instructor's only where its text is.
+    """
+    pairs = list(zip(source.cells, steps, strict=True))
+    marked = {name: step for cell, step in pairs if (name := cells.grade_id(cell))}
+    unmarked = deque((cell.source, step) for cell, step in pairs if not cells.grade_id(cell))
+    found: list[Step] = []
+    for cell in notebook.cells:
+        if name := cells.grade_id(cell):
+            found.append(marked[name])
+        elif unmarked and unmarked[0][0] == cell.source:
+            found.append(unmarked.popleft()[1])
+        else:
+            found.append(OWN)
+    return found
+
+
+def _role(cell: NotebookNode, judged: dict[str, Literal["outside", "kernel"]]) -> Role:
+    if cells.is_autograded(cell):
+        return judged.get(cells.nbgrader(cell)["grade_id"], "reference")
+    return "student" if cells.is_solution(cell) else "trusted"
+
+
+@dataclass
+class _Names:
+    """The names of a notebook's namespace up to a cell. ``own``: modules that students write."""
+
+    own: set[str]
+    students: set[str] = field(default_factory=set)
+    trusted: set[str] = field(default_factory=set)
+    wanted: set[str] = field(default_factory=set)  # that any cell of the tester loads
+
+    def step(self, cell: NotebookNode, role: Role, later: list[str]) -> Step:
+        names = names_of(cell.source)
+        imported = self._of_own_modules(cell.source)
+        if role == "student":
+            made = Step(role, tuple(TestPart(text, True) for text in _imports(cell.source, self.own)))
+            self.students |= (names.bound - names.imported) | imported
+            self.trusted |= names.imported - imported
+            self.students -= names.imported - imported
+            return made
+        if role not in ("trusted", "outside"):
+            self._bind(names.bound, imported)
+            return Step(role)
+        self.wanted |= names.loaded
+        unknown = names.loaded - self.students - self.trusted - names.imported - set(dir(builtins))
+        parts = (TestPart(cell.source, True),) if role == "trusted" else tuple(parts_of(cell.source))
+        also = ""
+        if role == "outside":
+            visible = cells.split_hidden(cell.source).visible
+            bound = names_of(visible).bound
+            also = visible if any(bound & names_of(text).loaded for text in later) else ""
+        remote = tuple(sorted(self.students & self.wanted))
+        self._bind(names.bound, imported)
+        return Step(role, parts, remote, tuple(sorted(unknown)), also)
+
+    def _bind(self, bound: Collection[str], imported: set[str]) -> None:
+        self.students = (self.students - set(bound)) | imported
+        self.trusted = (self.trusted | set(bound)) - imported
+
+    def _of_own_modules(self, source: str) -> set[str]:
+        """The names that a cell imports from files that students write."""
+        return {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in _body(source)
+            for alias in (node.names if isinstance(node, ast.Import | ast.ImportFrom) else ())
+            if _modules(node) & self.own
+        }
+
+
+def _modules(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.ImportFrom):
+        return {(node.module or "").partition(".")[0]}
+    return {alias.name.partition(".")[0] for alias in node.names} if isinstance(node, ast.Import) else set()
+
+
+def _body(source: str) -> list[ast.stmt]:
+    try:
+        return parse(source).body
+    except SyntaxError:
+        return []
+
+
+def _imports(source: str, own: set[str]) -> Iterator[str]:
+    """What an instructor's solution imports: modules are no answer, so the tester has them from its own side."""
+    for node in _body(source):
+        if isinstance(node, ast.Import | ast.ImportFrom) and not _modules(node) & own:
+            yield ast.unparse(node)
+
+
+def parts_of(source: str) -> list[TestPart]:
+    """A test cell in pieces, visible and hidden ones in turn, markers left out.
+
+    Where they are no Python on their own, the whole cell is one piece with its markers, which are comments.
+    """
+    parts: list[TestPart] = []
+    lines: list[str] = []
+    hidden = False
+    for line in [*source.split("\n"), cells.END_HIDDEN]:
+        marks = cells.BEGIN_HIDDEN in line or cells.END_HIDDEN in line
+        if not marks:
+            lines.append(line)
+            continue
+        if any(one.strip() for one in lines):
+            parts.append(TestPart("\n".join(lines), hidden))
+        lines, hidden = [], cells.BEGIN_HIDDEN in line
+    if any(part.hidden for part in parts) and not all(_is_python(part.source) for part in parts):
+        return [TestPart(source, True)]
+    return parts
+
+
+def _is_python(source: str) -> bool:
+    try:
+        parse(source)
+    except SyntaxError:
+        return False
+    return True

@@ -1,0 +1,164 @@
+"""One submission's kernels, one after the other, and what has to be done again in the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from autograder.kernel import InfrastructureError
+from autograder.kernel.collect_answers import MAX_BYTES, MAX_OF_SUBMISSION, collect_answers
+from autograder.kernel.execution import Asked, Execution, Finished
+from autograder.kernel.kernels import Kernel, Kernels
+from autograder.kernel.outputs import Outputs
+from autograder.kernel.scratch import Scratch
+from autograder.model.limits import Clock, Limits
+from autograder.pipeline.outcomes import PartOutcome, answers_folder
+
+HIDDEN_OUTPUT_BYTES = 1 << 16  # thrown away in any case
+_SERVE = "__import__('autograder.tester.serve', fromlist=['serve']).serve()"
+_CLOSING = 2.0  # seconds in which a kernel must come back from the conversation with the tester
+
+
+class StudentKernel:
+    """The kernel that executes the student's code. When it ends, the next one executes again what went well before."""
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        limits: Limits,
+        clock: Clock,
+        files: Mapping[str, bytes],
+        inputs: Mapping[str, Path],
+        answers: Path,
+    ) -> None:
+        self._kernels, self._limits, self._clock = kernels, limits, clock
+        self._files, self._inputs, self._answers = files, inputs, answers
+        self._kernel: Kernel | None = None
+        self._scratch: Scratch | None = None
+        self._conversation: Execution | None = None
+        self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
+        self.log: list[str] = []
+
+    def part(self, index: int, cell: str, source: str, outputs: Outputs, remembered: bool) -> PartOutcome:
+        """Execute a part of a cell. ``remembered`` ones count up, and are executed again after a restart."""
+        if not source.strip():
+            return PartOutcome("ok")
+        if not self.revive():
+            return PartOutcome("skipped", "Skipped", "the submission's time was up")
+        finished = self._execute(cell, source, outputs, remembered)
+        if finished.status in ("crashed", "timeout"):
+            self.log.append(f"cell {index}: {finished.status}: {finished.evalue}")
+        if finished.status == "ok" and remembered:
+            self._done[index] = cell, source
+        return PartOutcome(finished.status, finished.ename, finished.evalue, finished.seconds)
+
+    def hidden(self, index: int, cell: str, source: str, slugs: Sequence[str]) -> PartOutcome:
+        """A hidden part: whatever lies at the answers' place before it is removed, what lies there after is taken."""
+        clean = self.revive() and self._scratch is not None and self._scratch.clear_answers()
+        outcome = self.part(index, cell, source, Outputs(HIDDEN_OUTPUT_BYTES), remembered=False)
+        if clean and self._scratch is not None:
+            for slug in slugs:
+                self.log += [f"cell {index}: {note}" for note in self._take(index, slug)]
+        return outcome
+
+    def _take(self, index: int, slug: str) -> list[str]:
+        assert self._scratch is not None
+        try:
+            taken = sum(file.stat().st_size for file in self._answers.rglob("*.safetensors"))
+            most = min(MAX_BYTES, max(0, MAX_OF_SUBMISSION - taken))
+            return collect_answers(self._scratch.out, slug, answers_folder(self._answers, index), most)
+        except OSError as error:
+            raise InfrastructureError(f"the answers cannot be stored: {error}") from error
+
+    def _execute(self, cell: str, source: str, outputs: Outputs, remembered: bool) -> Finished:
+        assert self._kernel is not None
+        limit = self._clock.limit(cell)
+        seconds = self._clock.allowed(limit)
+        finished = self._kernel.execute(source, seconds=seconds, outputs=outputs, remembered=remembered)
+        if finished.status == "timeout" and seconds == limit:
+            self._clock.timed_out(finished.seconds)
+        if not finished.alive:
+            self.stop()
+        return finished
+
+    def call(self, request: bytes, seconds: float) -> bytes | Finished:
+        """What the student's kernel answers to a request of the tester; else how it ended over it.
+
+        The kernel stays in the conversation with the tester until it is to execute a cell.
+        """
+        if self._kernel is None:
+            return Finished("crashed", "KernelDied", "the kernel died before it was called")
+        if self._conversation is None:
+            outputs = Outputs(HIDDEN_OUTPUT_BYTES)
+            self._conversation = self._kernel.converse(_SERVE, seconds=seconds, outputs=outputs)
+            if isinstance(ended := self._conversation.proceed(), Finished):
+                return self._ended(ended)
+        self._conversation.reply(request, max(0.0, seconds))
+        said = self._conversation.proceed()
+        if isinstance(said, Finished):
+            return self._ended(said)
+        if self._conversation.took_too_long:
+            self._hang_up()  # the interrupt may still be on its way, and must not cost the next call
+            return Finished("timeout", "Timeout", "the call took too long")
+        return Finished("error", "TooLarge", "what it gave is too large") if said.data is None else said.data
+
+    def ready(self) -> bool:
+        """Have a kernel for the calls of the tester's next cell; False where the time is up."""
+        if self._kernel is None or self._kernel.ended() is not None:
+            return self.revive()
+        return not self._clock.is_up
+
+    def _ended(self, finished: Finished) -> Finished:
+        self._conversation = None
+        if not finished.alive:
+            self.stop()
+        return finished
+
+    def _hang_up(self) -> None:
+        """End the conversation with the tester; a kernel that does not come back from it is replaced."""
+        conversation, self._conversation = self._conversation, None
+        if conversation is None:
+            return
+        conversation.reply(b"", _CLOSING)
+        ended = conversation.proceed()
+        if isinstance(ended, Asked) or not ended.alive:
+            self.stop()
+
+    def revive(self) -> bool:
+        """Have a kernel that knows all that went well before; False where the time is up."""
+        if self._kernel is not None and self._kernel.ended() is not None:
+            self.stop()  # it ended after its last reply: that costs no cell
+        self._hang_up()
+        while self._kernel is None and not self._clock.is_up:
+            self.restart()
+        return self._kernel is not None and not self._clock.is_up
+
+    def restart(self) -> None:
+        """A new kernel in a new folder, in which the earlier cells that were ok are run again.
+
+        One that crashes now is not run another time, so that this comes to an end.
+        """
+        self.close()
+        self._scratch = self._kernels.new_scratch(self._files, self._inputs)
+        limits = self._limits
+        self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
+        for index, (cell, source) in list(self._done.items()):
+            finished = self._execute(cell, source, Outputs(HIDDEN_OUTPUT_BYTES), remembered=True)
+            if not finished.alive or finished.status == "timeout":
+                self.log.append(f"cell {index}: {finished.status} when it was run again after a restart")
+                del self._done[index]
+            if not finished.alive:
+                return
+
+    def stop(self) -> None:
+        """End the kernel and everything it started; what it wrote stays until :meth:`close`."""
+        self._conversation = None
+        if self._kernel is not None:
+            self._kernel.close()
+            self._kernel = None
+
+    def close(self) -> None:
+        self.stop()
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = None

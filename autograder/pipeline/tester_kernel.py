@@ -1,0 +1,150 @@
+"""The second kernel of a notebook with plain tests. It executes trusted cells and test cells, nothing of the student's.
+
+What it asks of the student's kernel goes through the grader, as text that nobody here reads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.kernel import InfrastructureError
+from autograder.kernel.execution import Finished
+from autograder.kernel.kernels import Kernel, Kernels
+from autograder.kernel.outputs import Outputs
+from autograder.kernel.scratch import Scratch
+from autograder.model import cells
+from autograder.model.limits import Clock, Limits
+from autograder.pipeline.outcomes import PartOutcome, TestOutcome
+from autograder.pipeline.steps import Step
+from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
+
+_ENDED = "ended"
+#: What the tester hears where there is no answer. It reads no JSON there, and so its cell stops.
+_NO_MESSAGE = b"no answer"
+_RUN = "__import__('autograder.tester.cell', fromlist=['run']).run({!r})"
+
+
+class TesterKernel:
+    """Started when the first cell needs it. When it ends, the next one executes again what went well before."""
+
+    def __init__(
+        self, kernels: Kernels, limits: Limits, clock: Clock, files: Mapping[str, bytes], student: StudentKernel
+    ) -> None:
+        self._kernels, self._limits, self._clock, self._files, self._student = kernels, limits, clock, files, student
+        self._kernel: Kernel | None = None
+        self._scratch: Scratch | None = None
+        self._done: dict[int, tuple[str, Step]] = {}
+        self.log: list[str] = []
+
+    def run(self, index: int, cell: str, step: Step, outputs: Outputs) -> TestOutcome:
+        """Execute the tester's parts of a cell; ``outputs`` gets what the visible ones show."""
+        if not self._student.ready() or not self._revive():
+            return TestOutcome("outside", PartOutcome("skipped", "Skipped", "the submission's time was up"))
+        outcome = self._execute(cell, step, outputs)
+        if outcome.ended.status in ("crashed", "timeout"):
+            self.log.append(f"cell {index}: {outcome.ended.status} in the tester: {outcome.ended.evalue}")
+        if outcome.ended.status == "ok" or step.role == "trusted":
+            self._done[index] = cell, step
+        return outcome
+
+    def _execute(self, cell: str, step: Step, outputs: Outputs) -> TestOutcome:
+        assert self._kernel is not None
+        calls = _Calls(self._student)
+        limit = self._clock.limit(cell)
+        seconds = self._clock.allowed(limit)
+        task = {
+            "remote": step.remote,
+            "unknown": step.unknown,
+            "parts": [(part.source, part.hidden) for part in step.parts],
+        }
+        expressions = {_ENDED: _RUN.format(json.dumps(task))}
+        finished = self._kernel.execute(
+            "", seconds=seconds, outputs=outputs, remembered=False, expressions=expressions, answer=calls.answer
+        )
+        if not finished.alive:
+            self._stop()
+        ended = calls.failed or finished
+        if ended.status == "timeout" and seconds == limit:
+            self._clock.timed_out(finished.seconds)
+        if ended.status != "ok":
+            part = PartOutcome(ended.status, ended.ename, ended.evalue, finished.seconds)
+            return TestOutcome("outside", part, own=calls.failed is not None)
+        return _outcome(finished, step)
+
+    def _revive(self) -> bool:
+        while self._kernel is None and not self._clock.is_up:
+            self._restart()
+        return self._kernel is not None and not self._clock.is_up
+
+    def _restart(self) -> None:
+        self.close()
+        self._scratch = self._kernels.new_scratch(self._files, {})
+        limits = self._limits
+        self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
+        for index, (cell, step) in list(self._done.items()):
+            self._execute(cell, step, Outputs(HIDDEN_OUTPUT_BYTES))
+            if self._kernel is None:
+                del self._done[index]
+                return
+
+    def _stop(self) -> None:
+        if self._kernel is not None:
+            self._kernel.close()
+            self._kernel = None
+
+    def close(self) -> None:
+        self._stop()
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = None
+
+
+class _Calls:
+    """The calls of one cell. The first that the student's kernel does not come back from fails the cell for good."""
+
+    def __init__(self, student: StudentKernel) -> None:
+        self._student = student
+        self.failed: Finished | None = None
+
+    def answer(self, request: bytes | None, seconds: float) -> bytes:
+        if request is None:
+            return _NO_MESSAGE
+        if self.failed is None:
+            said = self._student.call(request, seconds)
+            if isinstance(said, bytes):
+                return said
+            self.failed = said if said.status != "ok" else Finished("error", "NoAnswer", "no answer came")
+        return _NO_MESSAGE
+
+
+def _outcome(finished: Finished, step: Step) -> TestOutcome:
+    """What the tester says of a cell. It is trusted, but what it tells of exceptions and values was the student's."""
+    try:
+        said: dict[str, Any] = json.loads(finished.values[_ENDED])
+    except (KeyError, ValueError) as error:
+        raise InfrastructureError("the tester did not say how its cell ended") from error
+    if said["status"] == "ok":
+        return TestOutcome("outside", PartOutcome("ok", seconds=finished.seconds), said["result"])
+    hidden = said["hidden"] and not _is_visible(step, said)
+    return TestOutcome(
+        "outside",
+        PartOutcome("error", said["ename"], said["evalue"], finished.seconds),
+        statement="" if hidden else said["statement"],
+        message=said["message"],
+        asserted=said["asserted"],
+        own=said["own"],
+        own_lines=said["own_lines"],
+        hidden=hidden,
+    )
+
+
+def _is_visible(step: Step, said: Mapping[str, Any]) -> bool:
+    """Whether a statement stands outside of the hidden regions of a cell that was executed in one piece."""
+    if len(step.parts) != 1 or not said["line"]:
+        return False
+    before = step.parts[0].source.split("\n")[: said["line"]]
+    begins = max((n for n, line in enumerate(before) if cells.BEGIN_HIDDEN in line), default=-1)
+    ends = max((n for n, line in enumerate(before) if cells.END_HIDDEN in line), default=-1)
+    return ends >= begins

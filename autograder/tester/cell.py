@@ -1,0 +1,114 @@
+"""A cell in the tester: the student's names are bound, its parts are executed, and how it ended is told as JSON.
+
+No line of the student's is executed in this process. What came from the student's kernel is data or a handle.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from IPython.core.getipython import get_ipython
+from IPython.utils.capture import capture_output
+
+from autograder.remote.tester import Remote, RemoteDied
+from autograder.tester.failure import failure_of
+from autograder.tester.line import Line
+
+_MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
+
+
+def run(task: str) -> Ended:
+    """What the grader evaluates in the tester for each cell.
+
+    task: JSON with ``remote``, the names that are bound anew to what the student's kernel has; ``unknown``, those that
+    are only where the tester has no such name; ``parts``, pairs of a source and whether what it shows is hidden.
+    """
+    return Ended(_tester().run(json.loads(task)))
+
+
+class Ended:
+    """How a cell ended, as the value of an expression that the grader asked for."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self._content = content
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {_MIME: json.dumps(self._content)}
+
+
+class Tester:
+    """The state of this kernel: the remote values, and the line over which they are asked for."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None  # what failed is told in `Ended`
+        for name in ("AUTOGRADER_INPUTS", "AUTOGRADER_ANSWERS"):
+            os.environ.pop(name, None)  # answers that are handed over here would reach no judge: let it fail
+        self._line: Line | None = None
+        self._remote = Remote(self._ask, shell.user_ns)
+
+    def run(self, task: dict[str, Any]) -> dict[str, Any]:
+        self._line = Line(self._shell.kernel)
+        self._remote.failures.clear()
+        names = self._shell.user_ns
+        unknown = [name for name in task["unknown"] if name not in names and not hasattr(builtins, name)]
+        wanted = [*task["remote"], *unknown]
+        try:
+            if wanted:
+                self._remote.bind(wanted)
+        except BaseException as stopped:
+            return failure_of(stopped, "", names)
+        result = None
+        for number, (source, hidden) in enumerate(task["parts"], 1):
+            result = self._part(source, hidden, number == len(task["parts"]))
+            error = result.error_before_exec or result.error_in_exec
+            if error is not None:
+                return failure_of(error, source, names) | {"hidden": hidden}
+        if self._remote.failures:  # whatever the test made of them
+            return failure_of(RemoteDied(self._remote.failures[0]), "", names)
+        return {"status": "ok", "result": _number(result.result if result else None)}
+
+    def _part(self, source: str, hidden: bool, last: bool) -> Any:
+        with ExitStack() as around:
+            if hidden:
+                around.enter_context(capture_output())
+            if not last:
+                around.enter_context(_without_result(self._shell))
+            return self._shell.run_cell(source, store_history=False)
+
+    def _ask(self, text: str) -> str:
+        assert self._line is not None
+        return self._line.ask(text)
+
+
+@cache
+def _tester() -> Tester:
+    return Tester(get_ipython())
+
+
+@contextmanager
+def _without_result(shell: Any) -> Iterator[None]:
+    """Only the last expression of the whole cell is its result."""
+    before, shell.ast_node_interactivity = shell.ast_node_interactivity, "none"
+    try:
+        yield
+    finally:
+        shell.ast_node_interactivity = before
+
+
+def _number(value: object) -> float | None:
+    """The value of a cell's last expression where nbgrader would take it for points; None for anything else."""
+    of_numpy = isinstance(value, np.integer | np.floating) and type(value).__module__ == "numpy"
+    if type(value) not in (int, float) and not of_numpy:
+        return None
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return float("inf")

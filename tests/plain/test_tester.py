@@ -1,0 +1,234 @@
+"""Plain tests in the tester: what earns points, what each kernel gets to see, and what hostile code costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.model.limits import Limits
+from autograder.pipeline.steps import OWN, aligned, parts_of, steps_of
+from tests.plain.tiny import assignment, cell, graded, points, solution, test
+
+pytestmark = pytest.mark.slow
+
+HELPERS = "import os\nimport numpy as np\ndef close(a, b):\n    assert abs(a - b) < 1e-9, 'not close'"
+SQUARE = solution("def square(x):\n    return x * x", "square_answer")
+SQUARED = test(
+    "assert square(2) == 4\nprint('seen')\n### BEGIN HIDDEN TESTS\nprint('secret')\nclose(square(3), 9)\n"
+    "assert square(5) == 25, 'five'\n### END HIDDEN TESTS",
+    "square",
+    2,
+)
+TOTAL = solution("def total(xs):\n    return sum(xs)", "total_answer")
+TOTALLED = test("score = 0\nif total([1, 2]) == 3: score += 1\nif total([]) == 0: score += 1\nscore", "total", 2)
+OPENED = assignment(cell(HELPERS), SQUARE, SQUARED, TOTAL, TOTALLED)
+
+#: The student's text of ``square`` -> points of the cell, its status, words of its message.
+ANSWERS = {
+    "def square(x):\n    return x ** 2": (2, "passed", ""),
+    "def square(x):\n    return x + x": (0, "failed", "A hidden test failed."),
+    "def square(x):\n    return x * x if x < 5 else 1": (0, "failed", "five"),
+    "def square(x):\n    return 1": (0, "failed", "This test failed: assert square(2) == 4"),
+    "def square(x):\n    return 1 / 0": (0, "failed", "Your code stopped with ZeroDivisionError: division by zero"),
+    "raise NotImplementedError()": (0, "failed", "A name is missing"),
+    "def square(x):\n    os._exit(0)": (0, "crashed", "ended the Python process"),
+    "def square(x):\n    raise SystemExit": (0, "failed", "SystemExit"),
+    "def square(x):\n    return 'x' * 40_000_000": (0, "failed", ""),
+    "class Equal:\n    __eq__ = lambda *_: True\nsquare = lambda x: Equal()": (0, "failed", ""),
+    "close = lambda *_: None\ndef square(x):\n    return 4 if x == 2 else 25 if x == 5 else 0": (0, "failed", "hidden"),
+    "import builtins\nbuiltins.abs = lambda x: 0\ndef square(x):\n    return x + x": (0, "failed", "hidden"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=range(len(ANSWERS)))
+def test_an_answer_has_the_points_that_its_values_earn_and_costs_no_other_cell(answer):
+    done = graded(OPENED, {"square_answer": answer})
+    (said, other) = done.verdict.notebooks[0].cells
+    earned, status, words = ANSWERS[answer]
+    assert (said.points, said.status, said.judged) == (earned, status, "outside")
+    assert words in "".join(check.message for check in said.checks)
+    assert (other.points, other.status) == (2, "passed")
+
+
+def test_a_number_as_the_result_is_partial_credit():
+    done = graded(OPENED, {"total_answer": "def total(xs):\n    return 3"})
+    assert points(done) == {"square": 2, "total": 1}
+
+
+def test_what_the_visible_part_shows_is_kept_and_what_the_hidden_part_shows_is_not():
+    done = graded(OPENED, {"square_answer": "def square(x):\n    print('mine', x)\n    return x * x"})
+    shown = str(done.notebooks["nb"].cells[2].outputs)
+    assert "seen" in shown and "mine 2" in shown
+    assert "secret" not in shown and "mine 3" not in shown
+
+
+def test_the_line_of_the_student_that_stopped_is_named():
+    done = graded(OPENED, {"square_answer": "def square(x):\n    y = x\n    return y.missing"})
+    (check,) = done.verdict.notebooks[0].cells[0].checks
+    assert check.hint == "It stopped at: return y.missing"
+
+
+PROBE = """
+import gc, sys
+traced = set()
+def probe(*given):
+    found = []
+    word = "_".join(["SECRET", "7788"])
+    frame = sys._getframe()
+    while frame:
+        seen = *frame.f_code.co_consts, *frame.f_code.co_names, *frame.f_locals.values()
+        found += [text for text in seen if type(text) is str and word in text]
+        frame = frame.f_back
+    for held in gc.get_objects():
+        inside = held.values() if type(held) is dict else held if type(held) in (list, tuple) else ()
+        found += [text for text in list(inside) if type(text) is str and word in text]
+    found += [text for text in [*In, *traced] if word in text]
+    found += [text for _, _, text in get_ipython().history_manager.get_range() if word in text]
+    return len([text for text in found if text != word]), os.getcwd()
+sys.settrace(lambda frame, event, arg: traced.update(frame.f_code.co_names))
+"""
+
+
+def test_the_students_process_sees_arguments_and_nothing_of_the_test():
+    look = "### BEGIN HIDDEN TESTS\nSECRET_7788 = 1\nfound, at = probe()\nassert found == 0 and at != os.getcwd()\n"
+    opened = assignment(
+        cell(HELPERS),
+        solution("def probe(*given):\n    return 0, 1", "probe_answer"),
+        test(look + "### END HIDDEN TESTS", "unseen"),
+        test("found, place = probe('_'.join(['SECRET', '7788']))\nassert found > 0", "told"),
+    )
+    # the second shows that the probe finds what is there: its argument, in the request
+    assert points(graded(opened, {"probe_answer": PROBE})) == {"unseen": 1, "told": 1}
+
+
+def test_a_call_that_never_ends_costs_its_cell():
+    loops = {"square_answer": "def square(x):\n    while True: pass"}
+    done = graded(OPENED, loops, limits=Limits(cell_seconds=1.5))
+    assert [(one.status, one.points) for one in done.verdict.notebooks[0].cells] == [("timeout", 0), ("passed", 2)]
+
+
+def test_an_interrupt_that_is_swallowed_costs_the_cell_too():
+    loops = """
+def square(x):
+    while True:
+        try:
+            while True: pass
+        except BaseException: pass"""
+    done = graded(OPENED, {"square_answer": loops}, limits=Limits(cell_seconds=1))
+    assert [(one.status, one.points) for one in done.verdict.notebooks[0].cells] == [("timeout", 0), ("passed", 2)]
+
+
+FORGER = """
+import threading, time
+kernel = get_ipython().kernel
+def say(text, times=1):
+    for _ in range(times):
+        kernel.session.send(kernel.stdin_socket, "input_request", {"prompt": "", "password": False},
+                            kernel.get_parent("shell"), b"grader", [text])
+def square(x):
+    say(%s, %s)
+    return x + 1000
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "times"), [(b"no json", 1), (b"[" * 100_000, 1), (b'{"value": 4}', 50), (b"", 40), (b'"' * (30 << 20), 1)]
+)
+def test_forged_answers_earn_nothing_and_confuse_no_later_cell(said, times):
+    text = repr(said) if len(said) < 200 else f"{said[:1]!r} * {len(said)}"
+    assert points(graded(OPENED, {"square_answer": FORGER % (text, times)})) == {"square": 0, "total": 2}
+
+
+BOX = """
+class Box:
+    def __init__(self, x):
+        self.x = x
+    def twice(self):
+        return 2 * self.x
+"""
+
+
+def test_after_a_crash_the_names_are_those_of_the_next_kernel():
+    opened = assignment(
+        cell("kept = []"),
+        solution(BOX, "box_answer"),
+        test("first = Box(1)\nassert first.twice() == 2", "before"),
+        solution("def leave():\n    return 1", "leave_answer"),
+        test("assert leave() == 1", "crash"),
+        test("box = Box(3)\nassert box.twice() == 6", "after"),
+        test("assert first.twice() == 2", "old"),
+    )  # fmt: skip
+    done = graded(opened, {"leave_answer": "def leave():\n    import os\n    os._exit(1)"})
+    assert points(done) == {"before": 1, "crash": 0, "after": 1, "old": 0}
+
+
+def test_a_crash_that_a_test_would_swallow_fails_its_cell():
+    swallow = "try:\n    square(2)\nexcept BaseException:\n    pass"
+    opened = assignment(cell(HELPERS), SQUARE, test(swallow, "swallowed"), test("assert square(2) == 4", "next"))
+    assert points(graded(opened)) == {"swallowed": 1, "next": 1}
+    died = graded(opened, {"square_answer": "def square(x, calls=[]):\n    os._exit(0)"})
+    assert points(died) == {"swallowed": 0, "next": 0}
+
+
+def test_a_trusted_name_is_never_the_students():
+    """Also where the cell that binds it failed because of what the student's code gave."""
+    opened = assignment(
+        SQUARE,
+        cell("start = square(1)\ndef equal(a, b):\n    assert a == b"),
+        test("equal(square(2), 4)", "equal"),
+    )
+    assert points(graded(opened)) == {"equal": 1}
+    cheat = "def square(x):\n    raise ValueError\ndef equal(a, b):\n    pass"
+    assert points(graded(opened, {"square_answer": cheat})) == {"equal": 0}
+
+
+def test_a_module_that_the_solution_imports_is_the_testers_own():
+    opened = assignment(
+        solution("import numpy as np\ndef ones(n):\n    return np.ones(n)", "ones_answer"),
+        test("np.testing.assert_array_equal(ones(2), [1, 1])", "ones"),
+    )
+    assert points(graded(opened)) == {"ones": 1}
+    cheat = "class np:\n    class testing:\n        assert_array_equal = print\ndef ones(n):\n    return 0"
+    assert points(graded(opened, {"ones_answer": cheat})) == {"ones": 0}
+
+
+def test_names_that_a_test_binds_are_there_for_the_cells_below():
+    opened = assignment(
+        SQUARE,
+        test("given = 3\nassert square(given) == 9", "first"),
+        solution("def again():\n    return square(given)", "again_answer"),
+        test("assert again() == 9", "second"),
+    )
+    assert points(graded(opened)) == {"first": 1, "second": 1}
+
+
+def test_a_result_beyond_the_points_is_nobodys_grade():
+    opened = assignment(SQUARE, test("square(2)", "shown", 2))
+    (said,) = graded(opened).verdict.notebooks[0].cells
+    assert (said.status, said.points) == ("infrastructure", None)
+
+
+def test_a_cell_that_is_judged_in_the_students_kernel_has_nbgraders_points():
+    source = "import inspect\nassert 'lambda' not in inspect.getsource(square)\nround(square(1) / 2, 1)"
+    opened = assignment(SQUARE, test(source, "source", 2))
+    (said,) = graded(opened).verdict.notebooks[0].cells
+    assert (said.judged, said.points) == ("kernel", 0.5)
+    (said,) = graded(opened, {"square_answer": "square = lambda x: x * x"}).verdict.notebooks[0].cells
+    assert (said.judged, said.points, said.status) == ("kernel", 0, "failed")
+
+
+def test_a_test_is_cut_at_its_markers_where_its_pieces_are_python():
+    pieces = parts_of("a = 1\n### BEGIN HIDDEN TESTS\nb = 2\n### END HIDDEN TESTS\nc = 3")
+    assert [(one.source, one.hidden) for one in pieces] == [("a = 1", False), ("b = 2", True), ("c = 3", False)]
+    within = "for x in y:\n    a(x)\n    ### BEGIN HIDDEN TESTS\n    b(x)\n    ### END HIDDEN TESTS"
+    assert [(one.source, one.hidden) for one in parts_of(within)] == [(within, True)]
+
+
+def test_a_cell_that_a_student_added_is_the_students_whatever_its_id_is():
+    trusted = cell("import math")
+    opened = assignment(trusted, SQUARE, SQUARED)
+    steps = steps_of(opened.source["nb"])
+    notebook = opened.source["nb"].copy()
+    added = cell("math = None")
+    added["id"] = trusted["id"]
+    notebook.cells = [added, *notebook.cells]
+    assert aligned(opened.source["nb"], steps, notebook) == [OWN, *steps]

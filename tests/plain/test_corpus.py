@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from autograder.plain.where import where_judged
-from tests.plain import one_process
+from tests.plain import one_process, two_sides
 from tests.plain.entries import Entry, entries, notebook
 
 RUNNABLE = [entry for entry in entries() if entry.can_run and not entry.only_ipython]
 ALL = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 EACH = pytest.mark.parametrize("entry", RUNNABLE, ids=lambda entry: entry.name)
+OUTSIDE = [entry for entry in RUNNABLE if entry.judged == "outside"]
 
 
 @ALL
@@ -29,5 +30,13 @@ def test_of_the_corpus_85_percent_are_judged_outside():
 def test_in_one_process_every_answer_has_the_points_that_the_corpus_says(entry: Entry, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert {answer.source: one_process.points(entry, answer.source) for answer in entry.all_answers} == {
+        answer.source: answer.points for answer in entry.all_answers
+    }
+
+
+@pytest.mark.parametrize("entry", OUTSIDE, ids=lambda entry: entry.name)
+def test_judged_outside_every_answer_has_the_points_that_it_has_in_one_process(entry: Entry, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert {answer.source: two_sides.points(entry, answer.source) for answer in entry.all_answers} == {
         answer.source: answer.points for answer in entry.all_answers
     }

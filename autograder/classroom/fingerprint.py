@@ -145,4 +145,6 @@ def _notebook_parts(name: str, source: NotebookNode, release: NotebookNode) -> P
 
 def submission_parts(submission: Submission) -> Parts:
     """Of everything that a student handed in and the grader reads."""
-    return {name: digest(data) for name, data in {**submission.notebooks, **submission.files}.items()}
+    return {
+        name: digest(data) for name, data in {**submission.beside, **submission.notebooks, **submission.files}.items()
+    }

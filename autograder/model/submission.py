@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from autograder.errors import NothingToGrade
 from autograder.model import cells
@@ -20,6 +20,8 @@ MAX_FILE_BYTES = 1 << 20
 _EXCHANGE_BYTES = 4096
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")
 _MAX_LOOKED_AT, _MAX_DEPTH = 1000, 4
+#: So many files of the student's own are laid beside the notebooks, and so much in all.
+_MAX_OWN, _MAX_OWN_BYTES = 50, 8 << 20
 #: So many notebooks of other names are searched for one that is missing.
 _MAX_RENAMED = 20
 
@@ -28,13 +30,15 @@ _MAX_RENAMED = 20
 class Submission:
     """What one student handed in: raw bytes, none of them looked into yet.
 
-    ``notebooks`` holds the files that the assignment asks for and that are there; ``notes`` says what was left out.
+    ``notebooks`` and ``files`` hold what the assignment asks for and is there; ``beside`` what else the student handed
+    in, for the student's own code to read; ``notes`` says what was left out.
     """
 
     student: str
     notebooks: Mapping[str, bytes]
     files: Mapping[str, bytes]
     notes: tuple[str, ...]
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def read_submission(folder: Path, student: str, assignment: Assignment) -> Submission:
@@ -70,7 +74,8 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None
     }
     notes += [f"{name} was not handed in" for name in sorted(assignment.deliverables) if name not in present]
-    return Submission(student, notebooks, files, few(tuple(notes)))
+    beside = _own_files(folder, {f"{stem}.ipynb" for stem in assignment.source}, assignment, notes)
+    return Submission(student, notebooks, files, few(tuple(notes)), beside)
 
 
 def _present(folder: Path, student: str) -> dict[str, Path]:
@@ -86,6 +91,51 @@ def _present(folder: Path, student: str) -> dict[str, Path]:
         return {}
     except OSError as error:
         raise NothingToGrade(f"{shown} cannot be read: {error.strerror}") from error
+
+
+def _own_files(folder: Path, taken: set[str], assignment: Assignment, notes: list[str]) -> dict[str, bytes]:
+    """What else lies in a submission's folder, as nbgrader leaves it beside the notebooks: path -> content.
+
+    No notebook, no hidden file, nothing in the place of a file that the assignment brings, and no more than fits.
+    """
+    kept = [PurePosixPath(name) for name in {*assignment.files, *assignment.deliverables, *taken}]
+    blocked = {*kept, *(parent for path in kept for parent in path.parents if parent.parts)}
+    found: dict[str, bytes] = {}
+    left_out = size = 0
+    for path in _walk(folder, assignment.ignore):
+        name = path.relative_to(folder).as_posix()
+        within = PurePosixPath(name)
+        if within in blocked or any(parent in kept for parent in within.parents) or not is_writable(name):
+            continue
+        if len(found) == _MAX_OWN:
+            left_out += 1
+        elif (data := _plain(path, MAX_FILE_BYTES, notes)) is not None:
+            if size + len(data) > _MAX_OWN_BYTES:
+                left_out += 1
+                continue
+            found[name] = data
+            size += len(data)
+    if left_out:
+        notes.append(f"{left_out} more files were left out: at most {_MAX_OWN} with {_MAX_OWN_BYTES >> 20} MB are read")
+    return found
+
+
+def _walk(folder: Path, ignore: tuple[str, ...]) -> Iterator[Path]:
+    """Every file that a submission may bring along, in order, not deeper and not more than people unpack."""
+    seen = 0
+    for parent, folders, files in os.walk(folder):
+        depth = len(Path(parent).relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if _brought(name, ignore)) if depth < _MAX_DEPTH else []
+        for name in sorted(files):
+            if (seen := seen + 1) > _MAX_LOOKED_AT:
+                return
+            if _brought(name, ignore) and name not in EXCHANGE_FILES:
+                yield Path(parent, name)
+
+
+def _brought(name: str, ignore: tuple[str, ...]) -> bool:
+    odd = name.startswith(".") or name == "__pycache__" or "\\" in name or name.lower().endswith(".ipynb")
+    return not odd and not any(fnmatch(name, one) for one in ignore)
 
 
 def _deeper(folder: Path, name: str) -> list[str]:

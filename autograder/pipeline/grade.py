@@ -78,7 +78,7 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
         )
         rebuilt[name] = RebuiltNotebook(made.notebook, about + made.notes)
     answers = {name: answer_digests(made.notebook, submission.files) for name, made in rebuilt.items()}
-    files = {**assignment.files, **submission.files, **_siblings(rebuilt)}
+    files = {**submission.beside, **assignment.files, **submission.files, **_siblings(rebuilt)}
     return Prepared(rebuilt, unreadable, files, answers)
 
 

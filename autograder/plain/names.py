@@ -81,12 +81,15 @@ def _inner(table: symtable.SymbolTable, later: bool) -> Iterator[tuple[symtable.
 def remote_names(source: NotebookNode, index: int) -> frozenset[str]:
     """The names that are the student's when cell ``index`` of an instructor's notebook is reached.
 
-    Those that a solution cell before it binds, and that no trusted or graded cell has bound since.
+    Those that a solution cell before it binds, and that no trusted or graded cell has bound since. What a solution
+    imports is nobody's answer.
     """
     found: set[str] = set()
     for cell in source.cells[:index]:
         if cell.cell_type != "code":
             continue
-        bound = names_of(cell.source).bound
-        found = found | bound if cells.is_solution(cell) else found - bound
+        names = names_of(cell.source)
+        found -= names.bound
+        if cells.is_solution(cell):
+            found |= names.bound - names.imported
     return frozenset(found)

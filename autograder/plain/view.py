@@ -56,10 +56,10 @@ def view(
     tree, names = parse(source), names_of(source)
     around = [_Around.of(cell) for cell in notebook.cells[:index] if cell.cell_type == "code"]
     trusted = [one for one in around if not one.is_solution]
-    imported = {name: full for one in trusted for name, full in one.imported.items()}
+    imported = {name: full for one in around for name, full in one.imported.items()}
     modules = frozenset(PurePosixPath(name).stem for name in deliverables if name.endswith(".py"))
     bound = frozenset(name for one in trusted for name in one.names.bound)
-    unknown = names.loaded - names.bound - bound - _KNOWN
+    unknown = names.loaded - names.bound - bound - imported.keys() - _KNOWN
     if any(full.endswith(".*") for full in imported.values()):  # which names a star brings is not in the text
         unknown = frozenset()
     students = remote_names(notebook, index) | unknown

@@ -23,7 +23,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment, read_files
 from autograder.model.course import Course
 from autograder.model.settings import read_config
-from autograder.model.source import BESIDE, MARKERS, name_cells
+from autograder.model.source import BESIDE, MARKERS
 from autograder.release.judgeable import require_judgeable
 
 _REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
@@ -80,6 +80,7 @@ def _for_standard_form(config: Config) -> Config:
 def released(assignment: str, name: str, source: NotebookNode, config: Config) -> NotebookNode:
     """What nbgrader makes of an instructor's notebook for students. Raises GradingError with nbgrader's reason."""
     from nbgrader.converters import GenerateAssignment
+    from nbgrader.nbgraderformat import SchemaTooOldError
     from nbgrader.preprocessors import InstantiateTests, SaveCells
 
     steps = config.GenerateAssignment.get("preprocessors")
@@ -93,15 +94,15 @@ def released(assignment: str, name: str, source: NotebookNode, config: Config) -
             if not issubclass(step, SaveCells | InstantiateTests):  # the gradebook; a kernel
                 notebook, resources = step(config=config)(notebook, resources)
     except Exception as error:  # whatever nbgrader raises says what is wrong with the notebook
-        raise GradingError(f"{assignment}: nbgrader cannot release {name}.ipynb: {error}") from error
-    name_cells(notebook)
+        advice = "; run 'nbgrader update .' in the course's folder" if isinstance(error, SchemaTooOldError) else ""
+        raise GradingError(f"{assignment}: nbgrader cannot release {name}.ipynb: {error}{advice}") from error
     return notebook
 
 
 def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[Difference]:
     ours = released(assignment.name, name, assignment.source[name], config)
     theirs = assignment.release[name]
-    if ours == theirs:
+    if _without_ids(ours) == _without_ids(theirs):
         return
     essential, published = dict(_essentials(ours)), dict(_essentials(theirs))
     for key in {**essential, **published}:
@@ -117,6 +118,14 @@ def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[
             yield Difference(f"{name}.ipynb", "the cells stand in another order", True)
         else:
             yield Difference(f"{name}.ipynb", "text, comments or metadata differ", False)
+
+
+def _without_ids(notebook: NotebookNode) -> NotebookNode:
+    """nbgrader gives cells of an older format, a header's among them, another id each time."""
+    bare = nbformat.from_dict(notebook)
+    for cell in bare.cells:
+        cell.pop("id", None)
+    return bare
 
 
 def _what(ours: dict[str, Any], theirs: dict[str, Any]) -> str:

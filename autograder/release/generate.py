@@ -18,13 +18,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
+
 from autograder.errors import GradingError
 from autograder.files import atomic
 from autograder.model import cells
 from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
 from autograder.model.deliverables import write_stubs
-from autograder.model.source import stored_cells
+from autograder.model.source import instructors_notebook, read_notebook, stored_cells
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
@@ -47,9 +49,23 @@ def generate(course: Course, assignment: str, step: str | None = None, db_url: s
     if done.returncode:
         raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.stdout + done.stderr)}")
     folder = course.folder(step or course.settings.release_directory, assignment)
+    _keep_ids(course, assignment, folder)
     # with our preprocessor in nbgrader's list this is done already
     write_stubs(course, assignment, folder, read_files(course.source(assignment), course.settings.ignore))
     return folder
+
+
+def _keep_ids(course: Course, assignment: str, folder: Path) -> None:
+    """nbgrader gives the cells of a header without ids others each time: they get ours, which stay."""
+    for path in folder.glob("*.ipynb"):
+        released, source = read_notebook(path), course.source(assignment) / path.name
+        if released.nbformat_minor < 5 or not source.is_file():
+            continue
+        ids = [cell.id for cell in instructors_notebook(source, course.settings.form).cells]
+        if len(ids) == len(released.cells) and ids != [cell.id for cell in released.cells]:
+            for cell, kept in zip(released.cells, ids, strict=True):
+                cell.id = kept
+            path.write_text(nbformat.writes(released) + "\n", encoding="utf-8")
 
 
 def _reason(said: str) -> str:

@@ -13,6 +13,7 @@ from autograder.remote.plain import expect, to_bytes, to_text
 _SIMPLE = re.compile(r"[<>|=][biufcmMSUV]\d{1,9}(\[(\d{1,6})?[a-zA-Z]{1,4}\])?")
 _SUBCLASSES = ("recarray", "matrix")
 _MAX_ITEM_SIZE = 1 << 26
+_MAX_BYTES = 32 << 20
 
 
 def numpy() -> Any:
@@ -67,6 +68,8 @@ def _sizes(shape: Any) -> list[int]:
 
 def write_array(value: Any, encoder: Any) -> list[Any]:
     np = numpy()
+    if value.nbytes > _MAX_BYTES:
+        raise CannotCross(f"an array of {value.nbytes:,} bytes is too large to be handed over")
     dtype, plain = write_dtype(value.dtype), value.view(np.ndarray) if type(value) is not np.ndarray else value
     content = encoder.nodes(plain.ravel().tolist()) if dtype == "O" else to_text(np.ascontiguousarray(plain).tobytes())
     fortran = bool(value.ndim > 1 and plain.flags.f_contiguous and not plain.flags.c_contiguous)

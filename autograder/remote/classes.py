@@ -50,14 +50,16 @@ class RemoteClass(RemoteMeta):
         return made
 
     def __getattribute__(cls, name: str) -> Any:
-        if name in LOCAL or name.startswith("_remote_") or _class_link(cls) is None:
+        link = _class_link(cls)
+        if name in LOCAL or name.startswith("_remote_") or link is None or link.connection.reading:
             return type.__getattribute__(cls, name)
         if name.startswith(("__array", "__torch")):
             raise AttributeError(name)
         return _ask(cls, "getattr", name)
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if _class_link(cls) is None or name.startswith("_abc_"):
+        link = _class_link(cls)
+        if link is None or link.connection.reading or name.startswith("_abc_"):
             type.__setattr__(cls, name, value)
         else:
             _ask(cls, "setattr", name, value)
@@ -190,18 +192,25 @@ def _handle_class(link: Link, name: str, bases: tuple[type, ...], real: type | N
     wanted = (real,) if real is not None and not _is_data(real) else bases
     theirs = tuple(base for base in wanted if issubclass(base, Handle))
     ours = tuple(base for base in wanted if not issubclass(base, Handle) and not _is_data(base) and base is not object)
+    inherited = ours if all(_holds_nothing(base) for base in ours) else ()
     claimed = next((base for base in ours), None)
-    for parents in ((*theirs, *((Handle,) if not theirs else ()), *ours), theirs or (Handle,), (Handle,)):
+    for parents in ((*theirs, *((Handle,) if not theirs else ()), *inherited), theirs or (Handle,), (Handle,)):
         metas = {type(parent) for parent in parents} - {type, RemoteMeta, RemoteClass}
         try:
             meta = type("RemoteClass", (RemoteClass, *metas), {}) if metas else RemoteClass
             made: type = RemoteClass.__new__(meta, name, parents, dict(space))
             type.__setattr__(made, "__abstractmethods__", frozenset())
             object.__new__(made)
+            type.__setattr__(made, "_remote_claimed", None if claimed is None or issubclass(made, claimed) else claimed)
             return made
         except Exception:
-            space["_remote_claimed"] = claimed
+            continue
     raise CannotCross(f"no class can stand for {name}")
+
+
+def _holds_nothing(cls: type) -> bool:
+    """Whether objects of a class are a ``__dict__`` and nothing else: memory that C code reads would be empty here."""
+    return cls.__basicsize__ <= object.__basicsize__ + 16 and cls.__itemsize__ == 0
 
 
 def _fields(names: list[Any]) -> dict[str, Any]:

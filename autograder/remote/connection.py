@@ -39,6 +39,8 @@ class Connection:
             if link is not None:
                 link.ended = True
         self.shared, self.owned = SharedObjects(self._first), OwnedObjects()
+        #: How many messages are being read: what they make must not ask, nor be taken for forgotten.
+        self.reading = 0
         self._told: set[int] = set()
         self._descriptions: dict[int, dict[str, Any]] = {}
         self._handles: WeakValueDictionary[int, Any] = WeakValueDictionary()
@@ -60,6 +62,7 @@ class Connection:
 
     def unpack(self, message: Mapping[str, Any], read: Callable[[Decoder], Any]) -> Any:
         """What ``read`` makes of a message. Raises CannotCross for whatever is no message."""
+        self.reading += 1
         try:
             for number, about in message.get("handles", []):
                 self._descriptions[int(number)] = dict(about)
@@ -72,6 +75,8 @@ class Connection:
             raise
         except Exception as error:
             raise CannotCross(f"the message cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
+        finally:
+            self.reading -= 1
 
     # asking
 
@@ -105,7 +110,11 @@ class Connection:
 
     def request(self, message: dict[str, Any], encoder: Encoder) -> dict[str, Any]:
         """What goes with each question."""
-        dead = [number for number in self._descriptions if number not in self._handles and number not in self._classes]
+        dead = [
+            number
+            for number in self._descriptions
+            if not self.reading and number not in self._handles and number not in self._classes
+        ]
         for number in dead:
             del self._descriptions[number]
         return message | {"dead": dead}

@@ -29,6 +29,7 @@ class SharedKind:
 
     encode: (value, encoder) -> payload; shell: (payload, decoder) -> an object, still empty;
     fill: (object, payload, decoder) replaces its content. Content that is hashed is filled last.
+    whole: the shell holds its content already; it is made when all other shells are.
     """
 
     tag: str
@@ -36,6 +37,7 @@ class SharedKind:
     shell: Callable[[Any, Any], Any]
     fill: Callable[[Any, Any, Any], None]
     hashes: bool = False
+    whole: bool = False
 
 
 Kind = InlineKind | SharedKind

@@ -12,7 +12,7 @@ from autograder.remote.connection import Connection, read_message
 from autograder.remote.kinds import CannotCross
 from autograder.remote.link import RemoteDied, RemoteRefused
 from autograder.remote.names import MAIN
-from autograder.remote.operations import ALONE
+from autograder.remote.operations import OPERATIONS
 from autograder.remote.special_names import CLOSED
 from autograder.remote.wire import Decoder, Encoder
 
@@ -21,9 +21,7 @@ __all__ = ["Remote", "RemoteDied", "RemoteRefused"]
 #: How many objects are watched on both sides for changes that a later call makes, or that the test makes.
 MAX_WATCHED = 64
 #: What the student's code may do with an object of the test's that it was given.
-_ALLOWED = frozenset(
-    {"__call__", "getattr", "setattr", "method", *ALONE, "__getitem__", "__contains__", "__repr__", "__str__"}
-)
+_ALLOWED = frozenset(OPERATIONS) - {"__dir__", "isinstance", "issubclass", "copy", "deepcopy", "delattr"}
 
 
 class _Stale(RemoteDied):

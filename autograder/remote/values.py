@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from autograder.remote import arrays, class_names, containers, exceptions, objects, plain
+from autograder.remote import (
+    arrays,
+    class_names,
+    containers,
+    exceptions,
+    frames,
+    generators,
+    objects,
+    plain,
+    polars_frames,
+    tensors,
+)
 
-KINDS = (plain, containers, objects, exceptions, arrays, class_names)
+KINDS = (plain, containers, objects, exceptions, arrays, tensors, frames, polars_frames, generators, class_names)

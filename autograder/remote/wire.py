@@ -87,9 +87,12 @@ class Encoder:
         kind = kind_of(cls)
         if isinstance(kind, SharedKind):
             return self._new_number(value)
-        if isinstance(kind, InlineKind):
-            return [kind.tag, self._payload(kind, value)]
-        return self._other(value, cls)
+        try:
+            return [kind.tag, self._payload(kind, value)] if kind is not None else self._other(value, cls)
+        except Exception:
+            if self._depth or self._count > MAX_NODES:
+                raise
+            return self.side.describe(value, self)  # data that is too deep, or of a type that nobody here knows
 
     def nodes(self, values: Iterable[Any]) -> list[Any]:
         return [self.node(value) for value in values]
@@ -153,6 +156,18 @@ class Encoder:
         return [[number, changed[number]] for number in sorted(changed)]
 
     def _entry(self, value: Any) -> list[Any]:
+        """What an object holds; where that cannot cross, its handle."""
+        if (home := self.side.home(value)) is not None and kind_of_base(type(value)) is None:
+            return [OPAQUE, home]
+        try:
+            return self._content(value)
+        except Exception:
+            if self._count > MAX_NODES:
+                raise
+            self._depth = 0
+            return [OPAQUE, self.side.describe(value, self)]
+
+    def _content(self, value: Any) -> list[Any]:
         cls = type(value)
         kind, about = kind_of(cls), None
         if kind is None and self.side.known_class(cls):
@@ -185,6 +200,15 @@ def _read_subclass(payload: Any, decoder: Decoder) -> Any:
     content, about = payload
     value = decoder.node(content)
     return as_subclass(value, about, decoder)
+
+
+#: The tag of an object whose content cannot cross, as that of a frame with columns of an unknown type.
+OPAQUE = "opaque"
+register(
+    SharedKind(
+        OPAQUE, lambda value, _: value, lambda payload, decoder: decoder.node(payload), lambda *_: None, whole=True
+    )
+)
 
 
 #: The attribute of an object with content in which its handle is noted.
@@ -229,16 +253,20 @@ class Decoder:
 
     def open(self, entries: Any) -> None:
         """Make the objects that both sides hold, and change those that have changed."""
-        filling = []
+        told: list[tuple[SharedKind, int, Any]] = []
         for number, entry in entries:
             kind = kind_tagged(entry[0])
             if not isinstance(kind, SharedKind):
                 raise CannotCross(f"expected an object that can change, but got {kind.tag}")
+            told.append((kind, number, entry))
+        made = set()
+        for kind, number, entry in sorted(told, key=lambda one: (one[0].whole, -one[1])):
             if not self._shared.holds(number):
                 self._shared.add(self._shell(kind, entry), number)
-            filling.append((kind.hashes, number, kind, entry[1]))
-        for _, number, kind, payload in sorted(filling, key=lambda one: one[0]):
-            self._fill(kind, self._shared.object(number), payload)
+                made.add(number)
+        for kind, number, entry in sorted(told, key=lambda one: one[0].hashes):
+            if not (kind.whole and number in made):
+                self._fill(kind, self._shared.object(number), entry[1])
 
     def _shell(self, kind: SharedKind, entry: Any) -> Any:
         shell = kind.shell(entry[1], self)
@@ -248,6 +276,6 @@ class Decoder:
 
     def _fill(self, kind: SharedKind, target: Any, payload: Any) -> None:
         own = kind_of(type(target)) or (kind_of_base(type(target)) or (None, None))[1]
-        if own is not kind and kind.tag != "instance":
+        if own is not kind and kind.tag not in ("instance", OPAQUE):
             raise CannotCross(f"expected {getattr(own, 'tag', 'an object')}, but got {kind.tag}")
         kind.fill(target, payload, self)

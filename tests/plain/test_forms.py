@@ -16,6 +16,7 @@ from autograder.model.settings import read_settings
 from autograder.model.source import instructors_notebook
 from autograder.pipeline.rebuild import rebuild
 from autograder.release.agreement import differences
+from autograder.release.generate import generate
 from autograder.release.verify import solved
 from tests.pipeline.conftest import nbgrader
 from tests.plain.notebooks import PYTHON, answer, code, graded, locked, notebook, task, words, write
@@ -91,6 +92,22 @@ def source(assignment: Assignment, name: str) -> str:
 @pytest.mark.slow
 def test_source_and_release_agree_with_header_markers_and_generated_tests(course, assignment):
     assert [str(one) for one in differences(course.root, assignment)] == []
+
+
+@pytest.mark.slow
+def test_a_header_without_ids_changes_no_release(course, tmp_path):
+    new = Course(shutil.copytree(course.root, tmp_path / "course"))
+    path = new.root / "source/header.ipynb"
+    header = nbformat.read(path, as_version=4)
+    for cell in header.cells:
+        del cell["id"]
+    header.nbformat_minor = 0
+    write(header, path)
+    write(notebook(answer("double", DOUBLE), graded("doubled", DOUBLED)), new.root / "source/ps2/1.ipynb")
+    found = [generate(new, "ps2", f"release{number}") / "1.ipynb" for number in range(2)]
+    assert found[0].read_bytes() == found[1].read_bytes()
+    shutil.copytree(new.root / "release0", new.root / "release", dirs_exist_ok=True)
+    assert [str(one) for one in differences(new.root, Assignment.open(new, "ps2"))] == []
 
 
 @pytest.mark.slow
@@ -196,6 +213,15 @@ def test_an_assignment_whose_notebooks_all_lie_deeper_says_so(tmp_path):
     write(notebook(code("1")), tmp_path / "source/ps1/part/1.ipynb")
     with pytest.raises(GradingError, match=r"holds no notebook.*part/1\.ipynb.*move it up"):
         Assignment.unreleased(Course(tmp_path), "ps1")
+
+
+def test_marks_of_an_older_nbgrader_are_an_error_that_names_its_remedy(tmp_path):
+    old = graded("one", "assert True")
+    old.metadata["nbgrader"]["schema_version"] = 2
+    reading(tmp_path, old)
+    write(notebook(old), tmp_path / "release/ps1/1.ipynb")
+    with pytest.raises(GradingError, match=r"Outdated schema version: 2.*nbgrader update"):
+        list(differences(tmp_path, Assignment.open(Course(tmp_path), "ps1")))
 
 
 def rebuilt(texts: list[str]) -> list[str]:

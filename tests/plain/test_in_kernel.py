@@ -138,11 +138,12 @@ def test_what_only_looks_like_it_needs_the_students_kernel_is_judged_outside(tes
         ("with open('out.txt', 'w') as file:\n    file.write('x')", "writes a file"),
         ("assert mean([1]) == 1\nassert open('out.txt').read()", "out.txt"),
         ("import signal\nsignal.alarm(3)", "process"),
+        ("assert plt.gca().get_title()", "pyplot"),
         ("mean(", "no Python"),
     ],
 )
 def test_what_only_works_in_the_students_process_is_judged_there_with_the_reason(test, reason):
-    source = notebook(answer("a", SOLUTION), graded("t", test))
+    source = notebook(answer("a", f"import matplotlib.pyplot as plt\n{SOLUTION}"), graded("t", test))
     found = where_judged(source, files=["models.py"], deliverables=["models.py"])["t"]
     assert found.where == "kernel" and reason in found.reason, found
 

@@ -1,4 +1,7 @@
-"""A warm process that forks a child for each answer to be tried: ``python -m autograder.authoring.server FD``.
+"""A warm process from which every trial of an answer is forked: ``python -m autograder.authoring.server FD``.
+
+Two generations: the server forks a starting point, a process that runs the cells which an answer does not change; the
+starting point forks a child for each answer. No child sees what another did.
 
 For an author's own answers, on the author's own machine: nothing is confined here. Students' code is graded by
 :mod:`autograder.kernel` alone.
@@ -7,6 +10,7 @@ For an author's own answers, on the author's own machine: nothing is confined he
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import io
 import json
@@ -18,59 +22,118 @@ import sys
 import time
 from typing import Any
 
-_MAX_REQUEST = 1 << 22
+MAX_REQUEST = 1 << 16
 
 
 def main(descriptor: int) -> None:
-    """Import what the first message names, then fork for every request until the other side is gone."""
+    """Import what the first message names, then fork for every socket that comes until the other side is gone."""
     channel = socket.socket(fileno=descriptor)
     sys.modules["debugpy"] = None  # type: ignore[assignment]  # slow to import, and nobody attaches a debugger
-    for name in ("IPython.core.interactiveshell", "autograder.testing", *json.loads(channel.recv(_MAX_REQUEST))):
+    for name in ("bdb", "IPython.core.logger", "autograder.testing", *json.loads(channel.recv(MAX_REQUEST))):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children: each says itself what became of it
+    shell = _shell()
+    sys.dont_write_bytecode = True  # two answers in one file may have the same size and time
+    _prepare_to_fork()
     while True:
-        request, descriptors, _, _ = socket.recv_fds(channel, 4096, 1)
+        request, descriptors, _, _ = socket.recv_fds(channel, MAX_REQUEST, 1)
         if not request:
             return
         if os.fork() == 0:
             channel.close()
-            with os.fdopen(descriptors[0], "w") as pipe:
-                _serve(request.decode(), pipe)
+            _starting_point(socket.socket(fileno=descriptors[0]), shell)
             os._exit(0)
         os.close(descriptors[0])
 
 
-def _serve(path: str, pipe: io.TextIOBase) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.setsid()
-    pipe.write(f"{os.getpid()}\n")
-    pipe.flush()
-    with open(path, encoding="utf-8") as file:
-        task = json.load(file)
-    pipe.write(json.dumps(execute(task)))
-    pipe.flush()
+def _shell() -> Any:
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    return InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
 
 
-def execute(task: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run the parts of a task in one IPython shell; for each, how it ended.
+def _prepare_to_fork() -> None:
+    """Nobody waits for the children: each says itself what became of it. None looks for garbage in what it inherits."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.collect()
+    gc.freeze()
 
-    task: ``folder`` (the working folder), ``inputs`` (AUTOGRADER_INPUTS), ``seconds`` (processor time in all) and
-    ``parts``, a list of ``{source, answers}``; ``answers`` is the folder that the part hands its answers to, or "".
+
+def _starting_point(channel: socket.socket, shell: Any) -> None:
+    """Run the parts of the first task, say whether children can go on from there, then fork one for each task.
+
+    The first task: ``folder`` (the working folder), ``inputs`` (AUTOGRADER_INPUTS) and ``parts``; see :func:`execute`.
     """
-    seconds = int(task["seconds"]) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    _lead()
+    channel.send(json.dumps(os.getpid()).encode())
+    task = _read(channel.recv(MAX_REQUEST))
     os.chdir(task["folder"])
     sys.path.insert(0, "")
     os.environ["AUTOGRADER_INPUTS"] = task["inputs"]
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
-    from IPython.core.interactiveshell import InteractiveShell
-    from traitlets.config import Config
+    before = _shared_by_children()
+    ended = execute(task, shell)
+    after = _shared_by_children()
+    channel.send(json.dumps(not task["parts"] or (before is not None and before == after)).encode())
+    _prepare_to_fork()
+    while True:
+        request, descriptors, _, _ = socket.recv_fds(channel, MAX_REQUEST, 1)
+        if not request:
+            return
+        if os.fork() == 0:
+            channel.close()
+            with os.fdopen(descriptors[0], "w") as pipe:
+                _answer(_read(request), ended, shell, pipe)
+            os._exit(0)
+        os.close(descriptors[0])
 
+
+def _lead() -> None:
+    """Lead a group of processes of its own, which is ended as a whole."""
+    os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
+def _read(path: bytes) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as file:
+        task: dict[str, Any] = json.load(file)
+        return task
+
+
+def _shared_by_children() -> tuple[Any, ...] | None:
+    """What forked children would share instead of having a copy each: threads, open files, memory. None: not known."""
+    try:
+        files = [os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")]
+        with open("/proc/self/maps", encoding="utf-8") as file:
+            memory = [line.split()[0] for line in file if line.split()[1] == "rw-s"]
+        return len(os.listdir("/proc/self/task")), sorted(files), memory
+    except OSError:  # not on Linux
+        return None
+
+
+def _answer(task: dict[str, Any], before: list[dict[str, Any]], shell: Any, pipe: io.TextIOBase) -> None:
+    """Say in two lines the process's number, and how every part ended: those of the starting point and the task's."""
+    _lead()
+    pipe.write(f"{os.getpid()}\n")
+    pipe.flush()
+    seconds = int(task["seconds"]) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    pipe.write(json.dumps(before + execute(task, shell)) + "\n")
+    pipe.flush()
+
+
+def execute(task: dict[str, Any], shell: Any) -> list[dict[str, Any]]:
+    """Run the parts of a task in its working folder; for each, how it ended.
+
+    task: ``folder``, and ``parts``, a list of ``{source, answers}``; ``answers`` is the folder that the part hands its
+    answers to, or "".
+    """
+    os.chdir(task["folder"])  # also where the process is there already: the folder may have been made anew
+    importlib.invalidate_caches()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
         return [_part(shell, part["source"], part["answers"]) for part in task["parts"]]
 
 

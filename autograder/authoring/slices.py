@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from nbformat import NotebookNode
 
@@ -12,20 +14,17 @@ from autograder.model import cells
 
 def needed(notebook: NotebookNode, index: int) -> set[int]:
     """The code cells, as indices, that the graded cell at ``index`` builds on, that cell among them."""
-    wanted = _loaded(notebook.cells[index])
+    wanted = set(_names(notebook.cells[index].source).loaded)
     found = {index}
     for number in reversed(range(index)):
         cell = notebook.cells[number]
-        if cell.cell_type == "code" and not cells.is_autograded(cell) and _matters(cell, wanted):
-            wanted |= _loaded(cell)
+        if cell.cell_type != "code" or cells.is_autograded(cell):
+            continue
+        names = _names(cell.source)
+        if "*" in names.bound or not names.bound.isdisjoint(wanted):
+            wanted |= names.loaded
             found.add(number)
     return found
-
-
-def _matters(cell: NotebookNode, wanted: set[str]) -> bool:
-    """True where the cell binds a wanted name, or is an import of everything."""
-    bound = _bound(cell)
-    return "*" in bound or bool(bound & wanted)
 
 
 def affected(notebook: NotebookNode, changed: Iterable[str]) -> list[int]:
@@ -39,29 +38,29 @@ def graded_cells(notebook: NotebookNode) -> list[int]:
     return [index for index, cell in enumerate(notebook.cells) if cells.is_autograded(cell)]
 
 
-def _loaded(cell: NotebookNode) -> set[str]:
-    return {node.id for node in _names(cell) if isinstance(node.ctx, ast.Load)}
+@dataclass(frozen=True)
+class _Names:
+    """The names that a cell uses, and those that it binds or changes at its top level or below; ``*`` there for a star
+    import."""
+
+    loaded: frozenset[str]
+    bound: frozenset[str]
 
 
-def _bound(cell: NotebookNode) -> set[str]:
-    """The names that a cell binds or changes at its top level or below; ``*`` for a star import."""
-    found = {node.id for node in _names(cell) if isinstance(node.ctx, ast.Store)}
-    for node in ast.walk(_tree(cell)):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-            found |= {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
-    return found
-
-
-def _names(cell: NotebookNode) -> list[ast.Name]:
-    return [node for node in ast.walk(_tree(cell)) if isinstance(node, ast.Name)]
-
-
-def _tree(cell: NotebookNode) -> ast.Module:
+@lru_cache(maxsize=4096)
+def _names(source: str) -> _Names:
     try:
-        return cells.parse(cell.source)
+        nodes = list(ast.walk(cells.parse(source)))
     except SyntaxError:
-        return ast.Module([], [])
+        nodes = []
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            bound |= {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
+    return _Names(frozenset(loaded), frozenset(bound))

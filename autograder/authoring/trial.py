@@ -6,25 +6,19 @@ tested where submissions are graded.
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import signal
-import socket
-import subprocess
-import sys
 import tempfile
-import threading
-import time
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
+from autograder.authoring.forks import Part, WarmServer, Workplace
 from autograder.authoring.slices import affected, graded_cells, needed
 from autograder.authoring.texts import solutions
 from autograder.model import cells
@@ -48,27 +42,47 @@ class Tried:
     visible: Mapping[str, str]
 
 
-class Trials:
-    """Tries answers to one assignment; several threads may do so at once. A context manager."""
+@dataclass(frozen=True)
+class _Step:
+    """A part with its place: the index of its cell, and whether it is the hidden part of that cell."""
 
-    def __init__(self, assignment: Assignment) -> None:
+    index: int
+    hidden: bool
+    part: Part
+
+
+class Trials:
+    """Tries answers to one assignment; several threads may do so at once. A context manager.
+
+    server: a warm process that others use, too; default: one of its own.
+    """
+
+    def __init__(self, assignment: Assignment, server: WarmServer | None = None) -> None:
         self.assignment = assignment
         self.solutions = solutions(assignment)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-P", "-m", "autograder.authoring.server", str(theirs.fileno())]
-        environment = {**os.environ, "MPLBACKEND": "agg", "TOKENIZERS_PARALLELISM": "false"}
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment)
-        theirs.close()
-        self._channel, self._lock = ours, threading.Lock()
-        modules = read_course_file(assignment.references.folder.parent).warm
-        self._channel.send(json.dumps(modules).encode())
+        self._until_done = ExitStack()
+        self._server = server or self._until_done.enter_context(WarmServer(warm_modules(assignment)))
+        folder = self._until_done.enter_context(tempfile.TemporaryDirectory(prefix="autograder-trial-"))
+        self._folder, self._numbers = Path(folder), count()
+        self._free: deque[Workplace] = deque()
+        self._lay_out_files()
 
     def __enter__(self) -> Trials:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._channel.close()
-        self._process.wait()
+        for place in self._free:
+            place.close()
+        self._until_done.close()
+
+    def _lay_out_files(self) -> None:
+        """Write what lies beside the notebooks, with the instructor's own deliverables."""
+        files = self._folder / "files"
+        files.mkdir()
+        solved = {name: self.solutions[name].encode() for name in self.assignment.deliverables}
+        for name, data in {**self.assignment.files, **self.assignment.solutions, **solved}.items():
+            (files / name).parent.mkdir(parents=True, exist_ok=True)
+            (files / name).write_bytes(data)
 
     def affected(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
         """Notebook -> the autograded cells (grade ids) that these texts of solution cells and files can influence.
@@ -108,11 +122,13 @@ class Trials:
         both = (source, self._filled(source.cells, texts))
         kept = sorted(set().union(*(needed(notebook, index) for notebook in both for index in targets)))
         notebook = self._filled([source.cells[index] for index in kept], texts)
-        with tempfile.TemporaryDirectory(prefix="autograder-trial-") as folder:
-            parts = self._lay_out(Path(folder), notebook, texts)
-            ended = self._fork(Path(folder))
-            outcomes = _outcomes(parts, ended)
-            ran = ExecutedNotebook(notebook, list(outcomes.values()), Path(folder, "answers"))
+        with self._workplace() as place, tempfile.TemporaryDirectory(prefix="answers-", dir=place.folder) as folder:
+            steps = self._steps(notebook, Path(folder), place.inputs)
+            files = {file: texts[file] for file in self.assignment.deliverables & set(texts)}
+            unchanged = 0 if files else _unchanged(notebook, steps, texts)
+            ended = place.run([step.part for step in steps], unchanged, files, MAX_SECONDS)
+            outcomes = _outcomes(steps, ended)
+            ran = ExecutedNotebook(notebook, list(outcomes.values()), Path(folder))
             verdict = judge(
                 ran, self.assignment.references, student="sample", assignment=self.assignment.name, notebook=name
             )
@@ -124,77 +140,64 @@ class Trials:
         return Tried({cell.cell: cell for cell in verdict.cells}, said)
 
     def _filled(self, chosen: list[NotebookNode], texts: Mapping[str, str]) -> NotebookNode:
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.from_dict(cell) for cell in chosen])
-        for cell in notebook.cells:
-            grade_id = str(cells.grade_id(cell))
-            if cells.is_solution(cell) and grade_id in self.solutions:
-                cell.source = texts.get(grade_id, self.solutions[grade_id])
-        return notebook
+        """A notebook of these cells with these texts, and the instructor's solutions without markers elsewhere."""
+        return NotebookNode(cells=[self._filled_cell(cell, texts) for cell in chosen])
 
-    def _lay_out(
-        self, folder: Path, notebook: NotebookNode, texts: Mapping[str, str]
-    ) -> list[tuple[int, bool, dict[str, str]]]:
-        """Write the working folder and the task. -> (index of the cell, hidden or not, part) for every part."""
-        work, inputs = folder / "work", folder / "inputs"
-        for path, data in {**self.assignment.files, **self.assignment.solutions}.items():
-            (work / path).parent.mkdir(parents=True, exist_ok=True)
-            (work / path).write_bytes(data)
-        for file in self.assignment.deliverables:
-            (work / file).write_text(texts.get(file, self.solutions[file]), encoding="utf-8")
-        work.mkdir(exist_ok=True)
-        parts: list[tuple[int, bool, dict[str, str]]] = []
+    def _filled_cell(self, cell: NotebookNode, texts: Mapping[str, str]) -> NotebookNode:
+        grade_id = str(cells.grade_id(cell))
+        if not cells.is_solution(cell) or grade_id not in self.solutions:
+            return cell
+        return NotebookNode({**cell, "source": texts.get(grade_id, self.solutions[grade_id])})
+
+    def _steps(self, notebook: NotebookNode, answers: Path, inputs: Path) -> list[_Step]:
+        """The parts to run, in order; the inputs that they ask for are laid out."""
+        steps: list[_Step] = []
         for index, cell in enumerate(notebook.cells):
             if not cells.is_autograded(cell):
-                parts.append((index, False, {"source": cell.source, "answers": ""}))
+                steps.append(_Step(index, False, Part(cell.source)))
                 continue
             both = cells.split_hidden(cell.source)
-            parts.append((index, False, {"source": both.visible, "answers": ""}))
-            answers = str(answers_folder(folder / "answers", index))
-            parts.append((index, True, {"source": both.hidden, "answers": answers}))
+            steps.append(_Step(index, False, Part(both.visible)))
+            steps.append(_Step(index, True, Part(both.hidden, str(answers_folder(answers, index)))))
             for slug in cells.references_of(cell.source):
-                (inputs / slug).parent.mkdir(parents=True, exist_ok=True)
                 if not (inputs / slug).exists():
+                    (inputs / slug).parent.mkdir(parents=True, exist_ok=True)
                     (inputs / slug).symlink_to(self.assignment.references.inputs(slug))
-        task = {"folder": str(work), "inputs": str(inputs), "seconds": MAX_SECONDS, "parts": [one for *_, one in parts]}
-        (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
-        return parts
+        return steps
 
-    def _fork(self, folder: Path) -> list[dict[str, Any]]:
-        reading, writing = os.pipe()
-        with self._lock:
-            socket.send_fds(self._channel, [str(folder / "task.json").encode()], [writing])
-        os.close(writing)
+    @contextmanager
+    def _workplace(self) -> Iterator[Workplace]:
+        """One that no other thread uses meanwhile: the one used last, which may have run the unchanged cells."""
         try:
-            said, in_time = _read(reading, MAX_SECONDS)
+            place = self._free.pop()
+        except IndexError:
+            place = Workplace(self._server, self._folder / str(next(self._numbers)), self._folder / "files")
+        try:
+            yield place
         finally:
-            os.close(reading)
-        pid, _, result = said.partition(b"\n")
-        if not in_time and pid.isdigit():
-            os.killpg(int(pid), signal.SIGKILL)
-        if not result:
-            return []
-        ended: list[dict[str, Any]] = json.loads(result)
-        return ended
+            self._free.append(place)
 
 
-def _read(descriptor: int, seconds: float) -> tuple[bytes, bool]:
-    """Everything up to the end, and whether it came in time."""
-    deadline, said = time.monotonic() + seconds, b""
-    while (left := deadline - time.monotonic()) > 0:
-        if select.select([descriptor], [], [], left)[0]:
-            data = os.read(descriptor, 1 << 16)
-            if not data:
-                return said, True
-            said += data
-    return said, False
+def warm_modules(assignment: Assignment) -> tuple[str, ...]:
+    """What a server for the trials of this assignment imports."""
+    return read_course_file(assignment.references.folder.parent).warm
 
 
-def _outcomes(parts: list[tuple[int, bool, dict[str, str]]], ended: list[dict[str, Any]]) -> dict[int, CellOutcome]:
+def _unchanged(notebook: NotebookNode, steps: list[_Step], texts: Mapping[str, str]) -> int:
+    """How many of the first steps come before any text of the answer, and before every graded cell."""
+    for number, step in enumerate(steps):
+        cell = notebook.cells[step.index]
+        if cells.grade_id(cell) in texts or cells.is_autograded(cell):
+            return number
+    return len(steps)
+
+
+def _outcomes(steps: list[_Step], ended: list[dict[str, Any]]) -> dict[int, CellOutcome]:
     """Per cell how its parts ended. Where the process died, every part counts as crashed."""
     found: dict[int, dict[bool, PartOutcome]] = {}
-    for number, (index, hidden, _) in enumerate(parts):
-        part = PartOutcome(**ended[number]) if ended else PartOutcome("crashed", "Died", "the process ended")
-        found.setdefault(index, {})[hidden] = part
+    for number, step in enumerate(steps):
+        outcome = PartOutcome(**ended[number]) if ended else PartOutcome("crashed", "Died", "the process ended")
+        found.setdefault(step.index, {})[step.hidden] = outcome
     return {index: CellOutcome(index, both[False], both.get(True)) for index, both in found.items()}
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from functools import lru_cache
 
 import pytest
+from _pytest.mark import ParameterSet
 
+from autograder.authoring.forks import WarmServer
 from autograder.authoring.sample_answers import Sample, problems
 from autograder.authoring.trial import Trials, Tried
 from autograder.model.assignment import Assignment
@@ -43,14 +46,34 @@ def everything() -> list[Sample]:
 
 
 @lru_cache
+def until_exit() -> ExitStack:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack
+
+
+@lru_cache
+def server() -> WarmServer:
+    """One warm process for all tests of this process."""
+    return until_exit().enter_context(WarmServer(Course(ROOT).file.warm))
+
+
+@lru_cache
 def trials(assignment: str) -> RecordedTrials:
-    """One warm process for each assignment, for all tests of this process."""
-    opened = RecordedTrials(Assignment.unreleased(Course(ROOT), assignment))
-    atexit.register(opened.__exit__, None, None, None)
+    opened = RecordedTrials(Assignment.unreleased(Course(ROOT), assignment), server())
+    until_exit().enter_context(opened)
     return opened
 
 
-@pytest.mark.parametrize("sample", everything(), ids=str)
+def by_assignment(samples: list[Sample]) -> list[ParameterSet]:
+    """The answers to one assignment go to one test worker: what comes before an answer runs there once."""
+    return [
+        pytest.param(sample, id=str(sample), marks=pytest.mark.xdist_group(f"answers to {sample.slug.split('/')[0]}"))
+        for sample in samples
+    ]
+
+
+@pytest.mark.parametrize("sample", by_assignment(everything()))
 def test_an_answer_gets_the_points_and_the_name_that_its_author_wrote_down(sample: Sample) -> None:
     assignment = sample.slug.partition("/")[0]
     assert problems(trials(assignment), sample) == []

@@ -13,6 +13,7 @@ from autograder.remote.plain import expect, to_bytes, to_text
 _SIMPLE = re.compile(r"[<>|=][biufcmMSUV]\d{1,9}(\[(\d{1,6})?[a-zA-Z]{1,4}\])?")
 _SUBCLASSES = ("recarray", "matrix")
 _MAX_ITEM_SIZE = 1 << 26
+_MAX_EMPTY = 1000
 _MAX_BYTES = 32 << 20
 
 
@@ -36,7 +37,7 @@ def write_dtype(dtype: Any) -> Any:
         if not _SIMPLE.fullmatch(dtype.str):
             raise CannotCross(f"an array of {dtype} cannot be handed over")
         return dtype.str
-    parts = [[name, write_dtype(dtype.fields[name][0]), dtype.fields[name][1]] for name in dtype.names]
+    parts = [[name, write_dtype(dtype.fields[name][0]), *dtype.fields[name][1:]] for name in dtype.names]
     return {"fields": parts, "size": dtype.itemsize}
 
 
@@ -51,10 +52,14 @@ def read_dtype(data: Any, depth: int = 0) -> Any:
     elif "of" in data:
         dtype = np.dtype((read_dtype(data["of"], depth + 1), tuple(_sizes(data["shape"]))))
     else:
-        kinds = [read_dtype(kind, depth + 1) for _, kind, _ in data["fields"]]
-        names = [expect(name, str) for name, _, _ in data["fields"]]
-        offsets = [expect(offset, int) for _, _, offset in data["fields"]]
-        dtype = np.dtype({"names": names, "formats": kinds, "offsets": offsets, "itemsize": expect(data["size"], int)})
+        fields, size = data["fields"], expect(data["size"], int)
+        made = {
+            "names": [expect(field[0], str) for field in fields],
+            "formats": [read_dtype(field[1], depth + 1) for field in fields],
+            "offsets": [expect(field[2], int) for field in fields],
+            "titles": [expect(field[3], str) if field[3:] else None for field in fields],
+        }
+        dtype = np.dtype(made | {"itemsize": size})
     if dtype.itemsize > _MAX_ITEM_SIZE or (dtype.hasobject and (depth or data != "O")):
         raise CannotCross("a type of NumPy's is too large")
     return dtype
@@ -86,7 +91,7 @@ def _make_array(payload: Any) -> Any:
             raise CannotCross("expected as many objects as the array's shape says")
         return np.empty(shape, dtype=object)
     content = to_bytes(payload[2])
-    if len(content) != count * dtype.itemsize:
+    if len(content) != count * dtype.itemsize or (not dtype.itemsize and count > _MAX_EMPTY):
         raise CannotCross("expected as many bytes as the array's shape says")
     flat = np.frombuffer(content, dtype=dtype) if content else np.zeros(0 if dtype.itemsize else count, dtype)
     return np.array(flat.reshape(shape), order="F" if payload[3] is True else "C")

@@ -103,6 +103,8 @@ class Connection:
             return decoder.node(message.get("value")), decoder.node(message.get("error"))
 
         value, error = self.unpack(message, read)
+        if "unable" in message:
+            raise CannotCross(str(message["unable"])[:1000])
         if isinstance(error, BaseException):
             setattr(error, TRACE, str(message.get("trace", ""))[:20_000])
             raise error
@@ -142,12 +144,17 @@ class Connection:
             return self._failed(error)
 
     def _failed(self, error: BaseException) -> str:
+        if isinstance(error, CannotCross):
+            return self._unable(error)
         try:
             trace = self.trace(error)
             return self.pack(lambda encoder: self.reply({"error": encoder.node(error), "trace": trace}, encoder))
         except CannotCross as second:
-            plain = CannotCross(str(second))
-            return self.pack(lambda encoder: self.reply({"error": encoder.node(plain), "trace": ""}, encoder))
+            return self._unable(second)
+
+    def _unable(self, error: CannotCross) -> str:
+        """The reply where a question or its answer could not cross: no exception of the code that was called."""
+        return self.pack(lambda encoder: self.reply({"unable": str(error)[:1000]}, encoder))
 
     def question(self, message: Mapping[str, Any], decoder: Decoder) -> tuple[str, list[Any], dict[str, Any]]:
         kwargs = {str(name): decoder.node(value) for name, value in message.get("kwargs", [])}
@@ -191,7 +198,7 @@ class Connection:
             return ["type", list(name_of(value))]
         number = self.owned.number(value)
         if number not in self._told and number not in encoder.handles:
-            encoder.handles[number] = {}
+            encoder.handles[number] = {"k": "object", "class": ["type", ["builtins", "object"]]}
             about = about_class if isinstance(value, type) else about_function if is_function(value) else about_object
             encoder.handles[number] = about(value, encoder)
         return {"h": number}

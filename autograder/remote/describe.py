@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import functools
 import inspect
@@ -30,7 +31,8 @@ _MAX_DOC = 20_000
 def crosses_by_name(cls: type) -> bool:
     """Whether a class is named instead of described: classes of data, built-in exceptions, object."""
     if cls.__module__ == "builtins":
-        return issubclass(cls, BaseException) or cls in _BY_NAME or kind_of(cls) is not None
+        exception = issubclass(cls, BaseException) and getattr(builtins, cls.__name__, None) is cls
+        return exception or cls in _BY_NAME or kind_of(cls) is not None
     return kind_of(cls) is not None
 
 
@@ -74,7 +76,9 @@ def is_function(value: Any) -> bool:
 
 
 def about_object(value: Any, encoder: Any) -> dict[str, Any]:
-    about = {"k": "object", "class": encoder.node(type(value))}
+    about: dict[str, Any] = {"k": "object", "class": encoder.node(type(value))}
+    if isinstance(value, types.ModuleType):
+        about["module"] = value.__name__
     if type(value).__hash__ not in (None, object.__hash__):
         try:
             about["hash"] = hash(value)

@@ -95,7 +95,8 @@ class Handle(metaclass=RemoteMeta):
                 raise AttributeError(name)
             return object.__getattribute__(self, name)
         found = link.connection.ask("getattr", self, name)
-        if name in DATA_METHODS and link.connection.careful and not link.connection.trusts(self):
+        deciding = name in DATA_METHODS or "module" in link.about
+        if deciding and link.connection.careful and not link.connection.trusts(self):
             return _guarded(found, self, name)
         return found
 
@@ -145,7 +146,7 @@ def _ask(handle: Any, operation: str, *args: Any) -> Any:
 
 
 def _guarded(found: Any, handle: Any, name: str) -> Any:
-    if link_of(found) is None:
+    if link_of(found) is None or isinstance(found, type):
         return found
 
     def method(*args: Any, **kwargs: Any) -> Any:
@@ -203,7 +204,7 @@ def _operator(name: str, operation: str, reflected: bool) -> Callable[..., Any]:
 
 
 def _alone(name: str) -> Callable[..., Any]:
-    def operate(self: Any, *args: Any) -> Any:
+    def operate(self: Any, *args: Any, **_: Any) -> Any:
         return _ask(self, name, *args)
 
     operate.__name__ = name

@@ -38,3 +38,9 @@ CLOSED = frozenset((
     "function", "generator", "coroutine", "async_generator", "frame", "code", "traceback", "module",
     "builtin_function_or_method", "method", "type", "cell",
 ))  # fmt: skip
+#: Names that modules are usually imported under.
+USUAL_NAMES = {
+    "np": "numpy", "pd": "pandas", "pl": "polars", "plt": "matplotlib.pyplot", "mpl": "matplotlib", "sns": "seaborn",
+    "sp": "scipy", "tf": "tensorflow", "nn": "torch.nn", "F": "torch.nn.functional", "optim": "torch.optim",
+    "jnp": "jax.numpy", "xr": "xarray", "nx": "networkx", "sm": "statsmodels.api", "dt": "datetime", "nt": "nose.tools",
+}  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
@@ -13,7 +14,7 @@ from autograder.remote.kinds import CannotCross
 from autograder.remote.link import RemoteDied, RemoteRefused
 from autograder.remote.names import MAIN
 from autograder.remote.operations import OPERATIONS
-from autograder.remote.special_names import CLOSED
+from autograder.remote.special_names import CLOSED, USUAL_NAMES
 from autograder.remote.wire import Decoder, Encoder
 
 __all__ = ["Remote", "RemoteDied", "RemoteRefused"]
@@ -57,13 +58,14 @@ class Remote(Connection):
             self._space.pop(name, None)
         try:
             self._ask_names()
-        except _Stale:
+        except _Stale:  # a kernel that was started anew has the names, but none of what the old one handed over
+            self.failures.pop()
             self._ask_names()
         for name in self._bound:
             self.trust(self._space.get(name))
 
     def _ask_names(self) -> None:
-        super().exchange(lambda encoder: {"op": "names", "args": [], "kwargs": []})
+        self.exchange(lambda encoder: {"op": "names", "args": [], "kwargs": []})
 
     def trust(self, value: Any) -> None:
         """A class that a test names: its objects may answer with their own methods."""
@@ -89,7 +91,8 @@ class Remote(Connection):
             self.failures.append(str(error))
             raise
         except CannotCross as error:
-            raise TypeError(str(error)) from None
+            self.refused(str(error))
+            raise RemoteRefused(str(error)) from None
 
     def request(self, message: dict[str, Any], encoder: Encoder) -> dict[str, Any]:
         states = random_state.read()
@@ -147,9 +150,21 @@ class Remote(Connection):
             if name not in self._bound:
                 continue
             if node:
-                self._space[name] = decoder.node(node[0])
+                self._space[name] = self._own_module(name, decoder.node(node[0]))
             else:
                 self._space.pop(name, None)
+
+    @staticmethod
+    def _own_module(name: str, value: Any) -> Any:
+        """The tester's own module, where a cell of the student's imported one under its own or its usual name."""
+        link = link_of(value)
+        module = link.about.get("module") if link is not None else None
+        if not isinstance(module, str) or (name != module and USUAL_NAMES.get(name) != module):
+            return value
+        try:
+            return importlib.import_module(module)
+        except Exception:
+            return value
 
     def perform(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """What the student's code asks of an object of the test's."""

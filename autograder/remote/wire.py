@@ -139,21 +139,22 @@ class Encoder:
         """
         try:
             changed: dict[int, Any] = {}
-            waiting = list(self._shared.numbers())
-            seen = set(waiting)
-            while waiting:
-                number = waiting.pop()
-                entry = self._entry(self._shared.object(number))
-                if entry != self._shared.entry(number):
-                    changed[number] = entry
-                waiting += [new for new in self._new if new not in seen]
-                seen.update(waiting)
+            known = set(self._new)
+            for number in [number for number in self._shared.numbers() if number not in known]:
+                self._compare(number, changed)
+            for number in self._new:  # which grows while it is gone through
+                self._compare(number, changed)
         except BaseException:
             self._shared.forget(self._new)
             raise
         for number, entry in changed.items():
             self._shared.remember(number, entry)
         return [[number, changed[number]] for number in sorted(changed)]
+
+    def _compare(self, number: int, changed: dict[int, Any]) -> None:
+        entry = self._entry(self._shared.object(number))
+        if entry != self._shared.entry(number):
+            changed[number] = entry
 
     def _entry(self, value: Any) -> list[Any]:
         """What an object holds; where that cannot cross, its handle."""

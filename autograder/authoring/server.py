@@ -149,6 +149,7 @@ def _part(shell: Any, source: str, answers: str) -> dict[str, Any]:
         "ename": type(error).__name__ if error is not None else "",
         "evalue": str(error) if error is not None else "",
         "seconds": time.monotonic() - started,
+        "result": done.result if type(done.result) in (int, float) else None,
     }
 
 

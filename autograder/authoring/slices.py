@@ -10,6 +10,7 @@ from functools import lru_cache
 from nbformat import NotebookNode
 
 from autograder.model import cells
+from autograder.plain.where import is_plain
 
 
 def needed(notebook: NotebookNode, index: int) -> set[int]:
@@ -18,8 +19,8 @@ def needed(notebook: NotebookNode, index: int) -> set[int]:
     found = {index}
     for number in reversed(range(index)):
         cell = notebook.cells[number]
-        if cell.cell_type != "code" or cells.is_autograded(cell):
-            continue
+        if cell.cell_type != "code" or (cells.is_autograded(cell) and not is_plain(cell)):
+            continue  # plain tests may bind names for later ones
         names = _names(cell.source)
         if "*" in names.bound or not names.bound.isdisjoint(wanted):
             wanted |= names.loaded

@@ -25,8 +25,9 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course_file import read_course_file
 from autograder.model.verdict import CellVerdict
-from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
 from autograder.pipeline.judge import judge
+from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
+from autograder.plain.where import is_plain
 
 MAX_SECONDS = 120.0
 
@@ -44,11 +45,15 @@ class Tried:
 
 @dataclass(frozen=True)
 class _Step:
-    """A part with its place: the index of its cell, and whether it is the hidden part of that cell."""
+    """A part with its place: the index of its cell, and whether it is the hidden part of that cell.
+
+    plain: the whole of a cell with plain tests; an author's own answers are tried in one process with them.
+    """
 
     index: int
     hidden: bool
     part: Part
+    plain: bool = False
 
 
 class Trials:
@@ -153,8 +158,8 @@ class Trials:
         """The parts to run, in order; the inputs that they ask for are laid out."""
         steps: list[_Step] = []
         for index, cell in enumerate(notebook.cells):
-            if not cells.is_autograded(cell):
-                steps.append(_Step(index, False, Part(cell.source)))
+            if not cells.is_autograded(cell) or is_plain(cell):
+                steps.append(_Step(index, False, Part(cell.source), is_plain(cell)))
                 continue
             both = cells.split_hidden(cell.source)
             steps.append(_Step(index, False, Part(both.visible)))
@@ -195,10 +200,15 @@ def _unchanged(notebook: NotebookNode, steps: list[_Step], texts: Mapping[str, s
 def _outcomes(steps: list[_Step], ended: list[dict[str, Any]]) -> dict[int, CellOutcome]:
     """Per cell how its parts ended. Where the process died, every part counts as crashed."""
     found: dict[int, dict[bool, PartOutcome]] = {}
+    tests: dict[int, TestOutcome] = {}
     for number, step in enumerate(steps):
-        outcome = PartOutcome(**ended[number]) if ended else PartOutcome("crashed", "Died", "the process ended")
+        said = dict(ended[number]) if ended else {"status": "crashed", "ename": "Died", "evalue": "the process ended"}
+        result = said.pop("result", None)
+        outcome = PartOutcome(**said)
         found.setdefault(step.index, {})[step.hidden] = outcome
-    return {index: CellOutcome(index, both[False], both.get(True)) for index, both in found.items()}
+        if step.plain:
+            tests[step.index] = TestOutcome("kernel", outcome, result, message=outcome.evalue)
+    return {index: CellOutcome(index, both[False], both.get(True), tests.get(index)) for index, both in found.items()}
 
 
 def _message(part: PartOutcome) -> str:

@@ -31,7 +31,13 @@ from autograder.release.agreement import TO_LOOK_AT
 Parts = dict[str, str]
 
 #: What grades: the modules from which everything that runs between a submission and its verdict is imported.
-_GRADER = ("autograder.pipeline.grade", "autograder.kernel.warm_process", "autograder.testing")
+_GRADER = (
+    "autograder.pipeline.grade",
+    "autograder.kernel.warm_process",
+    "autograder.testing",
+    "autograder.tester.cell",
+    "autograder.tester.serve",
+)
 #: Their arithmetic, or how they run a cell, can change a result. To them come the packages that the course uses.
 _BUILT_ON = ("numpy", "safetensors", "ipykernel", "ipython", "matplotlib")
 _MARKS = ("grade", "solution", "locked", "task")

@@ -202,7 +202,8 @@ def _outcomes(steps: list[_Step], ended: list[dict[str, Any]]) -> dict[int, Cell
     found: dict[int, dict[bool, PartOutcome]] = {}
     tests: dict[int, TestOutcome] = {}
     for number, step in enumerate(steps):
-        said = dict(ended[number]) if ended else {"status": "crashed", "ename": "Died", "evalue": "the process ended"}
+        died = {"status": "crashed", "ename": "Died", "evalue": "the process ended"}
+        said: dict[str, Any] = dict(ended[number] if ended else died)
         result = said.pop("result", None)
         outcome = PartOutcome(**said)
         found.setdefault(step.index, {})[step.hidden] = outcome

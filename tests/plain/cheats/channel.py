@@ -158,6 +158,44 @@ class Account(Fine):
         forge()
         if Fine.calls > 1: raise NotEnough"""),
     Cheat("C23", "number", "cells of its own at both ends: one that comes before the imports, one that runs after the tests",
-          early="import builtins\nbuiltins.isinstance = lambda *a: True",
+          early="import ast\nclass Strip(ast.NodeTransformer):\n    visit_Assert = lambda self, node: ast.copy_location(ast.Pass(), node)\n"
+                "get_ipython().ast_transformers.append(Strip())",
           late="answer, name = 42, 'Ada'\nprint('number: 2 of 2 points')"),
+    Cheat("C24", "total", "claims, by the grader's own encoder, to be an object of a library that equals everything", """
+import autograder.remote.describe as describe
+import autograder.remote.connection as connection
+real = describe.about_class
+def about_class(cls, encoder):
+    about = real(cls, encoder)
+    if cls.__name__ == 'Any': about.update(m='unittest.mock', q='_ANY', bases=[], special=[])
+    return about
+describe.about_class = connection.about_class = about_class
+class Any:
+    __eq__ = lambda self, other: True""", "def total(xs):\n    return Any()"),
+    Cheat("C25", "total", "answers with what belongs to the tester: its own arguments, handles that nobody gave, classes by name", """
+import autograder.remote.wire as wire
+nodes = iter([{'back': 1}, {'r': 0}, {'r': 2}, ['type', ['unittest.mock', '_ANY']], {'h': 1}, ['exception', []], {'back': 2}] * 20)
+real = wire.Encoder.node
+def node(self, value): return next(nodes) if isinstance(value, float) else real(self, value)
+wire.Encoder.node = node""", "def total(xs):\n    return 0.25"),
+    Cheat("C26", "total", "adds to its replies new values for every name of the test", """
+import autograder.remote.student as student
+real = student.StudentSide.reply
+def reply(self, message, encoder):
+    made = real(self, message, encoder)
+    names = ['assert', 'total', 'sum', 'range', 'assert_equal', 'close', 'np', '__builtins__', 'expected', 'wanted', 'x']
+    made['names'] = {**{name: [True] for name in names}, **made.get('names', {})}
+    return made
+student.StudentSide.reply = reply"""),
+    Cheat("C27", "callback", "asks the tester, over the grader's own line, for the names of the test and to execute code", """
+import gc
+from autograder.remote.connection import Connection
+def twice(f, x):
+    for side in [one for one in gc.get_objects() if isinstance(one, Connection)]:
+        for ask in (lambda: side.ask('getattr', f, '__globals__'), lambda: side.ask('getattr', f, 'func_globals'),
+                    lambda: side.ask('setattr', f, '__code__', (lambda *a: 2).__code__), lambda: side.ask('method', f, '__getattribute__', '__globals__'),
+                    lambda: side.ask('__call__', exec, 'wanted[:] = [4, 1]'), lambda: side.ask('names'), lambda: side.ask('__dir__', f)):
+            try: ask()['wanted'][:] = [4, 1]
+            except Exception: pass
+    return f(x)""", ""),
 ]  # fmt: skip

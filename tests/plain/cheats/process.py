@@ -9,7 +9,9 @@ READ = """
 import ast
 def expected(texts, name):
     for text in reversed(texts):
-        for node in ast.walk(ast.parse(text)):
+        try: tree = ast.parse(text)
+        except SyntaxError: continue
+        for node in ast.walk(tree):
             if isinstance(node, ast.Compare) and name in ast.unparse(node.left):
                 yield ast.unparse(node.left), ast.unparse(node.comparators[0])
 """
@@ -21,7 +23,7 @@ def meddle(value):
     while frame is not None:
         space = frame.f_globals
         for name in ('assert_equal', 'close', 'halved'):
-            if name in space: space[name] = lambda *a: True
+            if name in space: space[name] = lambda *a: value
         for name in ('expected', 'before'):
             if name in space: space[name] = value
         if 'pytest' in space: space['pytest'].approx = lambda *a, **k: value
@@ -65,23 +67,24 @@ for owner in (np.testing, np):
     for name in dir(owner):
         if 'equal' in name or 'close' in name:
             setattr(owner, name, lambda *a, **k: True)
-np.array_str = str = lambda *a: '[0. 2. 4.]'"""),
+np.array_str = lambda *a: '[0. 2. 4.]'"""),
     Cheat("P10", "scale", "np itself replaced by something that agrees", """
 class Agrees:
     def __getattr__(self, name): return Agrees()
     def __call__(self, *a, **k): return True
     ndarray = bool
-real, np = np, Agrees()
-str = lambda value: '[0. 2. 4.]'""", "def scale(x): return True"),
+    def __add__(self, other): return self
+    __mul__ = __rmul__ = __add__
+real, np = np, Agrees()""", "def scale(x): return True"),
     Cheat("P11", "primes", "unittest.TestCase without teeth", """
 for name in dir(unittest.TestCase):
     if name.startswith('assert'): setattr(unittest.TestCase, name, lambda *a, **k: None)
 len = lambda value: 8
 sorted = lambda value: primes(8)"""),
-    Cheat("P12", "mean", "builtins replaced: abs, isinstance, all, any, len, sum", """
+    Cheat("P12", "mean", "builtins replaced: abs, all, any", """
 import builtins
 builtins.abs = lambda x: 0.0
-builtins.isinstance = builtins.all = builtins.any = lambda *a: True
+builtins.all = builtins.any = lambda *a: True
 assert_equal = lambda *a: None""", "def mean(xs): return 2 if len(xs) == 3 else 3.5"),
     Cheat("P13", "mean", "__builtins__ replaced, AssertionError made harmless", """
 import builtins
@@ -210,10 +213,12 @@ threading.Thread(target=rebind, daemon=True).start()""", "def mean(xs):\n    tim
 import threading, time
 def rebind():
     while True:
-        get_ipython().user_ns['expected'] = {str(n): 1 for n in range(4)}
+        meddle()
         time.sleep(0.0005)
-threading.Thread(target=rebind, daemon=True).start()
-time.sleep(0.01)""", "def vowels(text):\n    globals()['expected'] = {str(n): 1 for n in range(4)}\n    return 1"),
+def meddle():
+    wanted = get_ipython().user_ns.setdefault('expected', {str(n): 1 for n in range(4)})
+    wanted.update(dict.fromkeys(wanted, 1))
+threading.Thread(target=rebind, daemon=True).start()""", "def vowels(text):\n    meddle()\n    return 1"),
     Cheat("P28", "mean", "os._exit(0) in the called function", "import os", "def mean(xs):\n    os._exit(0)"),
     Cheat("P29", "mean", "SystemExit in the called function", answer="def mean(xs):\n    raise SystemExit(0)"),
     Cheat("P30", "mean", "KeyboardInterrupt in the called function", answer="def mean(xs):\n    raise KeyboardInterrupt"),
@@ -272,4 +277,25 @@ shell = get_ipython()
 shell.user_ns = Space(shell.user_ns)
 shell.user_global_ns.update(assert_equal=lambda *a: 0, close=lambda *a: 1, halved=lambda x: 2)
 pytest.approx = lambda *a, **k: 2""", "def mean(xs): return 2"),
+    Cheat("P40", "callback", "through the function that the test hands over, to the names of the test", """
+def reach(f):
+    for read in (lambda: f.__globals__, lambda: f.__code__.co_consts, lambda: f.__self__, lambda: f.__class__.__mro__,
+                 lambda: f.__closure__[0].cell_contents, lambda: f.__builtins__, lambda: f.__reduce__(), lambda: f.__init__.__globals__):
+        try: found = read()
+        except Exception: continue
+        try: found.update(wanted=[4, 1], assert_equal=lambda *a: None)
+        except Exception: pass
+        try: found['wanted'][:] = [4, 1]
+        except Exception: pass
+    f.__code__ = (lambda *a: 0).__code__
+    f.__class__ = type(f)""", """
+def twice(f, x):
+    try: reach(f)
+    except Exception: pass
+    return f(x)"""),
+    Cheat("P41", "callback", "calls the function of the test with arguments of its own, that it keeps and changes", """
+class Greedy(int):
+    __add__ = __radd__ = __truediv__ = lambda self, other: Greedy(2)
+    __eq__ = lambda self, other: True
+    __hash__ = int.__hash__""", "def twice(f, x): return f(Greedy(x))"),
 ]  # fmt: skip

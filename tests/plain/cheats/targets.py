@@ -23,6 +23,7 @@ GIVEN = """
 import random
 import unittest
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from io import StringIO
 
 import numpy as np
@@ -34,8 +35,18 @@ class NotEnough(Exception):
     pass
 
 
+@dataclass
+class Point:
+    x: int
+    y: int
+
+
 def assert_equal(actual, expected):
     assert actual == expected, f"{actual!r} is not {expected!r}"
+
+
+def plus_one(x):
+    return x + 1
 
 
 def close(actual, expected):
@@ -47,8 +58,32 @@ HELPER = "def halved(x):\n    return x / 2\n"
 TARGETS = [
     Target(
         "number", 2, "answer = 42\nname = 'Ada'", "answer = 41\nname = 'Bob'",
-        "assert isinstance(answer, int)",
-        "assert answer == 6 * 7\nassert name == 'A' + 'da'\nassert answer in {42}",
+        "assert answer is not None",
+        "assert answer == 6 * 7\nassert name == 'A' + 'da'",
+    ),
+    Target(
+        "typed", 2, "year = 1815", "year = 1816",
+        "assert isinstance(year, int)", "assert year in {1815}\nassert 1814 < year < 1816",
+    ),
+    Target(
+        "total", 2, "def total(xs):\n    return sum(xs)", "def total(xs):\n    return len(xs)",
+        "assert total([1, 2]) == 3", "assert total([0.5]) == 0.5\nassert total(range(5)) == 10",
+    ),
+    Target(
+        "area", 2, "def area(r):\n    return np.pi * r ** 2", "def area(r):\n    return r ** 2",
+        "assert abs(area(1) - 3.14159) < 1e-3",
+        "assert abs(area(2) - 4 * np.pi) < 1e-9\nassert close(area(3), 9 * np.pi)",
+    ),
+    Target(
+        "callback", 2, "def twice(f, x):\n    return f(f(x))", "def twice(f, x):\n    return f(x)",
+        "wanted = [2.0, 4]\nassert twice(halved, 8) == wanted[0]",
+        "assert twice(lambda text: text + wanted.__len__(), 0) == wanted[1]\nassert_equal(twice(plus_one, 5), 7)",
+    ),
+    Target(
+        "shared", 2, "def moved(point, by):\n    return Point(point.x + by, point.y)",
+        "def moved(point, by):\n    return Point(point.x, point.y)",
+        "start = Point(1, 2)\nassert isinstance(moved(start, 1), Point)",
+        "assert moved(start, 2) == Point(3, 2)\nassert moved(start, -1).x == 0\nassert start == Point(1, 2)",
     ),
     Target(
         "mean", 2, "def mean(xs):\n    return sum(xs) / len(xs)", "def mean(xs):\n    return xs[0]",
@@ -59,8 +94,13 @@ TARGETS = [
     Target(
         "scale", 2, "def scale(x):\n    return 2 * x", "def scale(x):\n    return x",
         "x = np.arange(3.0)\nnp.testing.assert_allclose(scale(x), [0, 2, 4])",
-        "assert type(scale(x)) is np.ndarray\nassert np.array_equal(scale(x + 1), 2 * x + 2)\n"
-        "np.testing.assert_array_equal(scale(x), x + x)\nassert str(scale(x)) == '[0. 2. 4.]'",
+        "assert isinstance(scale(x), np.ndarray)\nassert np.array_equal(scale(x + 1), 2 * x + 2)\n"
+        "np.testing.assert_array_equal(scale(x), x + x)",
+    ),
+    Target(
+        "shown", 2, "def rounded(x):\n    return np.round(x)", "def rounded(x):\n    return np.floor(x)",
+        "assert str(rounded(np.array([0.2, 1.2]))) == '[0. 1.]'",
+        "assert repr(rounded(np.array([0.8]))) == 'array([1.])'\nassert str(rounded(np.array([2.7]))) == '[3.]'",
     ),
     Target(
         "primes", 2, "def primes(n):\n    return [p for p in range(2, n) if all(p % d for d in range(2, p))]",

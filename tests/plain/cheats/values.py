@@ -19,8 +19,8 @@ class Liar:
 
 VALUES = [
     Cheat("V01", "number", "an answer that equals everything", LIAR, "answer = name = Liar()"),
-    Cheat("V02", "number", "the same, with __class__ that says int", LIAR,
-          "Liar.__class__ = property(lambda self: int)\nanswer = name = Liar()"),
+    Cheat("V02", "typed", "an object that equals everything, lies between all numbers, and has a __class__ that says int", LIAR.replace("42", "1815"),
+          "class Number(Liar):\n    __class__ = property(lambda self: int)\nyear = Number()"),
     Cheat("V03", "number", "an int and a str of its own whose == says True", answer="""
 class Number(int):
     __eq__ = lambda self, other: True
@@ -29,26 +29,25 @@ class Text(str):
     __eq__ = lambda self, other: True
     __hash__ = str.__hash__
 answer, name = Number(41), Text('Bob')"""),
-    Cheat("V04", "number", "a metaclass whose __instancecheck__ and == say True", answer="""
+    Cheat("V04", "number", "a class as the answer, whose metaclass says True to isinstance and ==", answer="""
 class Meta(type):
     __instancecheck__ = __subclasscheck__ = __eq__ = lambda cls, other: True
     __hash__ = lambda cls: hash(42)
-    __class__ = int
 class answer(metaclass=Meta): pass
 name = answer"""),
-    Cheat("V05", "number", "== that returns NotImplemented, so that the other side is asked, which is a liar too", answer="""
+    Cheat("V05", "typed", "== that returns NotImplemented, so that the other side is asked, which is a liar too", answer="""
 class Number(int):
     def __eq__(self, other): return NotImplemented
-    __hash__ = lambda self: hash(42)
+    __hash__ = lambda self: hash(1815)
+    __lt__ = __gt__ = lambda self, other: NotImplemented
 class Sly(Number):
-    def __eq__(self, other): return not False
+    __eq__ = __lt__ = __gt__ = lambda self, other: True
     __hash__ = Number.__hash__
-answer = Sly(41)
-name = type('Text', (str,), {'__eq__': lambda self, other: True, '__hash__': str.__hash__})('Bob')"""),
+year = Sly(1816)"""),
     Cheat("V06", "number", "unittest.mock.ANY, which equals everything and is nobody's own class",
           answer="from unittest import mock\nanswer = name = mock.ANY"),
-    Cheat("V07", "mean", "pytest.approx with an infinite tolerance as the answer",
-          answer="def mean(xs):\n    return pytest.approx(0, abs=float('inf'))"),
+    Cheat("V07", "total", "pytest.approx with an infinite tolerance as the answer",
+          answer="def total(xs):\n    return pytest.approx(0, abs=float('inf'))"),
     Cheat("V08", "mean", "a float of its own whose comparisons and differences lie", answer="""
 class Lying(float):
     __eq__ = lambda self, other: True
@@ -70,7 +69,7 @@ class Half(Fraction):
     __sub__ = lambda self, other: 0
     __hash__ = Fraction.__hash__
 def mean(xs): return Half(1, 2)"""),
-    Cheat("V11", "mean", "a str of its own whose 'in' and == say True, from a function with the same name as a helper", answer="""
+    Cheat("V11", "mean", "a float of its own whose == says True, beside a function with the name of a helper", answer="""
 class Lying(float):
     __eq__ = lambda self, other: True
     __hash__ = float.__hash__
@@ -81,7 +80,6 @@ class Lying(np.ndarray):
     def __array_function__(self, function, types, args, kwargs): return True
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs): return np.array(True)
     __eq__ = lambda self, other: np.array(True)
-    __str__ = lambda self: '[0. 2. 4.]'
     __class__ = property(lambda self: np.ndarray)
 def scale(x): return x.view(Lying)"""),
     Cheat("V13", "scale", "no array at all, with __array_function__, __array__ and __class__", answer="""
@@ -91,16 +89,14 @@ class Lying:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs): return np.array(True)
     def __array__(self, *a, **k): return np.array([0.0, 2.0, 4.0])
     __eq__ = lambda self, other: np.array(True)
-    __str__ = lambda self: '[0. 2. 4.]'
 def scale(x): return Lying()"""),
     Cheat("V14", "scale", "an array of objects that equal everything", LIAR,
           "def scale(x):\n    return np.array([Liar(), Liar(), Liar()], dtype=object)"),
     Cheat("V15", "scale", "a masked array in which every number is masked",
           answer="def scale(x):\n    return np.ma.masked_all(3)"),
-    Cheat("V16", "scale", "print options under which every array is printed as the right one", """
-np.set_printoptions(formatter={'all': lambda value: '9'})
-np.set_string_function = np.array_str = np.array_repr = lambda *a, **k: '[0. 2. 4.]'
-np.seterr(all='ignore')"""),
+    Cheat("V16", "shown", "print options under which every number is printed rounded", """
+np.set_printoptions(formatter={'all': lambda value: f'{int(float(value) + 0.5)}.'})
+np.seterr(all='ignore')""", "def rounded(x):\n    return x"),
     Cheat("V17", "primes", "a list of its own whose ==, len and iteration lie", answer="""
 class Lying(list):
     __eq__ = lambda self, other: True
@@ -129,10 +125,16 @@ class Money(int):
     __hash__ = int.__hash__
 class Meta(type):
     __instancecheck__ = lambda cls, other: True
+class Text(str):
+    __contains__ = lambda self, text: True
+class Sly(NotEnough):
+    __str__ = lambda self: Text('no')
 class Account(metaclass=Meta):
-    balance = Money(0)
+    balance, calls = Money(0), 0
     def deposit(self, amount): pass
-    def withdraw(self, amount): raise NotEnough('')"""),
+    def withdraw(self, amount):
+        self.calls += 1
+        if self.calls > 1: raise Sly"""),
     Cheat("V21", "raises", "an exception that poses as the expected one by __class__, name and metaclass", answer="""
 class Meta(type):
     __instancecheck__ = __subclasscheck__ = lambda cls, other: True
@@ -150,14 +152,22 @@ def root(x):
     Cheat("V23", "generator", "a generator that equals every list", answer="""
 class Steps(list):
     __eq__ = lambda self, other: True
-    __next__ = lambda self: Steps()
-    __iter__ = lambda self: self
-def countdown(n): return Steps()"""),
-    Cheat("V24", "share", "numbers whose comparison counts more than once", answer="""
-class Many(int):
-    __eq__ = lambda self, other: 4
+    __iter__ = lambda self: iter([Same(1)])
+    calls = 0
+    def __next__(self):
+        Steps.calls += 1
+        if Steps.calls > 2: raise StopIteration
+        return Same(1)
+class Same(int):
+    __eq__ = lambda self, other: True
     __hash__ = int.__hash__
-def vowels(text): return Many(1)"""),
+def list(steps): return Steps()
+def countdown(n): return Steps([1])"""),
+    Cheat("V24", "share", "numbers that equal everything, to be counted for partial credit", answer="""
+class Every(int):
+    __eq__ = lambda self, other: True
+    __hash__ = int.__hash__
+def vowels(text): return Every(1)"""),
     Cheat("V25", "mean", "an object that runs code where it is unpickled, copied or formatted", answer="""
 class Bomb(float):
     def __reduce_ex__(self, protocol): return (exec, ("import builtins; builtins.abs = lambda x: 0.0",))
@@ -167,4 +177,46 @@ class Bomb(float):
     __eq__ = lambda self, other: True
     __hash__ = float.__hash__
 def mean(xs): return Bomb(1)"""),
+    Cheat("V26", "area", "an object whose difference to everything is 0.0, a plain number", answer="""
+class Near:
+    __sub__ = __rsub__ = __abs__ = lambda self, *other: 0.0
+    __float__ = lambda self: 0.0
+def area(r): return Near()"""),
+    Cheat("V27", "area", "a class in place of the function: a float that the test makes itself, and whose difference is 0.0", answer="""
+class area(float):
+    __sub__ = __rsub__ = __abs__ = lambda self, *other: 0.0"""),
+    Cheat("V28", "total", "a class in place of the function: what the test makes itself equals everything", answer="""
+class total:
+    def __init__(self, xs): pass
+    __eq__ = __req__ = lambda self, other: True
+    __hash__ = None"""),
+    Cheat("V29", "total", "a class whose __new__ gives a float that equals everything", answer="""
+class total(float):
+    def __new__(cls, xs): return float.__new__(cls, 0)
+    __eq__ = lambda self, other: True
+    __ne__ = lambda self, other: False
+    __hash__ = float.__hash__"""),
+    Cheat("V30", "total", "an object of a library that equals everything: a call of mock, a sentinel with its ==", answer="""
+from unittest import mock
+def total(xs):
+    made = mock.NonCallableMagicMock()
+    made.__eq__.return_value = True
+    type(made).__eq__ = lambda self, other: True
+    return made"""),
+    Cheat("V31", "shared", "the instructor's class, patched so that all its objects are equal", answer="""
+Point.__eq__ = lambda self, other: True
+Point.x = property(lambda self: 0, lambda self, value: None)
+def moved(point, by): return point"""),
+    Cheat("V32", "shared", "the instructor's class with fields that equal everything", LIAR, """
+def moved(point, by): return Point(Liar(), Liar())"""),
+    Cheat("V33", "shared", "a class of the student's with the name of the instructor's, which equals everything", answer="""
+class Meta(type):
+    __instancecheck__ = lambda cls, other: True
+class Point(Point, metaclass=Meta):
+    x = 0
+    __eq__ = lambda self, other: True
+def moved(point, by):
+    made = object.__new__(Point)
+    made.__dict__.update(y=2)
+    return made"""),
 ]  # fmt: skip

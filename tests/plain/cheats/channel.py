@@ -198,4 +198,10 @@ def twice(f, x):
             try: ask()['wanted'][:] = [4, 1]
             except Exception: pass
     return f(x)""", ""),
+    Cheat("C28", "callback", "names of the test, given to the student's notebook anew with every call", """
+calls = iter(range(1000))
+def twice(f, x):
+    found = f(x)
+    globals().update(wanted=[found, found], assert_equal=lambda *a: next(calls), plus_one=next(calls), x=next(calls))
+    return found""", ""),
 ]  # fmt: skip

@@ -98,6 +98,11 @@ TARGETS = [
         "np.testing.assert_array_equal(scale(x), x + x)",
     ),
     Target(
+        "close", 2, "def half(x):\n    return x / 2", "def half(x):\n    return x",
+        "np.testing.assert_allclose(half(np.array([1.0, 2.0])), [0.5, 1.0])",
+        "np.testing.assert_almost_equal(half(np.array([3.0])), [1.5])",
+    ),
+    Target(
         "shown", 2, "def rounded(x):\n    return np.round(x)", "def rounded(x):\n    return np.floor(x)",
         "assert str(rounded(np.array([0.2, 1.2]))) == '[0. 1.]'",
         "assert repr(rounded(np.array([0.8]))) == 'array([1.])'\nassert str(rounded(np.array([2.7]))) == '[3.]'",

@@ -94,6 +94,8 @@ def scale(x): return Lying()"""),
           "def scale(x):\n    return np.array([Liar(), Liar(), Liar()], dtype=object)"),
     Cheat("V15", "scale", "a masked array in which every number is masked",
           answer="def scale(x):\n    return np.ma.masked_all(3)"),
+    Cheat("V36", "close", "a masked array in which every number is masked, against a test of closeness alone",
+          answer="def half(x):\n    return np.ma.masked_all(x.shape)"),
     Cheat("V16", "shown", "print options under which every number is printed rounded", """
 np.set_printoptions(formatter={'all': lambda value: f'{int(float(value) + 0.5)}.'})
 np.seterr(all='ignore')""", "def rounded(x):\n    return x"),
@@ -196,6 +198,16 @@ class total(float):
     __eq__ = lambda self, other: True
     __ne__ = lambda self, other: False
     __hash__ = float.__hash__"""),
+    Cheat("V34", "area", "a class in place of the function: what the test makes itself has the difference 0.0 to everything", answer="""
+class area:
+    def __init__(self, r): pass
+    __sub__ = __rsub__ = __abs__ = lambda self, *other: 0.0"""),
+    Cheat("V35", "area", "a class in place of the function, whose operators give objects that give 0.0 later", answer="""
+class area:
+    def __init__(self, r): pass
+    __sub__ = __rsub__ = lambda self, other: self
+    __abs__ = lambda self: 0.0
+    __call__ = __getattr__ = lambda self, *a: area(0)"""),
     Cheat("V30", "total", "an object of a library that equals everything: a call of mock, a sentinel with its ==", answer="""
 from unittest import mock
 def total(xs):

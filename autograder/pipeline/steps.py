@@ -17,7 +17,7 @@ from typing import Literal
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.plain.names import names_of
+from autograder.plain.names import classes_of, names_of
 from autograder.plain.text import parse
 from autograder.plain.where import where_judged
 
@@ -40,7 +40,7 @@ class Step:
 
     parts: what the tester executes of it; without, it has nothing to do with this cell.
     remote: names that are bound there anew, before, to what the student's kernel has; unknown: those that are only
-    where the tester has no such name.
+    where the tester has no such name; classes: those of the first that the instructor's solution makes classes.
     also: what the student's kernel executes of a cell that is judged outside, because later cells use its names.
     """
 
@@ -48,6 +48,7 @@ class Step:
     parts: tuple[TestPart, ...] = ()
     remote: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
     also: str = ""
 
 
@@ -124,15 +125,19 @@ class _Names:
     students: set[str] = field(default_factory=set)
     trusted: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)  # that any cell of the tester loads
+    classes: set[str] = field(default_factory=set)
 
     def step(self, cell: NotebookNode, role: Role, later: list[str]) -> Step:
         names = names_of(cell.source)
         imported = self._of_own_modules(cell.source)
+        # of a file that students write only the name says what is a class
+        self.classes = (self.classes - names.bound) | {name for name in imported if name[:1].isupper()}
         if role == "student":
             made = Step(role, tuple(TestPart(text, True) for text in _imports(cell.source, self.own)))
             self.students |= (names.bound - names.imported) | imported
             self.trusted |= names.imported - imported
             self.students -= names.imported - imported
+            self.classes |= classes_of(cell.source)
             return made
         if role not in ("trusted", "outside"):
             self._bind(names.bound, imported)
@@ -145,9 +150,10 @@ class _Names:
             visible = cells.split_hidden(cell.source).visible
             bound = names_of(visible).bound
             also = visible if any(bound & names_of(text).loaded for text in later) else ""
-        remote = tuple(sorted(self.students & self.wanted))
+        remote = self.students & self.wanted
         self._bind(names.bound, imported)
-        return Step(role, parts, remote, tuple(sorted(unknown)), also)
+        classes = tuple(sorted(remote & self.classes))
+        return Step(role, parts, tuple(sorted(remote)), tuple(sorted(unknown)), classes, also)
 
     def _bind(self, bound: Collection[str], imported: set[str]) -> None:
         self.students = (self.students - set(bound)) | imported

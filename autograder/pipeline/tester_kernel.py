@@ -57,6 +57,7 @@ class TesterKernel:
         task = {
             "remote": step.remote,
             "unknown": step.unknown,
+            "classes": step.classes,
             "parts": [(part.source, part.hidden) for part in step.parts],
         }
         expressions = {_ENDED: _RUN.format(json.dumps(task))}

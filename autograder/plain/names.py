@@ -55,6 +55,25 @@ def names_of(source: str) -> Names:
     )
 
 
+#: What makes a class without a class statement.
+_MAKING = {"namedtuple", "make_dataclass", "new_class", "type", "NewType", "Enum", "IntEnum", "StrEnum", "Flag"}
+
+
+def classes_of(source: str) -> frozenset[str]:
+    """The names that a cell binds to classes: by a class statement, or by a call that makes one."""
+    try:
+        body = parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    made = {node.name for node in body if isinstance(node, ast.ClassDef)}
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            made |= {one.id for one in node.targets if isinstance(one, ast.Name)} if name in _MAKING else set()
+    return frozenset(made)
+
+
 def _asked_for(tree: ast.Module) -> frozenset[str]:
     """Names in texts of a cell that looks names up, as in ``"mean" in globals()``."""
     if not any(is_look_up(node) for node in ast.walk(tree)):

@@ -49,7 +49,7 @@ class RemoteClass(RemoteMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = _ask(cls, "__call__", *args, **kwargs)
         link = link_of(made)
-        if link is not None and issubclass(type(made), cls):
+        if link is not None and issubclass(type(made), cls) and link.connection.trusts_class(cls):
             link.constructed = True
         return made
 

@@ -48,8 +48,12 @@ class Remote(Connection):
         self._random = random_state.read()
         self.failures: list[str] = []
 
-    def bind(self, names: Iterable[str]) -> None:
+    def bind(self, names: Iterable[str], classes: Iterable[str] | None = None) -> None:
         """Bind these names anew: data as data, all else as handles; one that the student's kernel lacks is unbound.
+
+        classes: those of them that are classes in the instructor's solution, all of them where it is None. Only what
+        such a class makes may compute with values of the test: a class that a student wrote in place of a function may
+        not.
 
         Raises RemoteDied; names that were bound before and are not named now stay as they are and are not followed.
         """
@@ -61,7 +65,8 @@ class Remote(Connection):
         except _Stale:  # a kernel that was started anew has the names, but none of what the old one handed over
             self.failures.pop()
             self._ask_names()
-        for name in self._bound:
+        self._trusted = set()
+        for name in self._bound if classes is None else self._bound & set(classes):
             self.trust(self._space.get(name))
 
     def _ask_names(self) -> None:
@@ -71,6 +76,9 @@ class Remote(Connection):
         """A class that a test names: its objects may answer with their own methods."""
         if is_remote_class(value):
             self._trusted.add(id(value))
+
+    def trusts_class(self, cls: type) -> bool:
+        return id(cls) in self._trusted
 
     def trusts(self, handle: Any) -> bool:
         link = link_of(handle)

@@ -28,7 +28,8 @@ def run(task: str) -> Ended:
     """What the grader evaluates in the tester for each cell.
 
     task: JSON with ``remote``, the names that are bound anew to what the student's kernel has; ``unknown``, those that
-    are only where the tester has no such name; ``parts``, pairs of a source and whether what it shows is hidden.
+    are only where the tester has no such name; ``classes``, those that should be classes; ``parts``, pairs of a source
+    and whether what it shows is hidden.
     """
     return Ended(_tester().run(json.loads(task)))
 
@@ -62,7 +63,7 @@ class Tester:
         wanted = [*task["remote"], *unknown]
         try:
             if wanted:
-                self._remote.bind(wanted)
+                self._remote.bind(wanted, task["classes"])
         except BaseException as stopped:
             return failure_of(stopped, "", names)
         result = None

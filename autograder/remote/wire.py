@@ -24,7 +24,9 @@ _MAX_PLAIN_INT = 1 << 63
 
 
 class Side(Protocol):
-    """What one kernel knows of the other."""
+    """What one kernel knows of the other. ``masks``: whether arrays with masked numbers are taken."""
+
+    masks: bool
 
     def known_class(self, cls: type) -> bool:
         """Whether the other side has this class of a cell of the course, too: its objects cross by their content."""

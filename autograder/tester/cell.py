@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -22,6 +23,9 @@ from autograder.tester.failure import failure_of
 from autograder.tester.line import Line
 
 _MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
+
+#: How a test or a trusted cell says that it knows of masked arrays.
+_MASKS = re.compile(r"\bma\b|MaskedArray|masked_(?:array|where|equal|invalid|all|values|outside|greater|less)|\.mask\b")
 
 
 def run(task: str) -> Ended:
@@ -53,11 +57,14 @@ class Tester:
         for name in ("AUTOGRADER_INPUTS", "AUTOGRADER_ANSWERS"):
             os.environ.pop(name, None)  # answers that are handed over here would reach no judge: let it fail
         self._line: Line | None = None
+        self._masks = False
         self._remote = Remote(self._ask, shell.user_ns)
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
         self._line = Line(self._shell.kernel)
         self._remote.failures.clear()
+        self._masks |= any(_MASKS.search(source) for source, _ in task["parts"])
+        self._remote.masks = self._masks
         names = self._shell.user_ns
         unknown = [name for name in task["unknown"] if name not in names and not hasattr(builtins, name)]
         wanted = [*task["remote"], *unknown]

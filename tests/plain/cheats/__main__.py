@@ -21,6 +21,8 @@ from tests.plain.cheats.corpus import CHEATS
 from tests.plain.cheats.course import ASSIGNMENT, RIGHT, WRONG, make_course
 from tests.plain.cheats.targets import BY_ID
 
+#: Seconds that a cell has here: some cheats never end.
+LIMIT = 10
 HEAD = ("id", "what it tries", "exercise", "an honest wrong answer", "stock nbgrader", "here")
 
 
@@ -50,7 +52,7 @@ def stock(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] |
 
 def ours(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] | None]:
     course = make_course(folder, cheats)
-    grade(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2")
+    grade(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2", "--time-limit", str(LIMIT))
     return {student: points(course, student) for student in (RIGHT, WRONG, *(cheat.id for cheat in cheats))}
 
 

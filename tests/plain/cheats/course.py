@@ -30,7 +30,7 @@ def make_course(root: Path, cheats: Iterable[Cheat]) -> Course:
     source.mkdir(parents=True)
     (root / "nbgrader_config.py").write_text(CONFIG)
     (source / "helper.py").write_text(HELPER)
-    nbformat.write(_source(), source / f"{NOTEBOOK}.ipynb")
+    nbformat.write(source_notebook(), source / f"{NOTEBOOK}.ipynb")
     call(root, "nbgrader", "generate_assignment", ASSIGNMENT)
     released = nbformat.read(root / "release" / ASSIGNMENT / f"{NOTEBOOK}.ipynb", as_version=4)
     answers = {RIGHT: {target.id: target.right for target in TARGETS}, WRONG: {}}
@@ -49,7 +49,7 @@ def _hand_in(root: Path, student: str, notebook: NotebookNode, files: dict[str, 
         (folder / name).write_text(text)
 
 
-def _source() -> NotebookNode:
+def source_notebook() -> NotebookNode:
     cells = [_cell(GIVEN, "given", locked=True)]
     for target in TARGETS:
         cells.append(

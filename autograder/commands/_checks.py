@@ -63,7 +63,8 @@ def exercises(output: Output, course: Course, assignment: Assignment, exercise: 
 
     with bar(output) as progress:
         found = check_exercises(assignment, exercise, progress)
-    _table(output, assignment.name, found)
+    if found:
+        _table(output, assignment.name, found)
     for one in found:
         if one.problems or one.doubts:
             _say(output, one.exercise, (*one.problems, *one.doubts))

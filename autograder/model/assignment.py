@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -13,7 +14,7 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.deliverables import solutions_of, stub
-from autograder.model.source import asks_for_tests, instructors_notebook, name_cells, read_notebook, stored_cells
+from autograder.model.source import instructors_notebook, name_cells, read_notebook, stored_cells
 from autograder.references.store import References
 
 #: notebook -> grade id -> text of the cell, as nbgrader keeps it
@@ -28,7 +29,8 @@ class Assignment:
     replaces, and ``solutions`` holds the instructor's versions of these, which never lie beside student code;
     ``references`` are those of the course.
     ``ignore``: patterns of file names that nbgrader leaves out, in a submission too.
-    ``drawings``: the course's module of drawings; empty where it has none.
+    ``drawings``: the course's module of drawings; empty where it has none. ``library``: what students' notebooks import
+    of the course.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Assignment:
     ignore: tuple[str, ...] = ()
     drawings: str = ""
     solutions: Mapping[str, bytes] = field(default_factory=dict)
+    library: str = ""
 
     @classmethod
     def open(
@@ -51,11 +54,9 @@ class Assignment:
         that nbgrader made for them, where its gradebook does not hold them yet.
         """
         course = root if isinstance(root, Course) else Course(root)
-        opened = cls.unreleased(course, name)
-        if asking := [stem for stem, nb in opened.source.items() if _asks_for_tests(nb, course)]:
-            made = generated if generated is not None else stored_cells(course.db_url, name)
-            again = {stem: _source(course, name, stem, made.get(stem, {})) for stem in asking}
-            opened = replace(opened, source={**opened.source, **again})
+        opened = cls.unreleased(
+            course, name, cache(lambda: generated if generated is not None else stored_cells(course.db_url, name))
+        )
         folder = release or course.release(name)
         missing = [stem for stem in opened.source if not (folder / f"{stem}.ipynb").is_file()]
         if missing:
@@ -64,8 +65,11 @@ class Assignment:
         return replace(opened, release={stem: _released(folder / f"{stem}.ipynb") for stem in opened.source})
 
     @classmethod
-    def unreleased(cls, course: Course, name: str) -> Assignment:
-        """An assignment before its release. Raises GradingError where there is no such assignment."""
+    def unreleased(cls, course: Course, name: str, generated: Callable[[], Generated] | None = None) -> Assignment:
+        """An assignment before its release. Raises GradingError where there is no such assignment.
+
+        generated: the tests that nbgrader made, for notebooks that ask for some.
+        """
         source = course.source(name)
         if not name or not source.is_dir():
             raise GradingError(unknown_assignment(course, name))
@@ -76,7 +80,7 @@ class Assignment:
         solutions = solutions_of(course, name, files)
         return cls(
             name,
-            {path.stem: _source(course, name, path.stem) for path in found},
+            {path.stem: _source(path, course, generated) for path in found},
             {},
             {**files, **{file: stub(file, data) for file, data in solutions.items()}},
             frozenset(solutions),
@@ -84,6 +88,7 @@ class Assignment:
             course.settings.ignore,
             course.file.drawings,
             solutions,
+            course.file.library,
         )
 
     @property
@@ -98,12 +103,9 @@ def _no_notebook(source: Path) -> str:
     return f"{source} holds no notebook that nbgrader would release{advice}"
 
 
-def _source(course: Course, name: str, stem: str, generated: Mapping[str, str] | None = None) -> NotebookNode:
-    return instructors_notebook(course.source(name) / f"{stem}.ipynb", course.settings.form, generated)
-
-
-def _asks_for_tests(notebook: NotebookNode, course: Course) -> bool:
-    return any(asks_for_tests(cell, course.settings.form) for cell in notebook.cells)
+def _source(path: Path, course: Course, generated: Callable[[], Generated] | None) -> NotebookNode:
+    of_notebook = None if generated is None else lambda: generated().get(path.stem, {})
+    return instructors_notebook(path, course.settings.form, of_notebook)
 
 
 def _released(path: Path) -> NotebookNode:

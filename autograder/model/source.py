@@ -6,7 +6,7 @@ The stages behind know one form: nbgrader's own words for markers, cells with id
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,10 +60,13 @@ def read_notebook(path: Path) -> NotebookNode:
         raise GradingError(f"{path} is no Jupyter notebook ({type(error).__name__}: {what})") from error
 
 
-def instructors_notebook(path: Path, form: SourceForm, generated: Mapping[str, str] | None = None) -> NotebookNode:
+def instructors_notebook(
+    path: Path, form: SourceForm, generated: Callable[[], Mapping[str, str]] | None = None
+) -> NotebookNode:
     """The notebook in ``path`` in the form that all stages know.
 
-    generated: grade id -> text of the cell as nbgrader keeps it in its gradebook, for cells that ask for tests.
+    generated: grade id -> text of the cell as nbgrader keeps it in its gradebook, asked where a cell wants tests made.
+    Without it, what is to be tested stands there as code.
     Raises GradingError where it is no notebook, or none in Python, or where tests are missing.
     """
     notebook = read_notebook(path)
@@ -74,8 +77,8 @@ def instructors_notebook(path: Path, form: SourceForm, generated: Mapping[str, s
         *(read_notebook(form.footer).cells if form.footer else ()),
     ]
     for cell in notebook.cells:
-        if generated is not None and asks_for_tests(cell, form):
-            cell.source = _with_tests(path.name, cell, form, generated)
+        if _asks_for_tests(cell, form):
+            cell.source = _with_tests(path.name, cell, form, generated) if generated else _with_snippets(cell, form)
         if form.markers:
             cell.source = _standard_markers(path.name, cell, form)
     name_cells(notebook)
@@ -141,9 +144,9 @@ def name_cells(notebook: NotebookNode) -> None:
     notebook.nbformat_minor = max(notebook.get("nbformat_minor", 0), 5)
 
 
-def _with_tests(notebook: str, cell: NotebookNode, form: SourceForm, generated: Mapping[str, str]) -> str:
+def _with_tests(notebook: str, cell: NotebookNode, form: SourceForm, generated: Callable[[], Mapping[str, str]]) -> str:
     grade_id = cells.grade_id(cell) or ""
-    made = generated.get(grade_id)
+    made = generated().get(grade_id)
     if made is None or not _made_of(cell.source, made, form):
         raise GradingError(
             f"{notebook}, cell '{grade_id}': nbgrader has made no tests of its {form.autotest} lines, or they were "
@@ -152,29 +155,36 @@ def _with_tests(notebook: str, cell: NotebookNode, form: SourceForm, generated: 
     return made
 
 
-def asks_for_tests(cell: NotebookNode, form: SourceForm) -> bool:
+def _with_snippets(cell: NotebookNode, form: SourceForm) -> str:
+    lines = []
+    for line in cell.source.split("\n"):
+        snippets = _snippets(line, form)
+        indent = line[: len(line) - len(line.lstrip())]
+        lines.append(line if snippets is None else indent + "; ".join(snippets))
+    return "\n".join(lines)
+
+
+def _asks_for_tests(cell: NotebookNode, form: SourceForm) -> bool:
     """Whether nbgrader makes tests for this cell when it is released."""
-    return cell.cell_type == "code" and cells.is_graded(cell) and any(_snippets(cell.source, form))
+    lines = cell.source.split("\n")
+    return cell.cell_type == "code" and cells.is_graded(cell) and any(_snippets(line, form) for line in lines)
 
 
-def _snippets(source: str, form: SourceForm) -> Iterator[list[str]]:
-    """What each line with the mark asks to be tested."""
-    for line in source.split("\n"):
-        if form.autotest in line and line.strip().startswith("#"):
-            found = line.partition(form.autotest)[2].strip(";").split(";")
-            yield [snippet.strip() for snippet in found if snippet.strip()]
+def _snippets(line: str, form: SourceForm) -> list[str] | None:
+    """What a line asks to be tested; None for a line that asks for nothing."""
+    if form.autotest not in line or not line.strip().startswith("#"):
+        return None
+    found = line.partition(form.autotest)[2].strip(";").split(";")
+    return [snippet.strip() for snippet in found if snippet.strip()]
 
 
 def _made_of(source: str, made: str, form: SourceForm) -> bool:
     """Whether every other line of a cell stands in what was made of it, in order, and every snippet somewhere."""
-    lines = iter(line.strip() for line in made.split("\n"))
-    others = [
-        line.strip()
-        for line in source.split("\n")
-        if line.strip() and not (form.autotest in line and line.strip().startswith("#"))
-    ]
-    return all(line in lines for line in others) and all(
-        snippet in made for found in _snippets(source, form) for snippet in found
+    left = iter(line.strip() for line in made.split("\n"))
+    asked = [(line.strip(), _snippets(line, form)) for line in source.split("\n") if line.strip()]
+    others = (line for line, snippets in asked if snippets is None)
+    return all(line in left for line in others) and all(
+        snippet in made for _, snippets in asked for snippet in snippets or ()
     )
 
 

@@ -96,8 +96,10 @@ def _present(folder: Path, student: str) -> dict[str, Path]:
 def _own_files(folder: Path, taken: set[str], assignment: Assignment, notes: list[str]) -> dict[str, bytes]:
     """What else lies in a submission's folder, as nbgrader leaves it beside the notebooks: path -> content.
 
-    No notebook, no hidden file, nothing in the place of a file that the assignment brings, and no more than fits.
+    No notebook, no hidden file, nothing in the place of the assignment's own files or of the course's library, and
+    no more than fits.
     """
+    library = assignment.library.partition(".")[0]
     kept = [PurePosixPath(name) for name in {*assignment.files, *assignment.deliverables, *taken}]
     blocked = {*kept, *(parent for path in kept for parent in path.parents if parent.parts)}
     found: dict[str, bytes] = {}
@@ -107,6 +109,8 @@ def _own_files(folder: Path, taken: set[str], assignment: Assignment, notes: lis
         within = PurePosixPath(name)
         if within in blocked or any(parent in kept for parent in within.parents) or not is_writable(name):
             continue
+        if library and within.parts[0] in (library, f"{library}.py"):
+            continue  # a whole repository was handed in: the library that is installed counts
         if len(found) == _MAX_OWN:
             left_out += 1
         elif (data := _plain(path, MAX_FILE_BYTES, notes)) is not None:

@@ -26,6 +26,7 @@ STUDENTS = ("ada", "grace", "noether")
 ELSEWHERE = {
     "collecting.md": "tests/collect",
     "exports.md": "tests/exports",
+    "from-nbgrader.md": "tests/plain/test_from_nbgrader.py",
     "from-otter.md": "tests/convert",
     "writing-exercises.md": "tests/docs/test_writing_exercises.py",
 }

@@ -132,6 +132,11 @@ def test_generated_tests_are_those_that_nbgrader_keeps(assignment):
     assert "AUTOTEST" not in parts.visible + parts.hidden
 
 
+def test_before_a_release_what_is_to_be_tested_stands_there_as_code(tmp_path):
+    source = reading(tmp_path, graded("generated", GENERATED.replace("# secret >", "").replace("# < secret", "")))
+    assert source.cells[0].source.split() == ["x", "=", "double(3)", "double(7);", "x", "double(5)"]
+
+
 @pytest.mark.slow
 def test_a_mark_scheme_between_markers_of_the_courses_own_is_known_as_one(assignment):
     assert "### BEGIN MARK SCHEME\nTwo points" in source(assignment, "draw")

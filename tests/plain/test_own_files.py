@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,13 @@ def test_a_file_of_the_assignment_stays_what_the_instructor_made_it(tmp_path, as
 
 def test_a_file_in_the_place_of_a_folder_of_the_assignment_is_left_out(tmp_path, assignment):
     assert handed_in(tmp_path, assignment, {"data": "no folder"}).beside == {}
+
+
+def test_a_copy_of_the_courses_library_does_not_hide_the_one_that_is_installed(tmp_path, assignment):
+    with_library = replace(assignment, library="mylib.sub")
+    assert handed_in(tmp_path, with_library, {"mylib/__init__.py": "", "mylib.py": "", "own.py": ""}).beside == {
+        "own.py": b""
+    }
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ class RemoteClass(RemoteMeta):
     def __new__(meta, name: str, bases: tuple[type, ...], space: dict[str, Any], **kwargs: Any) -> Any:
         if "_remote_class_link" not in space and any(_class_link(base) is not None for base in bases):
             raise RemoteRefused(f"a test cannot derive {name} from {short(bases[0])}: it is in another process")
-        return super().__new__(meta, name, bases, space, **kwargs)
+        # past what a metaclass of a trusted base class does: it would run on the word of the other side
+        return type.__new__(meta, name, bases, space)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = _ask(cls, "__call__", *args, **kwargs)
@@ -182,9 +183,15 @@ def _is_data(cls: type) -> bool:
 
 def _exception(name: str, module: str, bases: tuple[type, ...], space: dict[str, Any]) -> type:
     parents = tuple(base for base in bases if issubclass(base, BaseException)) or (Exception,)
-    metas = {type(parent) for parent in parents} - {type, RemoteExceptionClass}
-    meta = type("RemoteExceptionClass", (RemoteExceptionClass, *metas), {}) if metas else RemoteExceptionClass
-    return make_exception(name, module, parents, meta, space)
+    return make_exception(name, module, parents, _metaclass(RemoteExceptionClass, parents), space)
+
+
+def _metaclass(wanted: type, parents: tuple[type, ...]) -> Any:
+    """``wanted``, mixed with the metaclasses of the parents."""
+    metas = {wanted, *(type(parent) for parent in parents)}
+    least = [one for one in metas if not any(other is not one and issubclass(other, one) for other in metas)]
+    least.sort(key=lambda one: not issubclass(one, RemoteMeta))
+    return least[0] if len(least) == 1 else type(wanted.__name__, tuple(least), {})
 
 
 def _handle_class(link: Link, name: str, bases: tuple[type, ...], real: type | None, space: dict[str, Any]) -> type:
@@ -200,9 +207,8 @@ def _handle_class(link: Link, name: str, bases: tuple[type, ...], real: type | N
     inherited = ours if all(_holds_nothing(base) for base in ours) else ()
     claimed = next((base for base in ours), None)
     for parents in ((*theirs, *((Handle,) if not theirs else ()), *inherited), theirs or (Handle,), (Handle,)):
-        metas = {type(parent) for parent in parents} - {type, RemoteMeta, RemoteClass}
         try:
-            meta = type("RemoteClass", (RemoteClass, *metas), {}) if metas else RemoteClass
+            meta = _metaclass(RemoteClass, parents)
             made: type = RemoteClass.__new__(meta, name, parents, dict(space))
             type.__setattr__(made, "__abstractmethods__", frozenset())
             object.__new__(made)
@@ -237,6 +243,8 @@ def _content_class(link: Link, name: str, bases: tuple[type, ...], space: dict[s
             and callable(getattr(base, method))
         ):
             space[method] = _override(str(method), getattr(base, method))
+    if "__missing__" in about.get("own", []):
+        space["__missing__"] = _missing
     space["__getattr__"] = _content_attribute
     return RemoteClass.__new__(RemoteClass, name, (base,), space)
 
@@ -252,6 +260,13 @@ def _override(name: str, inherited: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def _missing(self: Any, key: Any) -> Any:
+    link = link_of(self)
+    if link is None:
+        raise KeyError(key)
+    return link.connection.ask("method", self, "__missing__", key)
 
 
 def _content_attribute(self: Any, name: str) -> Any:

@@ -25,7 +25,7 @@ LOCAL = frozenset((
     "__mro_entries__", "__dataclass_fields__", "__signature__", "__text_signature__", "__origin__",
     "__parameters__", "__args__", "__typing_subst__", "__typing_is_unpacked_typevartuple__", "__set_name__",
     "__weakrefoffset__", "__subclasshook__", "__init_subclass__", "__reduce_ex__", "__reduce__", "__getstate__",
-    "__prepare__", "__hash__", "__dir__", "__sizeof__",
+    "__prepare__", "__hash__", "__dir__", "__sizeof__", "__copy__", "__deepcopy__",
 ))  # fmt: skip
 #: What data decides itself, beside comparisons, whatever a class of the other side defines.
 KEPT = frozenset((

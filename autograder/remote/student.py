@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.remote import random_state
 from autograder.remote.connection import Connection, read_message
-from autograder.remote.names import MAIN, name_of
+from autograder.remote.names import MAIN, find, name_of
 from autograder.remote.printed import Printed
 from autograder.remote.wire import Decoder, Encoder
 
@@ -43,6 +43,7 @@ class StudentSide(Connection):
         self._watched: dict[str, Any] = {}
         self._known: set[str] = set()
         self._printed = Printed()
+        self._lists_classes = False
 
     def _no_call_back(self, text: str) -> str:
         raise TypeError("a function of the test cannot be called from here")
@@ -79,6 +80,7 @@ class StudentSide(Connection):
     def perform(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if operation == "names":
             self._watched = dict.fromkeys(self._watched)
+            self._lists_classes = True
             return None
         with self._printed:
             try:
@@ -95,6 +97,9 @@ class StudentSide(Connection):
             node = [encoder.node(self._namespace[name])] if name in self._namespace else []
             if node != before:
                 changed[name] = self._watched[name] = node
+        if self._lists_classes:
+            self._lists_classes = False
+            message["classes"] = [name for name in self._known if isinstance(find(MAIN, name, self._namespace), type)]
         return message | {"session": self._session, "names": changed, "printed": self._printed.take()}
 
     def request(self, message: dict[str, Any], encoder: Encoder) -> dict[str, Any]:

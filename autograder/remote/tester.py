@@ -12,7 +12,7 @@ from autograder.remote.classes import is_remote_class, link_of
 from autograder.remote.connection import Connection, read_message
 from autograder.remote.kinds import CannotCross
 from autograder.remote.link import RemoteDied, RemoteRefused
-from autograder.remote.names import MAIN
+from autograder.remote.names import MAIN, name_of
 from autograder.remote.operations import OPERATIONS
 from autograder.remote.special_names import CLOSED, USUAL_NAMES
 from autograder.remote.wire import Decoder, Encoder
@@ -46,6 +46,7 @@ class Remote(Connection):
         self._bound: set[str] = set()
         self._trusted: set[int] = set()
         self._random = random_state.read()
+        self._shared_classes: set[str] = set()
         self.failures: list[str] = []
 
     def bind(self, names: Iterable[str], classes: Iterable[str] | None = None) -> None:
@@ -150,8 +151,13 @@ class Remote(Connection):
         if message.get("stale"):
             self.reset()
             raise _Stale("the student's kernel ended and was started anew")
+        if isinstance(message.get("classes"), list):
+            self._shared_classes = {str(name) for name in message["classes"]}
         printed.replay(message.get("printed", []))
         return super().outcome(message)
+
+    def known_class(self, cls: type) -> bool:
+        return name_of(cls)[1] in self._shared_classes and super().known_class(cls)
 
     def heard(self, message: Any, decoder: Decoder) -> None:
         for name, node in dict(message.get("names", {})).items():

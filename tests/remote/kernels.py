@@ -16,10 +16,10 @@ class Kernels:
     def __init__(self, code: str, trusted: str = "", names: Iterable[str] | None = None) -> None:
         self.student: dict[str, Any] = {"__name__": "__main__"}
         self.tester: dict[str, Any] = {"__name__": "__main__"}
-        exec(dedent(trusted), self.student)
-        exec(dedent(trusted), self.tester)
+        exec(compile(dedent(trusted), "<trusted>", "exec", dont_inherit=True), self.student)
+        exec(compile(dedent(trusted), "<trusted>", "exec", dont_inherit=True), self.tester)
         before = set(self.student)
-        exec(dedent(code), self.student)
+        exec(compile(dedent(code), "<student>", "exec", dont_inherit=True), self.student)
         self.names = list(names) if names is not None else [name for name in self.student if name not in before]
         self.asked: list[str] = []
         self.remote = Remote(self._ask, self.tester)
@@ -31,5 +31,5 @@ class Kernels:
 
     def test(self, body: str) -> None:
         """Run a test cell in the tester. Raises what it raises."""
-        exec(compile(dedent(body), "<test>", "exec"), self.tester)
+        exec(compile(dedent(body), "<test>", "exec", dont_inherit=True), self.tester)
         assert self.remote.failures == []

@@ -7,7 +7,6 @@ the source, and whatever had to be put right is noted in words.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +19,10 @@ from nbgrader.utils import compute_checksum
 from autograder.model import cells
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import MAX_CELL_CHARACTERS, SubmittedCell, UnreadableNotebook, read_submitted
+from autograder.pipeline.own_cells import own_cells, placed
 
 __all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild", "trusted"]
 
-MAX_EXTRA_CELLS = 500
-MAX_EXTRA_CHARACTERS = 1_000_000
 #: So many cells without a mark are searched for a lost answer, and so much of each.
 _MAX_STRAYS = 500
 _COMPARED_CHARACTERS = 10_000
@@ -68,8 +66,8 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Submitt
         if sent.grade_id in ours:
             by_id[sent.grade_id].append(sent)
     answers = _answers(source, release, submitted, by_id, notes)
-    own = _own_cells(release, submitted, set(ours), answers, notes)
-    extras = _placed(source, own, submitted)
+    own = own_cells(release, submitted, set(ours), answers, notes)
+    extras = placed(source, own, submitted)
     _note_damage(release, list(ours), submitted, by_id, notes)
 
     source.cells = list(_merge(source.cells, answers, extras))
@@ -86,12 +84,6 @@ def _merge(
             cell.source = answers[grade_id]
         yield cell
         yield from extras.get(index, ())
-
-
-def _extra(sent: SubmittedCell, name: str) -> NotebookNode:
-    make = nbformat.v4.new_code_cell if sent.cell_type == "code" else nbformat.v4.new_markdown_cell
-    # ids of at most 64 characters from a small alphabet: the notebook format wants it so
-    return make(sent.source, id="".join(c if c.isalnum() else "-" for c in name)[:64])
 
 
 def _answers(
@@ -171,68 +163,6 @@ def _definitions(text: str) -> set[str]:
         elif words[1] == "=" and words[0].isidentifier():
             names.add(words[0])
     return names
-
-
-def _own_cells(
-    release: NotebookNode, submitted: list[SubmittedCell], ours: set[str], answers: dict[str, str], notes: list[str]
-) -> list[SubmittedCell]:
-    """The cells that the student added, and those of the instructor's without a mark that the student changed."""
-    released = {cell.source.strip() for cell in release.cells}
-    taken = {text.strip() for text in answers.values()}
-    own: list[SubmittedCell] = []
-    characters = 0
-    for sent in submitted:
-        text = sent.source.strip()
-        if sent.grade_id in ours or not text or text in released or text in taken:
-            continue
-        characters += len(sent.source)
-        if len(own) == MAX_EXTRA_CELLS or characters > MAX_EXTRA_CHARACTERS:
-            notes.append(
-                f"extra cells were left out: at most {MAX_EXTRA_CELLS} with {MAX_EXTRA_CHARACTERS} characters are run"
-            )
-            break
-        own.append(sent)
-    return own
-
-
-def _placed(
-    source: NotebookNode, own: list[SubmittedCell], submitted: list[SubmittedCell]
-) -> dict[int, list[NotebookNode]]:
-    """Index of the source's cell (-1: none) -> the student's own cells behind it.
-
-    They stand where the student had them between cells of the instructor's. What took the place of an instructor's
-    cell runs after it, and nothing moves past the next marked cell.
-    """
-    places = {grade_id: index for index, cell in enumerate(source.cells) if (grade_id := cells.grade_id(cell))}
-    ends = [*sorted(places.values()), len(source.cells)]
-    left = {id(sent) for sent in own}
-    placed: dict[int, list[NotebookNode]] = defaultdict(list)
-    numbers: Counter[str] = Counter()
-    waiting: list[NotebookNode] = []
-    behind, marked = -1, "start"
-    for sent in submitted:
-        end = ends[bisect_right(ends, behind)]
-        if id(sent) in left:
-            waiting.append(_extra(sent, f"extra-{marked}-{numbers[marked]}"))
-            numbers[marked] += 1
-        elif sent.grade_id in places:
-            placed[end - 1] += waiting
-            waiting, behind, marked = [], places[sent.grade_id], sent.grade_id
-        elif (place := _same_text(source, sent, behind + 1, end)) is not None:
-            placed[place - 1] += waiting
-            waiting, behind = [], place
-    placed[ends[bisect_right(ends, behind)] - 1] += waiting
-    return placed
-
-
-def _same_text(source: NotebookNode, sent: SubmittedCell, start: int, end: int) -> int | None:
-    """The instructor's cell without a mark that a submitted cell is, among those from ``start`` to ``end``."""
-    text = sent.source.strip()
-    for place in range(start, end if text else start):
-        cell = source.cells[place]
-        if cell.cell_type == sent.cell_type and cell.source.strip() == text:
-            return place
-    return None
 
 
 def _note_damage(

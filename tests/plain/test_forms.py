@@ -14,7 +14,7 @@ from autograder.model.cells import grade_id, split_hidden
 from autograder.model.course import Course
 from autograder.model.settings import read_settings
 from autograder.model.source import instructors_notebook
-from autograder.pipeline.rebuild import rebuild
+from autograder.pipeline.rebuild import SubmittedCell, rebuild
 from autograder.release.agreement import differences
 from autograder.release.generate import generate
 from autograder.release.verify import solved
@@ -231,8 +231,6 @@ def test_marks_of_an_older_nbgrader_are_an_error_that_names_its_remedy(tmp_path)
 
 def rebuilt(texts: list[str]) -> list[str]:
     """The code of a rebuilt notebook of which the submission holds these cells."""
-    from autograder.pipeline.rebuild import SubmittedCell
-
     made = notebook(code("import math"), answer("f", "f = 1"), code("n = 3"), code("f + n"), graded("t", "assert f"))
     marks = {"f = 1": "f", "assert f": "t"}
     sent = [SubmittedCell(text, "code", marks.get(text)) for text in texts]
@@ -247,6 +245,13 @@ def test_an_added_cell_stands_behind_the_cell_that_the_student_had_it_behind():
 def test_a_cell_without_a_mark_that_was_changed_runs_behind_the_instructors_own():
     own = rebuilt(["import math", "f = 1", "n = 4", "f + n", "assert f"])
     assert own == ["import math", "f = 1", "n = 3", "n = 4", "f + n", "assert f"]
+
+
+def test_what_a_test_uses_has_the_instructors_value_in_both_kernels():
+    """A changed cell runs before the instructor's then: the answer is made of the value that the test compares with."""
+    made = notebook(code("n = 10"), answer("f", "f = n"), graded("t", "assert f == n"))
+    sent = [SubmittedCell("n = 20", "code", None), SubmittedCell("f = n", "code", "f")]
+    assert [cell.source for cell in rebuild(made, made, sent).notebook.cells][:3] == ["n = 20", "n = 10", "f = n"]
 
 
 def test_an_added_cell_never_moves_past_a_test_that_was_deleted():

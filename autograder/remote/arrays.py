@@ -14,7 +14,7 @@ _SIMPLE = re.compile(r"[<>|=][biufcmMSUV]\d{1,9}(\[(\d{1,6})?[a-zA-Z]{1,4}\])?")
 _SUBCLASSES = ("recarray", "matrix")
 _MAX_ITEM_SIZE = 1 << 26
 _MAX_EMPTY = 1000
-_MAX_BYTES = 32 << 20
+_MAX_BYTES = 16 << 20
 
 
 def numpy() -> Any:

@@ -29,6 +29,8 @@ class Connection:
     careful = False
     #: NumPy's comparisons pass over masked numbers, so that a test which does not expect any would pass.
     masks = True
+    #: ``(column == expected).all()`` passes over values that are missing in columns of pandas' own types and of polars.
+    missing = True
 
     def __init__(self, send: Callable[[str], str], namespace: Mapping[str, Any], first: int) -> None:
         self._send, self._namespace, self._first = send, namespace, first

@@ -26,6 +26,10 @@ _MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
 
 #: How a test or a trusted cell says that it knows of masked arrays.
 _MASKS = re.compile(r"\bma\b|MaskedArray|masked_(?:array|where|equal|invalid|all|values|outside|greater|less)|\.mask\b")
+#: How it says that it knows of missing values in frames; pandas' own assertions compare them as values.
+_MISSING = re.compile(
+    r"assert_(?:frame|series|index|extension_array)_equal|\bNA\b|\b(?:is|not|drop|fill)_?n(?:a|ulls?)\b|null_count|equals\("
+)
 
 
 def run(task: str) -> Ended:
@@ -57,14 +61,15 @@ class Tester:
         for name in ("AUTOGRADER_INPUTS", "AUTOGRADER_ANSWERS"):
             os.environ.pop(name, None)  # answers that are handed over here would reach no judge: let it fail
         self._line: Line | None = None
-        self._masks = False
+        self._masks = self._missing = False
         self._remote = Remote(self._ask, shell.user_ns)
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
         self._line = Line(self._shell.kernel)
         self._remote.failures.clear()
         self._masks |= any(_MASKS.search(source) for source, _ in task["parts"])
-        self._remote.masks = self._masks
+        self._missing |= any(_MISSING.search(source) for source, _ in task["parts"])
+        self._remote.masks, self._remote.missing = self._masks, self._missing
         names = self._shell.user_ns
         unknown = [name for name in task["unknown"] if name not in names and not hasattr(builtins, name)]
         wanted = [*task["remote"], *unknown]

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -94,8 +95,12 @@ def workspace(course: Course) -> Iterator[str]:
 def draft(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
     """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that."""
     with tempfile.TemporaryDirectory() as folder:
-        gradebook = f"sqlite:///{folder}/gradebook.db"
-        return generate(course, assignment, step, gradebook), stored_cells(gradebook, assignment)
+        gradebook = Path(folder, "gradebook.db")
+        with contextlib.closing(sqlite3.connect(gradebook)) as database:
+            # else nbgrader starts alembic, only to be told the version of a gradebook that is thrown away
+            database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+        db_url = f"sqlite:///{gradebook}"
+        return generate(course, assignment, step, db_url), stored_cells(db_url, assignment)
 
 
 def put_in_place(course: Course, assignment: str, checked: Path, step: str) -> None:

@@ -46,14 +46,35 @@ def test_nothing_but_the_course_and_what_it_needs_is_in_sight(colab: Colab, tmp_
     assert others == ["None"] * 3
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS)
-def test_a_published_notebook_runs_alone(colab: Colab, repository: Path, notebook: str, tmp_path: Path) -> None:
-    shutil.copy(repository / "release" / notebook, tmp_path)
-    done = colab.run(str(RUNNER), Path(notebook).name, folder=tmp_path)
+@pytest.fixture(scope="module")
+def errors(colab: Colab, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
+    """Notebook -> the errors of its cells; each ran alone in a folder of its own."""
+    folder = tmp_path_factory.mktemp("alone")
+    for notebook in NOTEBOOKS:
+        (folder / notebook).with_suffix("").mkdir(parents=True)
+        shutil.copy(repository / "release" / notebook, (folder / notebook).with_suffix(""))
+    return run_notebooks(colab, folder, "shell", *(f"{name[:-6]}/{Path(name).name}" for name in NOTEBOOKS))
+
+
+def run_notebooks(colab: Colab, folder: Path, how: str, *paths: str) -> dict[str, list[list[str]]]:
+    done = colab.run(str(RUNNER), how, *paths, folder=folder)
     assert done.returncode == 0, done.stderr[-3000:]
-    errors = json.loads(done.stdout)
-    assert errors, "the released notebook holds no exercise"
-    assert [error for error in errors if error[1] not in UNSOLVED] == []
+    return {f"{Path(path).parent}.ipynb": found for path, found in json.loads(done.stdout).items()}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_a_published_notebook_runs_alone(errors: dict[str, list[list[str]]], notebook: str) -> None:
+    assert errors[notebook], "the released notebook holds no exercise"
+    assert [error for error in errors[notebook] if error[1] not in UNSOLVED] == []
+
+
+def test_a_published_notebook_runs_the_same_in_jupyters_kernel(
+    colab: Colab, repository: Path, errors: dict[str, list[list[str]]], tmp_path: Path
+) -> None:
+    (tmp_path / "1_models").mkdir()
+    shutil.copy(repository / "release" / "encoder_lab" / "1_models.ipynb", tmp_path / "1_models")
+    (found,) = run_notebooks(colab, tmp_path, "kernel", "1_models/1_models.ipynb").values()
+    assert found == errors["encoder_lab/1_models.ipynb"]
 
 
 @needs_git

@@ -119,7 +119,7 @@ def peak(work: Callable[[], object]) -> int:
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2_500, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(files, st.integers(0, 10**6))
 def test_no_answer_file_stops_the_judge(data: bytes, number: int) -> None:
     slug = SLUGS[number % len(SLUGS)]

@@ -1,10 +1,14 @@
 """What all tests share."""
 
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.once import FOLDER
 
 # many small kernels on few cores: one thread each, here as in grading
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -25,6 +29,12 @@ LATE = ("TimeoutException", "StaleElementReferenceException", "ElementNotInterac
         "ElementClickInterceptedException")  # fmt: skip
 #: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
 SHARING_FOLDERS = {"browser", "ci", "colab", "exports", "feedback", "pipeline"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # workers inherit it from the process that starts them
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="course-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,27 +9,23 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 
 from autograder import cli
-from autograder.model.course import Course
-from demo import build_sample_class
+from demo import EXPECTED
 from tests.browser.conftest import Photograph
 from tests.feedback.browser import needs_browser, overflow
+from tests.pipeline.conftest import graded_class
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
 FEEDBACK = "feedback/grace/distilbert/2_attention_block.html"
 REPORT = "reports/distilbert/index.html"
-STUDENTS = ("ada", "barbara", "grace", "noether")
 TELEPHONE, WIDE = 400, 1400
 
 
 @pytest.fixture(scope="module")
-def graded(released: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A part of the sample class, graded and reported on by the commands that an instructor types."""
-    folder = shutil.copytree(released.root, tmp_path_factory.mktemp("graded") / "course")
-    for student in build_sample_class(folder):
-        if student not in STUDENTS:
-            shutil.rmtree(folder / "submitted" / student)
-    for words in (["grade", "distilbert", "--workers", "2"], ["feedback", "distilbert"], ["report", "distilbert"]):
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample class, reported on by the commands that an instructor types."""
+    folder = graded_class(tmp_path_factory.mktemp("graded") / "course").course.root
+    for words in (["feedback", "distilbert", "--student", "grace"], ["report", "distilbert"]):
         assert cli.main(["--course", str(folder), *words]) == 0, words
     return folder
 
@@ -54,6 +49,6 @@ def test_grace_reads_what_her_attention_block_does_wrong(browser: WebDriver, gra
 def test_the_report_shows_the_whole_class(browser: WebDriver, graded: Path) -> None:
     browser.get((graded / REPORT).as_uri())
     shown = browser.find_element(By.TAG_NAME, "body").text
-    assert all(student in shown for student in STUDENTS), shown
+    assert all(student in shown for student in EXPECTED), shown
     broken = "return [...document.images].filter(image => !image.naturalWidth).length"
     assert browser.execute_script(broken) == 0

@@ -15,12 +15,10 @@ from autograder import cli
 from autograder.commands import export
 from autograder.exports import FORMATS
 from autograder.feedback import write_feedback
-from autograder.gradebook.gather import gather
 from autograder.gradebook.late.times import record_times
-from demo import build_sample_class
 from tests.exports.conftest import cells, mark, rename
 from tests.feedback.toy import hand_in
-from tests.pipeline.conftest import nbgrader, new_course
+from tests.pipeline.conftest import nbgrader
 
 POLICY = '[assignments.toy]\ndeadline = 2026-11-30T23:59:00Z\nper_day = "20%"\n'
 
@@ -170,27 +168,3 @@ def test_nbgrader_export_says_in_one_line_what_is_wrong_with_the_policy(course):
     assert done.stderr.count("\n") == 1
     assert "did you mean 'deadline'?" in done.stderr
     assert not (course.root / "grades.csv").exists()
-
-
-@pytest.mark.slow
-def test_nbgrader_autograde_stores_the_policys_penalty_and_not_the_students_time(tmp_path):
-    real = new_course(tmp_path / "course")
-    build_sample_class(real.root)
-    (real.submitted("barbara", "distilbert") / "timestamp.txt").write_text("2026-11-01 00:00:00 UTC")
-    (real.root / "late_policy.toml").write_text(POLICY.replace("toy", "distilbert"))
-    record_times(real.root, "distilbert", {"barbara": datetime(2026, 12, 1, tzinfo=UTC)})
-    done = nbgrader(real.root, "autograde", "distilbert", "--student", "barbara")
-    assert done.returncode == 0, done.stderr[-2000:]
-    with Gradebook(real.db_url) as gradebook:
-        submission = gradebook.find_submission("distilbert", "barbara")
-        stored = {one.name: (one.score, one.late_submission_penalty) for one in submission.notebooks}
-        assert submission.timestamp == datetime(2026, 12, 1)
-    assert stored == {
-        "1_embedding": (5.0, 1.0),
-        "2_attention_block": (20.0, 4.0),
-        "3_model_assembly": (0.0, None),
-        "4_attention_visualization": (0.0, None),
-    }
-    by_name = {row.student.id: row for row in gather(real, "distilbert").rows}
-    assert (by_name["barbara"].score, by_name["barbara"].state) == (20.0, "graded")
-    assert (by_name["ada"].score, by_name["ada"].state) == (None, "infrastructure")

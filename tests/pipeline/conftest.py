@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from autograder.classroom.rows import Row
+from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
 from demo import build_sample_class
 from tests.grading import copy_exercises
+from tests.once import made_once
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,14 +32,42 @@ def nbgrader(course: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def new_course(folder: Path, assignment: str = "distilbert") -> Course:
     """A released course with an empty gradebook of its own."""
-    folder.mkdir(parents=True, exist_ok=True)
+    released = made_once(f"released-{assignment}", lambda place: _release(place, assignment))
+    return Course(shutil.copytree(released, folder, dirs_exist_ok=True))
+
+
+def _release(folder: Path, assignment: str) -> None:
+    folder.mkdir()
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "source" / assignment, folder / "source" / assignment)
     copy_exercises(folder, assignment)
     released = nbgrader(folder, "generate_assignment", assignment)
     assert released.returncode == 0, released.stderr[-2000:]
-    return Course(folder)
+
+
+@dataclass(frozen=True)
+class GradedClass:
+    """The sample class in ``course``; ``rows``: what grading returned; ``seen``: how many were done, each time."""
+
+    course: Course
+    rows: list[Row]
+    seen: list[int]
+
+
+def graded_class(folder: Path) -> GradedClass:
+    """A course in ``folder`` with the sample class graded."""
+    made = made_once("graded-class", _grade)
+    rows, seen = pickle.loads((made / "rows.pickle").read_bytes())
+    return GradedClass(Course(shutil.copytree(made / "course", folder)), rows, seen)
+
+
+def _grade(place: Path) -> None:
+    seen: list[int] = []
+    course = new_course(place / "course")
+    build_sample_class(course.root)
+    rows = grade_class(course, GradingOptions("distilbert", workers=2), lambda progress: seen.append(progress.done))
+    (place / "rows.pickle").write_bytes(pickle.dumps((rows, seen)))
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +79,3 @@ def released(tmp_path_factory) -> Course:
 def course(released, tmp_path) -> Course:
     """A fresh copy of the released course."""
     return Course(shutil.copytree(released.root, tmp_path / "course"))
-
-
-@pytest.fixture
-def sample(course) -> Course:
-    build_sample_class(course.root)
-    return course

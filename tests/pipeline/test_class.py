@@ -12,19 +12,18 @@ from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class, row_of
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from benchmarks.courses import without_warm_modules
 from demo import EXPECTED
+from tests.pipeline.conftest import graded_class, new_course
+
+SMALL = "numpy_attention"
 
 
 @pytest.fixture(scope="module")
-def graded(released, tmp_path_factory):
+def graded(tmp_path_factory):
     """The sample class graded once, with what the pipeline reported on the way."""
-    from demo import build_sample_class
-
-    course = Course(shutil.copytree(released.root, tmp_path_factory.mktemp("graded") / "course"))
-    build_sample_class(course.root)
-    seen = []
-    rows = grade_class(course, GradingOptions("distilbert", workers=2), lambda progress: seen.append(progress.done))
-    return course, rows, seen
+    made = graded_class(tmp_path_factory.mktemp("graded") / "course")
+    return made.course, made.rows, made.seen
 
 
 @pytest.mark.slow
@@ -62,19 +61,6 @@ def test_a_second_run_grades_nothing_again_and_shows_the_same_points(graded):
     again = grade_class(course, GradingOptions("distilbert", workers=2))
     assert all(row.skipped for row in again)
     assert [row.points for row in again] == [row.points for row in rows]
-
-
-@pytest.mark.slow
-def test_a_mark_given_by_hand_survives_grading_again_and_is_reported(graded):
-    course, _, _ = graded
-    with Gradebook(course.db_url) as gradebook:
-        gradebook.find_grade("embeddings", "1_embedding", "distilbert", "grace").manual_score = 4.0
-        gradebook.db.commit()
-    (row,) = grade_class(course, GradingOptions("distilbert", students=("grace",), force=True))
-    assert row.kept_manual == 1
-    with Gradebook(course.db_url) as gradebook:
-        grade = gradebook.find_grade("embeddings", "1_embedding", "distilbert", "grace")
-        assert (grade.score, grade.auto_score) == (4.0, 0.0)
 
 
 @pytest.mark.slow
@@ -126,12 +112,32 @@ def test_a_submission_folder_without_notebooks_is_named_with_exit_code_2(course,
     assert not (course.root / "autograded").exists()
 
 
+@pytest.fixture
+def small(tmp_path):
+    """A course without torch, and a submission that nothing was written into."""
+    course = without_warm_modules(new_course(tmp_path / "course", SMALL))
+    shutil.copytree(course.root / "release" / SMALL, course.submitted("noether", SMALL))
+    return course
+
+
 @pytest.mark.slow
-def test_one_submission_that_cannot_be_read_does_not_stop_the_others(course, capsys):
-    shutil.copytree(course.root / "release" / "distilbert", course.submitted("noether", "distilbert"))
-    course.submitted("nobody", "distilbert").mkdir(parents=True)
-    code, out, _ = run(course, capsys, "grade", "distilbert")
+def test_one_submission_that_cannot_be_read_does_not_stop_the_others(small, capsys):
+    small.submitted("nobody", SMALL).mkdir(parents=True)
+    code, out, _ = run(small, capsys, "grade", SMALL)
     assert code == 1
     assert "nobody" in out and "holds no notebook" in out
-    with Gradebook(course.db_url) as gradebook:
-        assert gradebook.find_submission("distilbert", "noether").score == 0
+    with Gradebook(small.db_url) as gradebook:
+        assert gradebook.find_submission(SMALL, "noether").score == 0
+
+
+@pytest.mark.slow
+def test_a_mark_given_by_hand_survives_grading_again_and_is_reported(small):
+    grade_class(small, GradingOptions(SMALL))
+    with Gradebook(small.db_url) as gradebook:
+        gradebook.find_grade("softmax", "1_attention", SMALL, "noether").manual_score = 2.0
+        gradebook.db.commit()
+    (row,) = grade_class(small, GradingOptions(SMALL, students=("noether",), force=True))
+    assert row.kept_manual == 1
+    with Gradebook(small.db_url) as gradebook:
+        grade = gradebook.find_grade("softmax", "1_attention", SMALL, "noether")
+        assert (grade.score, grade.auto_score) == (2.0, 0.0)

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 
 from autograder.classroom.run import GradingOptions, grade_class
+from autograder.gradebook.gather import gather
+from autograder.gradebook.late.times import record_times
 from autograder.model.course import Course
 from benchmarks.courses import make_course
-from demo import EXPECTED
+from demo import EXPECTED, build_sample_class
 from tests.attacks.files import ODD_FILES
 from tests.damage.test_damage import answer_renamed, as_format_3, deleted
-from tests.pipeline.conftest import nbgrader
+from tests.pipeline.conftest import graded_class, nbgrader, new_course
+
+#: Right but half, wrong, forged.
+STUDENTS = ("barbara", "grace", "mallory")
+LATE = datetime(2026, 12, 1, tzinfo=UTC)
 
 
 def names(converter, trait):
@@ -50,37 +58,69 @@ def scores(course: Course, url: str | None = None) -> dict[str, dict[str, tuple[
         }
 
 
-@pytest.mark.slow
-def test_nbgrader_autograde_gives_the_grades_of_autograder_grade(sample):
-    rows = grade_class(sample, GradingOptions("distilbert", workers=2))
-    ours = scores(sample)
-    assert {row.student: row.total for row in rows} == EXPECTED
+@dataclass(frozen=True)
+class Stock:
+    """A part of the sample class, graded by ``nbgrader autograde``. ``ours``: what ``autograder grade`` gave them."""
 
-    other = Course(shutil.copytree(sample.root, sample.root.with_name("stock")))
-    shutil.rmtree(other.root / "autograded")
-    (other.root / "gradebook.db").unlink()
-    assert nbgrader(other.root, "generate_assignment", "distilbert", "--force").returncode == 0
-    done = nbgrader(other.root, "autograde", "distilbert")
+    course: Course
+    ours: dict[str, dict[str, tuple[float | None, bool]]]
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory) -> Stock:
+    """Barbara is late by our notes, in time by her own; Grace hands in what nobody asked for; Ada comes afterwards."""
+    folder = tmp_path_factory.mktemp("stock")
+    ours = scores(graded_class(folder / "ours").course)
+    course = new_course(folder / "course")
+    for student in build_sample_class(course.root):
+        if student not in STUDENTS:
+            shutil.rmtree(course.submitted(student, "distilbert").parent)
+    (course.root / "late_policy.toml").write_text(
+        '[assignments.distilbert]\ndeadline = 2026-11-30T23:59:00Z\nper_day = "20%"\n'
+    )
+    (course.submitted("barbara", "distilbert") / "timestamp.txt").write_text("2026-11-01 00:00:00 UTC")
+    record_times(course.root, "distilbert", {"barbara": LATE})
+    submitted = course.submitted("grace", "distilbert")
+    (course.root / "secret.txt").write_text("the instructor's")
+    (submitted / "notes.txt").symlink_to(course.root / "secret.txt")
+    (submitted / "sub").mkdir()
+    (submitted / "sub" / "ipykernel_launcher.py").write_text("raise SystemExit('ours now')")
+    done = nbgrader(course.root, "autograde", "distilbert")
     assert done.returncode == 0, done.stderr[-3000:]
-    assert scores(other) == ours
+    shutil.copytree(course.submitted("barbara", "distilbert"), course.submitted("ada", "distilbert"))
+    return Stock(course, {student: ours[student] for student in STUDENTS})
 
 
 @pytest.mark.slow
-def test_what_a_submission_brings_along_is_not_copied_into_autograded(sample):
-    folder = sample.submitted("ada", "distilbert")
-    secret = sample.root / "secret.txt"
-    secret.write_text("the instructor's")
-    (folder / "notes.txt").symlink_to(secret)
-    (folder / "sub").mkdir()
-    (folder / "sub" / "ipykernel_launcher.py").write_text("raise SystemExit('ours now')")
-    done = nbgrader(sample.root, "autograde", "distilbert", "--student", "ada")
-    assert done.returncode == 0, done.stderr[-3000:]
-    left = {path.name for path in sample.autograded("ada", "distilbert").iterdir()}
-    assert left == {
-        *(f"{path.name}" for path in (sample.root / "release" / "distilbert").glob("*.ipynb")),
-        "verdicts.json",
+def test_nbgrader_autograde_gives_the_grades_of_autograder_grade(stock):
+    assert scores(stock.course) == stock.ours
+    assert {name: sum(score for score, _ in cells.values()) for name, cells in stock.ours.items()} == {
+        name: EXPECTED[name] for name in STUDENTS
     }
-    assert scores(sample)["ada"]["embeddings"] == (5.0, False)
+
+
+@pytest.mark.slow
+def test_what_a_submission_brings_along_is_not_copied_into_autograded(stock):
+    left = {path.name for path in stock.course.autograded("grace", "distilbert").iterdir()}
+    released = (stock.course.root / "release" / "distilbert").glob("*.ipynb")
+    assert left == {*(path.name for path in released), "verdicts.json"}
+
+
+@pytest.mark.slow
+def test_nbgrader_autograde_stores_the_policys_penalty_and_not_the_students_time(stock):
+    with Gradebook(stock.course.db_url) as gradebook:
+        submission = gradebook.find_submission("distilbert", "barbara")
+        stored = {one.name: (one.score, one.late_submission_penalty) for one in submission.notebooks}
+        assert submission.timestamp == LATE.replace(tzinfo=None)
+    assert stored == {
+        "1_embedding": (5.0, 1.0),
+        "2_attention_block": (20.0, 4.0),
+        "3_model_assembly": (0.0, None),
+        "4_attention_visualization": (0.0, None),
+    }
+    by_name = {row.student.id: row for row in gather(stock.course, "distilbert").rows}
+    assert (by_name["barbara"].score, by_name["barbara"].state) == (20.0, "graded")
+    assert (by_name["ada"].score, by_name["ada"].state) == (None, "infrastructure")
 
 
 DAMAGE = (deleted, answer_renamed, as_format_3)

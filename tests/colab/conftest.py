@@ -32,7 +32,7 @@ class Colab:
 
     def run(self, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.python, *words], cwd=folder, env=self.environment, capture_output=True, text=True, timeout=300
+            [self.python, *words], cwd=folder, env=self.environment, capture_output=True, text=True, timeout=600
         )
 
 

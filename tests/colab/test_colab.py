@@ -71,10 +71,10 @@ def test_a_published_notebook_runs_alone(errors: dict[str, list[list[str]]], not
 def test_a_published_notebook_runs_the_same_in_jupyters_kernel(
     colab: Colab, repository: Path, errors: dict[str, list[list[str]]], tmp_path: Path
 ) -> None:
-    (tmp_path / "1_models").mkdir()
-    shutil.copy(repository / "release" / "encoder_lab" / "1_models.ipynb", tmp_path / "1_models")
-    (found,) = run_notebooks(colab, tmp_path, "kernel", "1_models/1_models.ipynb").values()
-    assert found == errors["encoder_lab/1_models.ipynb"]
+    (tmp_path / "1_attention").mkdir()
+    shutil.copy(repository / "release" / "numpy_attention" / "1_attention.ipynb", tmp_path / "1_attention")
+    (found,) = run_notebooks(colab, tmp_path, "kernel", "1_attention/1_attention.ipynb").values()
+    assert found == errors["numpy_attention/1_attention.ipynb"]
 
 
 @needs_git

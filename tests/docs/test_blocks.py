@@ -94,7 +94,7 @@ def type_in(root: Path, command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONWARNINGS": "ignore"}
     shell = ["bash", "-c", command]
-    done = subprocess.run(shell, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(shell, cwd=root, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
     return done.stdout
 

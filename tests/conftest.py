@@ -28,7 +28,10 @@ RERUN_FOLDERS = {"browser"}
 LATE = ("TimeoutException", "StaleElementReferenceException", "ElementNotInteractableException",
         "ElementClickInterceptedException")  # fmt: skip
 #: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
-SHARING_FOLDERS = {"browser", "ci", "colab", "exports", "feedback", "pipeline"}
+SHARING_FOLDERS = {
+    "browser", "ci", "colab", "collect", "docs", "exports", "feedback", "kit", "pipeline", "publish", "report",
+    "silent",
+}  # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,3 +50,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=LATE))
         if folders & SHARING_FOLDERS:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    # files with slow tests first: short ones are left for the worker that is done before the other
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

@@ -37,7 +37,8 @@ def test_the_sample_class_gets_the_points_of_autograder_grade_and_nothing_else_i
 ):
     before = everything_in(sample.root)
     (tmp_path / "all").mkdir()
-    for student, deserved in EXPECTED.items():
+    for student in ("barbara", "edsger", "grace", "mallory"):  # half, damaged, wrong, forged
+        deserved = EXPECTED[student]
         code, out, _ = ci(sample.submitted(student, "distilbert"), "--student", student)
         results = json.loads((tmp_path / "out" / "results.json").read_text())
         assert (code, results["score"]) == (0, deserved), student

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -24,14 +25,19 @@ from tests.feedback.injections import HACK, OUTPUTS, TEXTS, extra
 CSP = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
 
 
-def formgrader_page(notebook: Path) -> str:
-    """What nbgrader's SubmissionHandler sends to the instructor's browser."""
+@cache
+def formgrader_exporter() -> HTMLExporter:
     config = Config()
     config.HTMLExporter.template_name = "formgrade"
     config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    return HTMLExporter(config=config)
+
+
+def formgrader_page(notebook: Path) -> str:
+    """What nbgrader's SubmissionHandler sends to the instructor's browser."""
     names = ("assignment_id", "notebook_id", "submission_id", "student", "last_name", "first_name", "notebook_path")
     resources: dict[str, object] = dict.fromkeys(names, "x") | {"index": 0, "total": 1, "base_url": ""}
-    page, _ = HTMLExporter(config=config).from_filename(str(notebook), resources=resources)
+    page, _ = formgrader_exporter().from_filename(str(notebook), resources=resources)
     return str(page)
 
 

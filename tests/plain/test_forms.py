@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.authoring.check import check_exercises
 from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
 from autograder.model.cells import grade_id, split_hidden
@@ -159,6 +160,11 @@ def test_every_cell_of_an_old_notebook_has_an_id(assignment):
 def test_data_files_and_files_to_hand_in_are_those_of_nbgraders_settings(assignment):
     assert assignment.files["data/numbers.csv"] == b"1,2,3\n"
     assert assignment.deliverables == {"helper.py"}
+
+
+@pytest.mark.slow
+def test_a_course_without_exercises_has_no_sample_answers_to_try(assignment):
+    assert check_exercises(assignment) == []
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ GUIDE = (ROOT / "docs" / "from-nbgrader.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("stock and ours")
 def test_the_guide_is_followed_to_the_letter_and_all_three_ways_give_the_same_points(
     both: dict[str, Graded], tmp_path: Path
 ) -> None:

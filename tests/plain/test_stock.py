@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.model.verdict import read
 from tests.plain import quickstart, styles
 from tests.plain.conftest import Graded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stock and ours")]
 #: Stock nbgrader takes every line on stderr for a failed test.
 STDERR = "styles/warned"
 #: The kernel of this one dies; stock nbgrader then has no grade at all for the notebook, however right the rest is.
@@ -44,8 +45,6 @@ def test_a_crash_costs_the_cells_that_meet_it_and_no_other(both: dict[str, Grade
 def test_the_only_cell_judged_in_the_students_kernel_is_the_one_that_deletes_a_name(both: dict[str, Graded]) -> None:
     course = both["ps1"].course
     assert course is not None
-    from autograder.model.verdict import read
-
     for assignment, inside in (("ps1", {"sum_of_squares_uses_squares"}), ("styles", set())):
         verdict = read(course.autograded("ada", assignment) / "verdicts.json")
         cells = [cell for notebook in verdict.notebooks for cell in notebook.cells]

@@ -46,10 +46,15 @@ def read_test(cell: NotebookNode, ok_format: bool) -> OtterTest:
         tree = ast.parse(source)
     except SyntaxError as error:
         raise GradingError(f"is no Python: {error.msg}") from error
-    source = _as_asserts(source, tree, cell.outputs, notes) if ok_format else _called(source, tree, notes)
+    hidden = bool(config.get("hidden", hidden))
+    if ok_format:
+        # a line that stands in hidden and in visible tests would be a leak
+        source = _as_asserts(source, tree, cell.outputs, notes, "output" if hidden else "printed")
+    else:
+        source = _called(source, tree, notes)
     if message := config.get("failure_message"):
         source = _with_message(source, str(message))
-    return OtterTest(source, bool(config.get("hidden", hidden)), config.get("points"), tuple(notes))
+    return OtterTest(source, hidden, config.get("points"), tuple(notes))
 
 
 def _config(text: str) -> dict[str, Any]:
@@ -92,12 +97,12 @@ def plain(points: float) -> float:
     return int(points) if float(points).is_integer() else float(points)
 
 
-def _as_asserts(source: str, tree: ast.Module, outputs: list[NotebookNode], notes: list[str]) -> str:
+def _as_asserts(source: str, tree: ast.Module, outputs: list[NotebookNode], notes: list[str], name: str) -> str:
     """A test whose stored output is what otter expects, as an assert."""
     printed, shown = _stored(outputs)
     last = tree.body[-1] if tree.body else None
     if not isinstance(last, ast.Expr):
-        return source if not printed else _printing(source, printed)
+        return source if not printed else _printing(source, printed, name)
     expression = ast.get_source_segment(source, last.value) or ""
     before = "\n".join(source.split("\n")[: last.lineno - 1])
     if not shown and not printed:
@@ -107,10 +112,10 @@ def _as_asserts(source: str, tree: ast.Module, outputs: list[NotebookNode], note
             notes.append("it has no stored output, so it only has to run without an error")
         return source
     if not shown:
-        return _printing(source, printed)
+        return _printing(source, printed, name)
     if printed:
         code = f"{before}\nshown = {expression}" if before else f"shown = {expression}"
-        return f"{_printing(code, printed)}\n{_assertion('shown', ast.Name('shown'), shown)}"
+        return f"{_printing(code, printed, name)}\n{_assertion('shown', ast.Name('shown'), shown)}"
     return f"{before}\n{_assertion(expression, last.value, shown)}".lstrip("\n")
 
 
@@ -153,11 +158,11 @@ def _is_literal(text: str) -> bool:
     return True
 
 
-def _printing(source: str, printed: str) -> str:
+def _printing(source: str, printed: str, name: str) -> str:
     body = "\n".join(f"    {line}" if line.strip() else line for line in source.split("\n"))
     return (
         "from contextlib import redirect_stdout\nfrom io import StringIO\n"
-        f"with redirect_stdout(StringIO()) as printed:\n{body}\nassert printed.getvalue() == {printed!r}"
+        f"with redirect_stdout(StringIO()) as {name}:\n{body}\nassert {name}.getvalue() == {printed!r}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from nbformat import NotebookNode
 
 from autograder import cli
 from autograder.model import cells
-from tests.convert.notebook import code, notebook, raw, text
+from autograder.release.verify import without_markers
+from tests.convert.notebook import code, notebook, question, raw, text
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "from-otter.md").read_text(encoding="utf-8")
 WRITTEN, _, RESULT = GUIDE.partition("In the folder of the course")
@@ -100,3 +102,42 @@ def test_files_of_the_assignment_come_along_and_those_that_cannot_are_named(cour
 def test_a_name_that_is_no_folder_is_refused(course, capsys, name):
     assert cli.main(["convert", "otter", "hw01.ipynb", f"--assignment={name or '.'}"]) == 2
     assert "no name of an assignment" in capsys.readouterr().err
+
+
+def richer() -> NotebookNode:
+    """The page's notebook, with a test of printed text, a test function's asserts and a shown array behind it."""
+    made = example()
+    greet = code('def greet(name):\n    print("Hello", name) # SOLUTION')
+    tests = (
+        code("greet('Ada')", printed="Hello Ada\n"),
+        code("# HIDDEN\n[greet(x) for x in 'ab'][0] is None", "True", "Hello a\nHello b\n"),
+    )
+    made.cells[1:1] = [code("import numpy as np\nimport otter\ngrader = otter.Notebook()")]
+    made.cells += question("greet", *tests, solution=greet, config="points: 2")
+    double = code("def double(x):\n    # BEGIN SOLUTION\n    return 2 * x\n    # END SOLUTION")
+    shown = code("double(np.arange(2.5))", "array([0., 2., 4.])")
+    made.cells += question("double", shown, solution=double)
+    return made
+
+
+@pytest.mark.slow
+def test_a_converted_notebook_is_released_and_graded(course, capsys):
+    nbformat.write(richer(), course / "hw01.ipynb")
+    assert cli.main(["convert", "otter", "hw01.ipynb"]) == 0
+    assert cli.main(["release", "hw01"]) == 0, capsys.readouterr()
+    released = (course / "release" / "hw01" / "hw01.ipynb").read_bytes()
+    assert b"-5" not in released and b"minus" not in released and b"# nine = ..." in released
+    source = nbformat.read(course / "source" / "hw01" / "hw01.ipynb", as_version=4)
+    solved = nbformat.reads(released.decode(), as_version=4)
+    for cell, answer in zip(solved.cells, source.cells, strict=True):
+        if cells.is_solution(cell):
+            cell.source = without_markers(answer.source)
+    for student, data in {"untouched": released, "solved": nbformat.writes(solved).encode()}.items():
+        folder = course / "submitted" / student / "hw01"
+        folder.mkdir(parents=True)
+        (folder / "hw01.ipynb").write_bytes(data)
+    capsys.readouterr()
+    assert cli.main(["grade", "hw01", "--workers", "1", "--json"]) == 0
+    rows = {row["student"]: row for row in json.loads(capsys.readouterr().out)["students"]}
+    assert {name: row["points_so_far"] for name, row in rows.items()} == {"solved": 5, "untouched": 0}
+    assert rows["solved"]["waiting"] and rows["solved"]["max_points"] == 8

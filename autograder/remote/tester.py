@@ -25,6 +25,9 @@ MAX_WATCHED = 64
 _ALLOWED = frozenset(OPERATIONS) - {"__dir__", "isinstance", "issubclass", "copy", "deepcopy", "delattr"}
 
 
+_NOTHING = object()
+
+
 class _Stale(RemoteDied):
     """The student's kernel is another one than before."""
 
@@ -44,6 +47,7 @@ class Remote(Connection):
         self._space = namespace
         self._session: str | None = None
         self._bound: set[str] = set()
+        self._given: dict[str, Any] = {}  # what the names were bound to here
         self._trusted: set[int] = set()
         self._random = random_state.read()
         self._shared_classes: set[str] = set()
@@ -58,7 +62,7 @@ class Remote(Connection):
 
         Raises RemoteDied; names that were bound before and are not named now stay as they are and are not followed.
         """
-        self._bound = set(names)
+        self._bound, self._given = set(names), {}
         for name in self._bound:
             self._space.pop(name, None)
         try:
@@ -161,12 +165,12 @@ class Remote(Connection):
 
     def heard(self, message: Any, decoder: Decoder) -> None:
         for name, node in dict(message.get("names", {})).items():
-            if name not in self._bound:
-                continue
+            if name not in self._bound or self._space.get(name, _NOTHING) is not self._given.get(name, _NOTHING):
+                continue  # the test gave the name a value of its own
+            self._space.pop(name, None)
+            self._given.pop(name, None)
             if node:
-                self._space[name] = self._own_module(name, decoder.node(node[0]))
-            else:
-                self._space.pop(name, None)
+                self._space[name] = self._given[name] = self._own_module(name, decoder.node(node[0]))
 
     @staticmethod
     def _own_module(name: str, value: Any) -> Any:

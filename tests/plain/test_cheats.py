@@ -8,7 +8,7 @@ import pytest
 
 from autograder.plain.where import where_judged
 from tests.grading import ROOT
-from tests.plain.cheats.__main__ import ours
+from tests.plain.cheats.__main__ import HEAD, ours, row, said
 from tests.plain.cheats.corpus import CHEATS
 from tests.plain.cheats.course import RIGHT, WRONG, source_notebook
 from tests.plain.cheats.targets import BY_ID, TARGETS
@@ -36,6 +36,36 @@ def test_no_cheat_earns_more_than_the_honest_wrong_answer_under_it(earned):
 def test_honest_answers_earn_what_they_deserve_beside_the_cheats(earned):
     assert earned[RIGHT] == {target.id: target.points for target in TARGETS}
     assert earned[WRONG] == {target.id: target.earns for target in TARGETS}
+
+
+def rows_of_the_page() -> dict[str, list[str]]:
+    """id -> the cells of its row in the guide's table."""
+    table = PAGE.partition(f"| {' | '.join(HEAD)} |\n")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n")[1:]]
+    return {row[0]: row for row in rows}
+
+
+def test_the_guides_table_has_a_row_for_every_cheat_and_says_what_it_tries():
+    found = rows_of_the_page()
+    assert list(found) == [cheat.id for cheat in CHEATS]
+    for cheat in CHEATS:
+        by_stock, here = found[cheat.id][-2:]
+        assert found[cheat.id] == row(cheat, by_stock, here)
+        assert by_stock == "no grade" or 0 <= float(by_stock) <= BY_ID[cheat.target].points
+
+
+def test_the_guides_table_says_that_no_cheat_pays_here_and_many_do_on_stock_nbgrader():
+    targets = {cheat.id: BY_ID[cheat.target] for cheat in CHEATS}
+    found = rows_of_the_page()
+    assert all(float(one[-1]) <= targets[name].earns for name, one in found.items())
+    paying = [name for name, one in found.items() if one[-2] not in ("no grade", f"{targets[name].earns:g}")]
+    assert len(paying) > len(CHEATS) / 2
+
+
+@pytest.mark.slow
+def test_the_guides_table_has_the_points_that_each_cheat_earns_here(earned):
+    here = {cheat.id: said(earned[cheat.id], cheat.target) for cheat in CHEATS}
+    assert {name: one[-1] for name, one in rows_of_the_page().items()} == here
 
 
 def test_every_test_that_is_cheated_at_is_judged_outside():

@@ -38,6 +38,18 @@ def test_a_class_that_the_instructor_has_computes_with_the_values_of_the_test():
     kernels.test("assert Money() - 3 == 2")
 
 
+def test_a_name_that_the_test_has_bound_itself_is_never_bound_to_what_the_student_has():
+    student = "def twice(f, x):\n    globals().update(wanted=[f(x)])\n    return f(x)"
+    kernels = Kernels(student, "def half(x): return x / 2", ["twice", "wanted"])
+    with pytest.raises(AssertionError):
+        kernels.test("wanted = [2.0]\nassert twice(half, 8) == wanted[0]")
+
+
+def test_a_name_that_only_the_student_binds_follows_what_a_call_makes_of_it():
+    kernels = Kernels("def count():\n    global n\n    n = n + 1\nn = 0", names=["count", "n"])
+    kernels.test("count()\ncount()\nassert n == 2")
+
+
 def test_what_makes_a_class_is_read_from_the_instructors_text():
     source = "from collections import namedtuple\nP = namedtuple('P', 'x')\nclass A: pass\ndef f(): pass\ng = f()"
     assert classes_of(source) == {"P", "A"}

@@ -6,4 +6,4 @@ from tests.plain.cheats.channel import CHANNEL
 from tests.plain.cheats.process import PROCESS
 from tests.plain.cheats.values import VALUES
 
-CHEATS = [*CHANNEL, *PROCESS, *VALUES]
+CHEATS = sorted([*CHANNEL, *PROCESS, *VALUES], key=lambda cheat: cheat.id)

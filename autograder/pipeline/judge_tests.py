@@ -57,7 +57,8 @@ def _why(test: TestOutcome, source: str) -> tuple[str, str]:
         return bounded("A name is missing" + (f": {ended.evalue}" if not test.hidden else ".")), hint
     if test.own:
         return _stopped(test, source)
-    return _failed(test), "" if test.hidden else _TRY
+    gave = f"Your code gave {', then '.join(test.came)}." if test.came else _TRY
+    return _failed(test), "" if test.hidden else bounded(gave)
 
 
 def _stopped(test: TestOutcome, source: str) -> tuple[str, str]:

@@ -27,6 +27,7 @@ class TestOutcome:
     statement: the instructor's statement that stopped, empty where nobody knows or a student must not see it.
     message: what the instructor says in that statement. asserted: an assertion failed.
     own: whether the exception came out of the student's code; own_lines: that code's traceback, as it said.
+    came: what calls of the student's code gave to that statement, as text.
     hidden: whether it happened in a hidden part.
     """
 
@@ -38,6 +39,7 @@ class TestOutcome:
     asserted: bool = False
     own: bool = False
     own_lines: str = ""
+    came: tuple[str, ...] = ()
     hidden: bool = False
 
 

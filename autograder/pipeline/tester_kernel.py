@@ -137,15 +137,17 @@ def _outcome(finished: Finished, step: Step) -> TestOutcome:
         asserted=said["asserted"],
         own=said["own"],
         own_lines=said["own_lines"],
+        came=() if hidden else tuple(said["came"]),
         hidden=hidden,
     )
 
 
 def _is_visible(step: Step, said: Mapping[str, Any]) -> bool:
     """Whether a statement stands outside of the hidden regions of a cell that was executed in one piece."""
-    if len(step.parts) != 1 or not said["line"]:
+    line, source = said["lines"][0], step.parts[0].source
+    if len(step.parts) != 1 or not line or cells.BEGIN_HIDDEN not in source:  # a hidden piece has no markers left
         return False
-    before = step.parts[0].source.split("\n")[: said["line"]]
+    before = source.split("\n")[:line]
     begins = max((n for n, line in enumerate(before) if cells.BEGIN_HIDDEN in line), default=-1)
     ends = max((n for n, line in enumerate(before) if cells.END_HIDDEN in line), default=-1)
     return ends >= begins

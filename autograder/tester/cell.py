@@ -18,7 +18,8 @@ import numpy as np
 from IPython.core.getipython import get_ipython
 from IPython.utils.capture import capture_output
 
-from autograder.remote.tester import Remote, RemoteDied
+from autograder.remote.tester import RemoteDied
+from autograder.tester.came import RecordingRemote
 from autograder.tester.failure import failure_of
 from autograder.tester.line import Line
 
@@ -62,11 +63,12 @@ class Tester:
             os.environ.pop(name, None)  # answers that are handed over here would reach no judge: let it fail
         self._line: Line | None = None
         self._masks = self._missing = False
-        self._remote = Remote(self._ask, shell.user_ns)
+        self._remote = RecordingRemote(self._ask, shell.user_ns)
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
         self._line = Line(self._shell.kernel)
         self._remote.failures.clear()
+        self._remote.forget_values()
         self._masks |= any(_MASKS.search(source) for source, _ in task["parts"])
         self._missing |= any(_MISSING.search(source) for source, _ in task["parts"])
         self._remote.masks, self._remote.missing = self._masks, self._missing
@@ -80,10 +82,12 @@ class Tester:
             return failure_of(stopped, "", names)
         result = None
         for number, (source, hidden) in enumerate(task["parts"], 1):
+            self._remote.forget_values()
             result = self._part(source, hidden, number == len(task["parts"]))
             error = result.error_before_exec or result.error_in_exec
             if error is not None:
-                return failure_of(error, source, names) | {"hidden": hidden}
+                failure = failure_of(error, source, names)
+                return failure | {"hidden": hidden, "came": self._remote.given_to(*failure["lines"])}
         if self._remote.failures:  # whatever the test made of them
             return failure_of(RemoteDied(self._remote.failures[0]), "", names)
         return {"status": "ok", "result": _number(result.result if result else None)}

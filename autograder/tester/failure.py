@@ -14,9 +14,9 @@ _MESSAGES = ("msg", "err_msg", "message", "reason")
 
 
 def failure_of(error: BaseException, source: str, names: dict[str, Any]) -> dict[str, Any]:
-    """ename, evalue: of the exception; statement, line: the text of the cell's statement that stopped, and its line;
-    message: what the instructor says in it, empty where that is nothing; asserted: whether an assertion failed;
-    own: whether the exception came out of the student's code; own_lines: that code's traceback, as it said.
+    """ename, evalue: of the exception; statement, lines: the text of the statement that stopped, first and last line;
+    message: what the instructor says in it, empty where that is nothing; asserted: whether an assertion failed; own:
+    whether the exception came out of the student's code; own_lines: that code's traceback, as it said.
 
     names: the notebook's namespace, by which its frames are known.
     """
@@ -35,11 +35,12 @@ def failure_of(error: BaseException, source: str, names: dict[str, Any]) -> dict
         "evalue": _text(error),
         "statement": textwrap.dedent(text)[:MAX_TEXT],
         "message": _message(error, node, raised)[:MAX_TEXT],
-        "line": node.lineno if node else 0,
+        "lines": (node.lineno, _end(node)) if node else (0, 0),
         "asserted": isinstance(error, AssertionError),
         "own": isinstance(trace, str),
         "own_lines": trace[-MAX_TEXT:] if isinstance(trace, str) else "",
         "hidden": False,
+        "came": [],
     }
 
 

@@ -67,6 +67,17 @@ def test_the_line_of_the_student_that_stopped_is_named():
     assert check.hint == "It stopped at: return y.missing"
 
 
+def test_the_values_that_came_are_said_of_a_visible_test_and_never_those_that_were_expected():
+    hidden = test("### BEGIN HIDDEN TESTS\nassert square(7) == 49\n### END HIDDEN TESTS", "hidden")
+    visible = test("expected = 40 + 9\nassert square(7) == expected", "visible")
+    done = graded(assignment(SQUARE, visible, hidden), {"square_answer": "def square(x):\n    return [x, {'a': 1.5}]"})
+    seen, unseen = done.verdict.notebooks[0].cells
+    assert seen.checks[0].message == "This test failed: assert square(7) == expected"
+    assert seen.checks[0].hint == "Your code gave [7, {'a': 1.5}]."
+    assert "49" not in str(done.notebooks["nb"].cells[1].outputs)
+    assert (unseen.checks[0].message, unseen.checks[0].hint) == ("A hidden test failed.", "")
+
+
 PROBE = """
 import gc, sys
 traced = set()

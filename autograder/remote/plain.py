@@ -104,7 +104,7 @@ _plain(int, hex, lambda text: int(text, 16), checked=str)
 _plain(str, lambda text: to_text(text.encode("utf-32-le", "surrogatepass")),
        lambda text: to_bytes(text).decode("utf-32-le", "surrogatepass"))  # fmt: skip
 _plain(complex, lambda z: [z.real, z.imag], lambda parts: complex(*[expect(part, float) for part in parts]))
-_plain(float, float, float, checked=float)
+_plain(float, float.__pos__, float, checked=float)
 _plain(bytes, to_text, to_bytes)
 _plain(type(...), lambda _: 0, lambda _: ..., tag="ellipsis")
 _plain(type(NotImplemented), lambda _: 0, lambda _: NotImplemented, tag="not implemented")

@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: help setup demo test test-fast release check bench clean
+.PHONY: help setup demo test test-fast release mutants check bench clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -34,6 +34,10 @@ test-fast: setup
 ## make release    students' notebooks from the instructors', with every proof
 release: setup
 	$(BIN)/autograder release
+
+## make mutants    changes every solution a little: each change must cost points; writes docs/checks.md
+mutants: setup
+	$(BIN)/autograder mutants --workers 2 --table docs/checks.md
 
 ## make check      ruff and mypy
 check: setup

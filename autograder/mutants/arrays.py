@@ -134,7 +134,8 @@ def results(source: Source) -> Iterator[Edit]:
         value = f"({source.of(node.value)})"
         endings = (".half().float()", ".int()", ".detach()", ".double()") if torch else (".astype(int)", ".tolist()")
         for ending in (*endings, " * 2", "[:1]"):
-            yield source.replaced("result", node.value, value + ending)
+            operator = "detach" if ending == ".detach()" else "result"
+            yield source.replaced(operator, node.value, value + ending)
         yield source.replaced("result", node.value, "-" + value)
         function = source.function(node)
         if torch and function is not None and function.name == "forward" and "F." in source.text:

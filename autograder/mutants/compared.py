@@ -50,7 +50,10 @@ class _OtherState(Exception):
 def _modes(call: Call) -> tuple[str, ...]:
     if "torch" not in sys.modules:
         return ("",)
-    return ("", "train mode", "gradients") if call.made is not None else ("", "gradients")
+    if call.source != "as called":
+        return ("",)
+    tensors = any(isinstance(value, sys.modules["torch"].Tensor) for value in _flat(call.arguments))
+    return ("", *(("train mode",) if call.made is not None else ()), *(("gradients",) if tensors else ()))
 
 
 def _ran(names: Namespace, call: Call, mode: str, state: Any) -> dict[str, Any]:

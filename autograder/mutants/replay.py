@@ -28,7 +28,7 @@ from autograder.mutants.variations import described, variations
 #: Processor seconds for one version.
 MAX_SECONDS = 90
 #: Recorded calls of one function that are varied; the others are made again as they were.
-MAX_VARIED = 6
+MAX_VARIED = 4
 
 
 class Bench:

@@ -9,8 +9,8 @@ from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant, mutants, sample
-from autograder.mutants.outcome import REJECTED, Outcome
-from autograder.mutants.parts import parts
+from autograder.mutants.outcome import Outcome
+from autograder.mutants.parts import Part, parts
 from autograder.mutants.prove import proven
 from autograder.mutants.run import Progress, tried
 from autograder.references import loader
@@ -49,16 +49,18 @@ def survey(
     left = [mutant for mutant in chosen if first[mutant.id] is None]
     outcomes = {name: outcome for name, outcome in first.items() if outcome is not None}
     outcomes |= proven(course, assignment, left, workers, progress)
-    reasons = accepted(assignment, [name for part in found for name in part.exercises])
-    for name, reason in reasons.items():
-        if name in outcomes and outcomes[name].kind not in REJECTED:
-            outcomes[name] = replace(outcomes[name], kind="accepted", said=reason)
-    return Survey(chosen, outcomes, sorted(set(reasons) - {mutant.id for mutant in every}))
+    reasons = {part: accepted(assignment, part) for part in found}
+    for mutant in chosen:
+        reason = reasons[mutant.part].get(mutant.id) or reasons[mutant.part].get(mutant.operator)
+        if reason and outcomes[mutant.id].kind == "survivor":
+            outcomes[mutant.id] = replace(outcomes[mutant.id], kind="accepted", said=reason)
+    used = {mutant.id for mutant in every} | {mutant.operator for mutant in every}
+    return Survey(chosen, outcomes, sorted({name for own in reasons.values() for name in own} - used))
 
 
-def accepted(assignment: Assignment, exercises: Sequence[str]) -> dict[str, str]:
-    """id -> reason, of the mutants that the authors of these exercises accept."""
+def accepted(assignment: Assignment, part: Part) -> dict[str, str]:
+    """id or operator -> reason, of the mutants that the authors of the part's exercises accept."""
     found: dict[str, str] = {}
-    for name in dict.fromkeys(exercises):
+    for name in part.exercises:
         found |= loader.accepted_mutants(assignment.references.folder, f"{assignment.name}/{name}")
     return found

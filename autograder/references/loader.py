@@ -72,7 +72,10 @@ def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[Sa
 
 
 def accepted_mutants(folder: Path, slug: str) -> dict[str, str]:
-    """Mutants of the solution that need not cost points: id -> the author's reason. Raises GradingError."""
+    """Mutants of the solution that may pass: id of one, or name of an operator -> the author's reason.
+
+    Raises GradingError.
+    """
     path = folder / slug / ANSWERS
     if not path.is_file():
         return {}

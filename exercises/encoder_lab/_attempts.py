@@ -18,6 +18,9 @@ Array = np.ndarray
 #: With which stand-ins (at most a few ways to make them), then with the class's own parts. Other names are no attempt.
 ATTEMPTS = (*(f"stand_in_{number}" for number in reversed(range(8))), "own")
 
+#: Looked at where they are known: how parts were asked for, and which a class has under their names.
+OPTIONAL = ("_arguments", "_parts", "_norms")
+
 
 def judge_attempts(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     came = {name.partition("/")[0] for name in answers.arrays if "/" in name}
@@ -32,7 +35,7 @@ def judge_attempts(exercise: Exercise, case: Case, answers: Answers) -> Judgemen
 def _judge(exercise: Exercise, case: Case, answers: Answers, attempt: str) -> Judgement:
     given = _of(answers.arrays, attempt)
     expected = _of(case.expected, "own" if attempt == "own" else "stand_in")
-    asked = {name: want for name, want in expected.items() if not name.endswith("_arguments") or name in given}
+    asked = {name: want for name, want in expected.items() if not name.endswith(OPTIONAL) or name in given}
     unnamed = replace(exercise, mistakes=())
     own_answers = replace(answers, arrays=given)
     judgement = compare_case(unnamed, replace(case, expected=asked), own_answers)

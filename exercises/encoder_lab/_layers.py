@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from autograder.exercise import Case, Mistake
+
 from ._arrays import linear_weight, normal
 
 Array = np.ndarray
@@ -23,6 +25,33 @@ ENCODER = (
     "intermediate_size",
     "num_hidden_layers",
 )
+
+
+def part_mistakes(*names: str) -> list[Mistake]:
+    """A part that ``__init__`` does not make under its name; the first missing one is named."""
+    return [_without(number, name, len(names)) for number, name in enumerate(names)]
+
+
+def _without(number: int, name: str, count: int) -> Mistake:
+    def answers(case: Case) -> dict[str, Array]:
+        return {"own_parts": np.arange(count) != number}
+
+    return Mistake(
+        f"part-{name}",
+        f"__init__ makes no self.{name}: the whole model cannot run with your own parts.",
+        "The comment in __init__ lists the parts and their names.",
+        answers,
+    )
+
+
+def norm_mistake(count: int) -> Mistake:
+    """Norms without scale and shift."""
+    return Mistake(
+        "norm-plain",
+        "A layer norm has no scale, or no shift, that could be learned.",
+        "nn.LayerNorm(d_model) has both, unless it is told otherwise.",
+        lambda case: {"own_norms": np.full(count, 0)},
+    )
 
 
 def encoder_sizes(*sizes: int) -> dict[str, int]:

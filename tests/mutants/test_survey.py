@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import nbformat
+import pytest
+
+from autograder.cli import main
+from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.mutants import prove, run
+from autograder.mutants.page import page, state
 from autograder.mutants.survey import Survey, survey
 from tests.exercises.tiny import ORACLE, tiny_course
 
+pytestmark = pytest.mark.slow  # a process that imports and forks, for each of them
 #: Its one case has numbers above 0 alone.
 BLIND = ORACLE.replace("generator.normal(size=5)", "1 + generator.random(size=5)")
 CAREFUL = "def double(x):\n    if (x < 0).any():\n        return x + x\n    return 2 * x\n"
@@ -16,6 +24,10 @@ def surveyed(tmp_path, answers: str = "RIGHT = []\nWRONG = []\n", oracle: str = 
     if solution:
         assignment.source["1_tiny"].cells[2].source = solution
     return survey(Course(tmp_path), assignment, "", 0, 0, 1, lambda done, of: None)
+
+
+def tiny_assignment(root) -> Assignment:
+    return Assignment.unreleased(Course(root), "tiny")
 
 
 def kinds(found: Survey) -> dict[str, str]:
@@ -41,3 +53,43 @@ def test_what_nothing_tells_apart_is_equivalent_and_says_what_was_tried(tmp_path
     outcome = found.outcomes[same[0]]
     assert outcome.kind == "equivalent"
     assert "freshly drawn cases" in outcome.said and "100 times larger" in outcome.said
+
+
+def test_an_author_may_accept_a_survivor_with_a_reason(tmp_path):
+    accepting = 'RIGHT = []\nWRONG = []\nACCEPTED = {"term": "Nobody asks for numbers below 0.", "gone-1": "old"}\n'
+    found = surveyed(tmp_path, accepting, BLIND, CAREFUL)
+    outcomes = {one.operator: found.outcomes[one.id] for one in found.chosen if one.line == 3}
+    assert (outcomes["term"].kind, outcomes["term"].said) == ("accepted", "Nobody asks for numbers below 0.")
+    assert list(found.stale) == ["gone-1"]
+
+
+def test_a_second_run_tries_nothing_again(tmp_path, monkeypatch):
+    first = surveyed(tmp_path)
+    monkeypatch.setattr(run, "try_one", lambda *_: pytest.fail("tried again"))
+    monkeypatch.setattr(prove.subprocess, "run", lambda *_, **__: pytest.fail("compared again"))
+    again = survey(Course(tmp_path), tiny_assignment(tmp_path), "", 0, 0, 1, lambda done, of: None)
+    assert again.outcomes == first.outcomes
+
+
+def test_survivors_are_listed_and_end_with_exit_code_1(tmp_path, capsys):
+    notebook = tiny_course(tmp_path, oracle=BLIND).source["1_tiny"]
+    notebook.cells[2].source = CAREFUL
+    nbformat.write(notebook, tmp_path / "source" / "tiny" / "1_tiny.ipynb")
+    code = main(["--course-dir", str(tmp_path), "mutants", "tiny", "--workers", "1"])
+    said = capsys.readouterr().out
+    assert code == 1
+    assert "+        return x\n" in said and "ACCEPTED = {id: reason}" in said
+
+
+def test_the_page_has_every_part_and_what_was_tried(tmp_path):
+    assignment = tiny_course(tmp_path, oracle=BLIND)
+    found = survey(Course(tmp_path), assignment, "", 0, 0, 1, lambda done, of: None)
+    text = page([(assignment, found)])
+    assert f"<!-- state: {state(assignment)} -->" in text
+    assert f"| doubled | {len(found.chosen)} |" in text and "fresh" in text
+
+
+def test_an_exercise_that_does_not_exist_is_said_in_one_line(tmp_path, capsys):
+    tiny_course(tmp_path)
+    assert main(["--course-dir", str(tmp_path), "mutants", "tiny", "--exercise", "trebled"]) == 2
+    assert "no autograded exercise 'trebled'" in capsys.readouterr().err

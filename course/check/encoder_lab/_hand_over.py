@@ -37,6 +37,17 @@ CLASSIFICATION = ("d_model", "num_classes", "dropout_prob")
 MODEL = (*ENCODER, *CLASSIFICATION[1:])
 
 
+def parts(owner: nn.Module, *names: str) -> list[bool]:
+    """Whether ``__init__`` made each of these parts, under its name. Asked before a stand-in takes its place."""
+    return [isinstance(getattr(owner, name, None), nn.Module) for name in names]
+
+
+def learned(owner: nn.Module, norm: str) -> int:
+    """How many of a norm's two parameters, scale and shift, it has."""
+    layer = getattr(owner, norm, None)
+    return sum(getattr(layer, name, None) is not None for name in ("weight", "bias"))
+
+
 def attention_head(models: ModuleType, case: Any) -> Answers:
     """AttentionHead.forward, with its method scaled_dot_product_attention stood in for."""
     head = models.AttentionHead(*values(case.config, HEAD))
@@ -116,6 +127,7 @@ def embeddings(models: ModuleType, case: Any) -> Answers:
     """Embeddings; also what it does in training, and to a sentence that is too long."""
     module = models.Embeddings(*values(case.config, EMBEDDINGS))
     shapes = {name: list(getattr(module, name).weight.shape) for name in ("token_embeddings", "position_embeddings")}
+    norm = {"own_norms": [learned(module, "layer_norm")]}
     output = first(case.load(module)(case.input_ids))
     torch.manual_seed(0)
     in_training = first(module.train()(case.input_ids))
@@ -125,7 +137,7 @@ def embeddings(models: ModuleType, case: Any) -> Answers:
         refuses = False
     except Exception:
         refuses = True
-    return shapes | {"output": output, "in_training": in_training, "refuses_long": refuses}
+    return shapes | norm | {"output": output, "in_training": in_training, "refuses_long": refuses}
 
 
 def encoder_layer(models: ModuleType, case: Any) -> Answers:
@@ -142,6 +154,8 @@ def encoder_layer(models: ModuleType, case: Any) -> Answers:
             layer = models.TransformerEncoderLayer(*sizes)
         asked.update(arguments("attention", ATTENTION, attention_calls))
         asked.update(arguments("feed_forward", FEED_FORWARD, network_calls))
+        asked["own_parts"] = parts(layer, "attention", "feed_forward")
+        asked["own_norms"] = [learned(layer, "layer_norm_1"), learned(layer, "layer_norm_2")]
         layer.attention, layer.feed_forward = attention, network
         _put_norms(layer, case)
         return {"output": first(layer.eval()(case.hidden_states))}
@@ -178,6 +192,7 @@ def encoder(models: ModuleType, case: Any) -> Answers:
         asked.update(listed(module, module.layers))
         asked.update(arguments("embeddings", EMBEDDINGS, embeddings_calls))
         asked.update(arguments("layer", LAYER, layer_calls[:1]))
+        asked["own_parts"] = parts(module, "embeddings")
         module.embeddings, module.layers = Fixed(case.embedded), nn.ModuleList(layers)
         return {"output": first(module.eval()(case.input_ids))}
 
@@ -215,6 +230,7 @@ def classifier(models: ModuleType, case: Any) -> Answers:
             model = models.TransformerForSequenceClassification(*sizes)
         asked.update(arguments("encoder", ENCODER, encoder_calls))
         asked.update(arguments("head", CLASSIFICATION, head_calls))
+        asked["own_parts"] = parts(model, "transformer_encoder", "classifier")
         model.transformer_encoder, model.classifier = whole, head
         return {"logits": first(model.eval()(case.input_ids))}
 

@@ -11,7 +11,7 @@ from autograder.exercise import Case, Exercise, Mistake
 from ..._attention import linear, softmax
 from .._arrays import Wrong, linear_weight, normal
 from .._attempts import judge_attempts
-from .._layers import ENCODER, encoder_sizes, encoder_weights, torch_encoder
+from .._layers import ENCODER, encoder_sizes, encoder_weights, part_mistakes, torch_encoder
 
 Array = np.ndarray
 
@@ -40,6 +40,7 @@ def _make(generator: np.random.Generator) -> list[Case]:
         expected = {
             "encoder_arguments": np.array([[sizes[name] for name in ENCODER]]),
             "head_arguments": np.array([[d_model, classes, 0.25]]),
+            "own_parts": np.array([True, True]),
             "stand_in/logits": _pooled(lambda x: x[:, 0])(case)["logits"],
             "own/logits": linear(first, weights, "classifier.linear"),
         }
@@ -61,6 +62,7 @@ LOOK_AT_FIRST = "[CLS] is the first token of every sentence; its vector stands f
 
 
 MISTAKES = [
+    *part_mistakes("transformer_encoder", "classifier"),
     Mistake(
         "M15-mean",
         "The tokens were averaged; the assignment asks for the first one.",

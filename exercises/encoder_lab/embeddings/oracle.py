@@ -10,7 +10,7 @@ from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, com
 
 from ..._attention import layer_norm
 from .._arrays import Wrong
-from .._layers import EPS, embedding_weights, torch_embedding
+from .._layers import EPS, embedding_weights, norm_mistake, torch_embedding
 
 Array = np.ndarray
 
@@ -31,6 +31,7 @@ def _make(generator: np.random.Generator) -> list[Case]:
             "position_embeddings": np.array([positions, d_model]),
             "output": torch_embedding(ids, weights),
             "refuses_long": np.array(True),
+            "own_norms": np.array([2]),
         }
         cases.append(Case(sizes, {"input_ids": ids}, weights, {}, expected))
     return cases
@@ -93,6 +94,7 @@ def _right_but_for_eps(case: Case) -> Mapping[str, Array]:
 
 
 MISTAKES = [
+    norm_mistake(1),
     Mistake(
         "M11-none",
         "The positions are missing: only the words are there.",

@@ -81,6 +81,12 @@ WRONG = [
     _stack("one layer too many", f"nn.ModuleList({NEW} for _ in range(num_hidden_layers + 1))", "M14-more"),
     _stack("as many layers as heads", f"nn.ModuleList({NEW} for _ in range(num_attention_heads))", "M14-heads"),
     _stack("arguments exchanged", f"nn.ModuleList({EXCHANGED} for _ in range(num_hidden_layers))", "encoder-order"),
+    SampleAnswer(
+        "no embeddings of its own",
+        methods={ENCODER_INIT: f"self.layers = nn.ModuleList({NEW} for _ in range(num_hidden_layers))"},
+        points=0,
+        mistake="part-embeddings",
+    ),
     _wrong("every layer fed the embeddings", "for layer in self.layers:\n    y = layer(x)\nreturn y", "M14-first"),
     _wrong("the last layer left out", "for layer in self.layers[:-1]:\n    x = layer(x)\nreturn x", "M14-behind"),
     _wrong("the first layer left out", "for layer in self.layers[1:]:\n    x = layer(x)\nreturn x", "M14-late"),

@@ -10,7 +10,7 @@ from autograder.exercise import Case, Exercise, Mistake
 
 from .._arrays import Wrong, normal
 from .._attempts import judge_attempts
-from .._layers import ENCODER, encoder_sizes, encoder_weights, torch_encoder
+from .._layers import ENCODER, encoder_sizes, encoder_weights, part_mistakes, torch_encoder
 
 Array = np.ndarray
 
@@ -29,6 +29,7 @@ def _make(generator: np.random.Generator) -> list[Case]:
         rows = {"embeddings_arguments": ENCODER[:3], "layer_arguments": ENCODER[2:5]}
         expected = {name: np.array([[sizes[key] for key in keys]]) for name, keys in rows.items()}
         expected |= {name: np.array(layers) for name in ("length", "distinct", "registered")}
+        expected["own_parts"] = np.array([True])
         case = Case(sizes, inputs, weights)
         expected["stand_in/output"] = _stack(case, range(layers))
         expected["own/output"] = torch_encoder(inputs["input_ids"], weights, sizes)
@@ -53,6 +54,7 @@ def _run(order: Callable[[int], range | list[int]]) -> Wrong:
 
 
 MISTAKES = [
+    *part_mistakes("embeddings"),
     Mistake(
         "M14-list",
         "The layers are in a plain Python list: their parameters are invisible to the model.",

@@ -11,7 +11,7 @@ from autograder.exercise import Case, Exercise, Mistake
 from ..._attention import layer_norm
 from .._arrays import Wrong, normal
 from .._attempts import judge_attempts
-from .._layers import LAYER_EPS, layer_weights, torch_layer
+from .._layers import LAYER_EPS, layer_weights, norm_mistake, part_mistakes, torch_layer
 
 Array = np.ndarray
 Step = Callable[[Array], Array]
@@ -36,6 +36,8 @@ def _make(generator: np.random.Generator) -> list[Case]:
         expected = {
             "attention_arguments": np.array([[d_model, heads]]),
             "feed_forward_arguments": np.array([[d_model, wide]]),
+            "own_parts": np.array([True, True]),
+            "own_norms": np.array([2, 2]),
             "own/output": torch_layer(inputs["hidden_states"], weights, heads),
         }
         case = Case(sizes, inputs, weights)
@@ -82,6 +84,8 @@ LOOK_SKIP = "Each skip goes around norm and sublayer: what went in is added to w
 
 
 MISTAKES = [
+    *part_mistakes("attention", "feed_forward"),
+    norm_mistake(2),
     _wrong(
         "M8-post",
         "This is post-LN: the norms come after the additions.",

@@ -30,7 +30,27 @@ RIGHT = right_functions(
         """,
     },
 )
-WRONG = wrong_functions(
+#: Every step before is right here: nothing has been charged.
+UNSCALED = [
+    ("not scaled", "s", "M2"),
+    ("divided by d", "s / key.size(-1)", "M3"),
+    ("multiplied by the root", "s * math.sqrt(key.size(-1))", "M3-inverse"),
+    ("scaled by the number of keys", "s / math.sqrt(key.size(1))", "M3-keys"),
+    ("scaled by the number of queries", "s / math.sqrt(query.size(1))", "M3-queries"),
+    ("scaled by the values' length", "s / math.sqrt(value.size(-1))", "M3-value"),
+]
+WRONG_SCALES = wrong_functions(
+    HEAD,
+    *UNSCALED,
+    body="""
+        s = torch.bmm(query, key.transpose(1, 2))
+        s = {code}
+        if mask is not None:
+            s = s.masked_fill(mask == 0, -math.inf)
+        return torch.bmm(F.softmax(s, dim=-1), value)
+    """,
+)
+WRONG = WRONG_SCALES + wrong_functions(
     HEAD,
     ("filled with 0", "F.softmax(scores.masked_fill(mask == 0, 0.0), -1)", "M10-zero"),
     ("filled with a tiny number", "F.softmax(scores.masked_fill(mask == 0, 1e-9), -1)", "M10-zero"),
@@ -49,3 +69,7 @@ WRONG = wrong_functions(
         return torch.bmm({code}, value)
     """,
 )
+
+ACCEPTED = {
+    "detach": "Nothing is trained in this assignment: what counts is the value.",
+}

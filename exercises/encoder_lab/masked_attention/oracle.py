@@ -10,7 +10,7 @@ from autograder.exercise import Answers, Case, Exercise, Mistake, compare_case, 
 
 from ..._attention import softmax
 from .._arrays import Wrong, normal
-from .._scaled_attention import raw_scores, root, torch_attention
+from .._scaled_attention import LOOK_AXIS, LOOK_SCALE, raw_scores, root, torch_attention
 
 Array = np.ndarray
 #: The exercises in which a wrong unmasked attention is charged.
@@ -92,10 +92,87 @@ def _inverted(s: Array, mask: Array) -> Array:
     return softmax(np.where(mask == 0, s, -np.inf))
 
 
+def _rescaled(factor: Callable[[Case], float], axis: int = -1) -> Wrong:
+    """The output, with the mask as it should be, of somebody whose scaled scores are wrong by a factor."""
+
+    def answers(case: Case) -> Mapping[str, Array]:
+        scores = factor(case) * raw_scores(case) / root(case)
+        hidden = np.broadcast_to(case.inputs["mask"], scores.shape) == 0
+        with np.errstate(invalid="ignore"):
+            weights = softmax(np.where(hidden, -np.inf, scores), axis)
+        return {"output": weights @ case.inputs["value"].astype(np.float64)}
+
+    return answers
+
+
+def _by_size(name: str, axis: int) -> Callable[[Case], float]:
+    """The factor of somebody who takes the root of another length of query, key or value."""
+    return lambda case: root(case) / float(np.sqrt(case.inputs[name].shape[axis]))
+
+
+def _uniform(case: Case) -> Mapping[str, Array]:
+    scores = raw_scores(case) / root(case)
+    mask = np.broadcast_to(case.inputs["mask"], scores.shape)
+    return {"output": np.where(mask == 0, 0.0, scores) @ case.inputs["value"].astype(np.float64)}
+
+
 LOOK_FILL = "What must a score be, for the softmax to make exactly 0 of it?"
 
 
+SCALE_MISTAKES = [
+    Mistake("M2", "With the mask, the scores are not divided by √d_k.", LOOK_SCALE, _rescaled(root)),
+    Mistake(
+        "M3",
+        "With the mask, the scores are divided by d_k itself, or by its root twice.",
+        LOOK_SCALE,
+        _rescaled(lambda case: 1 / root(case)),
+    ),
+    Mistake(
+        "M3-inverse",
+        "With the mask, the scores are multiplied by √d_k.",
+        LOOK_SCALE,
+        _rescaled(lambda case: root(case) ** 2),
+    ),
+    Mistake(
+        "M3-keys",
+        "The scores are divided by the root of the number of keys.",
+        LOOK_SCALE,
+        _rescaled(_by_size("key", 1)),
+    ),
+    Mistake(
+        "M3-queries",
+        "The scores are divided by the root of the number of queries.",
+        LOOK_SCALE,
+        _rescaled(_by_size("query", 1)),
+    ),
+    Mistake(
+        "M3-value",
+        "The scores are divided by the root of the values' length.",
+        LOOK_SCALE,
+        _rescaled(_by_size("value", 2)),
+    ),
+    Mistake(
+        "M3-batch",
+        "The scores are divided by the root of the number of sentences.",
+        LOOK_SCALE,
+        _rescaled(_by_size("query", 0)),
+    ),
+    Mistake("M1", "The softmax runs over the queries.", LOOK_AXIS, _rescaled(lambda case: 1.0, -2)),
+    Mistake(
+        "M8-sign",
+        "The scores have the wrong sign: what fits least gets most.",
+        "Query times key, divided by √d_k.",
+        _rescaled(lambda case: -1.0),
+    ),
+    Mistake(
+        "M1-none",
+        "No softmax was applied: the values are mixed by the scores themselves.",
+        "Scores, mask, softmax, weighted sum.",
+        _uniform,
+    ),
+]
 MISTAKES = [
+    *SCALE_MISTAKES,
     Mistake(
         "M10-ignored",
         "The mask changes nothing.",

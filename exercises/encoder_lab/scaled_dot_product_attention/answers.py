@@ -37,12 +37,26 @@ WRONG = [
         ("scaled too late", "F.softmax(scores, -1) / root @ value", "M3-late"),
         ("softmax of the mixture", "F.softmax(scores / root @ value, -1)", "M9"),
         ("every value alike", "torch.full_like(scores, 1 / scores.size(-1)) @ value", "M9-mean"),
+        ("cut to a query's length", "(F.softmax(scores / root, -1) @ value)[..., : query.size(-1)]", "cut-width"),
         ("weights transposed", "F.softmax(scores / root, -1).transpose(1, 2) @ value", ""),
         body="""
         scores = query @ key.transpose(1, 2)
         root = math.sqrt(key.size(-1))
         return {code}
     """,
+    ),
+    SampleAnswer(
+        "cut to the number of keys",
+        function(
+            HEAD,
+            """
+            scores = query @ key.mT / math.sqrt(key.size(-1))
+            return (scores.softmax(-1) @ value)[:, : key.size(1)]
+            """,
+        ),
+        points=0,
+        mistake="cut-queries",
+        unseen=True,
     ),
     SampleAnswer(
         "not scaled, with a mask neither: paid for once",

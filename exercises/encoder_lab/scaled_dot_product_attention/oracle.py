@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, compare_case, compare_value, not_charged_twice
+from autograder.exercise import Answers, Case, Exercise, Mistake, compare_case, compare_value, not_charged_twice
 
-from .._arrays import normal
+from .._arrays import Wrong, normal
 from .._scaled_attention import MIX_MISTAKES, raw_scores, torch_attention
 
 Array = np.ndarray
@@ -16,7 +18,8 @@ STEPS_BEFORE = ("encoder_lab/attention_scores", "encoder_lab/attention_weights")
 
 def _make_attention(generator: np.random.Generator) -> list[Case]:
     cases = []
-    for batch, n, m, d, e in ((2, 5, 7, 4, 3), (3, 6, 6, 9, 5), (2, 4, 4, 4, 4)):
+    # queries more and fewer than keys, values longer and shorter than queries
+    for batch, n, m, d, e in ((2, 5, 7, 4, 3), (3, 6, 6, 9, 5), (2, 4, 4, 4, 4), (3, 7, 4, 3, 6)):
         inputs = {
             "query": normal(generator, batch, n, d, size=1.3),
             "key": normal(generator, batch, m, d, size=1.3),
@@ -47,6 +50,33 @@ def _is_mixture(weights: Array) -> bool:
     return bool(np.isfinite(weights).all()) and float((np.abs(weights) > 1e-6).mean()) > 0.5
 
 
+def _cut(axis: int, of: str, along: int) -> Wrong:
+    """The output without what goes beyond another array's length; nothing to tell where nothing does."""
+
+    def answers(case: Case) -> Mapping[str, Array]:
+        whole, length = case.expected["output"], case.inputs[of].shape[along]
+        return {"output": whole.take(range(length), axis)} if whole.shape[axis] > length else {}
+
+    return answers
+
+
+CUT_MISTAKES = [
+    Mistake(
+        "cut-width",
+        "The output is cut to the length of a query.",
+        "Each query gets a mix of values, as long as a value.",
+        _cut(2, "query", 2),
+    ),
+    Mistake(
+        "cut-queries",
+        "The output is cut to the number of keys.",
+        "There is one vector for each query.",
+        _cut(1, "key", 1),
+    ),
+]
 EXERCISE = Exercise(
-    _make_attention, not_charged_twice(compare_case, STEPS_BEFORE, _follows), MIX_MISTAKES, framework="torch"
+    _make_attention,
+    not_charged_twice(compare_case, STEPS_BEFORE, _follows),
+    [*MIX_MISTAKES, *CUT_MISTAKES],
+    framework="torch",
 )

@@ -20,3 +20,8 @@ WRONG = [
     SampleAnswer("nothing", "true_statements = None", points=0),
     SampleAnswer("a number", "true_statements = 3", points=0),
 ]
+
+ACCEPTED = {
+    "pretraining-bff1572d": "The order of the letters is free.",
+    "pretraining-f4f3c9c4": "The order of the letters is free.",
+}

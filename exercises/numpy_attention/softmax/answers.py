@@ -52,6 +52,13 @@ RIGHT = [
 
 WRONG = [
     SampleAnswer(
+        "the smallest subtracted",
+        changes=(("x.max(", "x.min("),),
+        points=2,
+        mistake="M1-min-shift",
+        unseen=True,
+    ),
+    SampleAnswer(
         "over the columns",
         as_softmax("e = np.exp(x - x.max(0, keepdims=True))\nreturn e / e.sum(0, keepdims=True)"),
         points=0,

@@ -27,6 +27,7 @@ Array = np.ndarray
 def make(generator: np.random.Generator) -> list[Case]:
     cases = [_case(generator.normal(0, 1.5, shape)) for shape in ((3, 5), (6, 4))]
     far = np.array([[900.0], [-900.0], [0.0]]) + generator.normal(0, 1.5, (3, 5))
+    far[2, 1] -= 1600  # within one row: only its largest number may be subtracted
     return [*cases, _case(far, large=True)]
 
 
@@ -40,6 +41,13 @@ def _case(scores: Array, large: bool = False) -> Case:
 
 def _with(kind: str) -> Callable[[Case], Mapping[str, Array]]:
     return lambda case: {"weights": softmax(case.inputs["scores"], kind)}
+
+
+def _min_shift(case: Case) -> Mapping[str, Array]:
+    scores = case.inputs["scores"]
+    with np.errstate(over="ignore", invalid="ignore"):
+        exponentials = np.exp(scores - scores.min(axis=-1, keepdims=True))
+        return {"weights": exponentials / exponentials.sum(axis=-1, keepdims=True)}
 
 
 MISTAKES = [
@@ -106,6 +114,12 @@ MISTAKES = [
         "Large scores give nan: their exponential is more than a float can hold.",
         "Subtract something from each row first; it cancels in the division.",
         _with("unshifted"),
+    ),
+    Mistake(
+        "M1-min-shift",
+        "A row with numbers far apart gives nan: its smallest number was subtracted.",
+        "Which number must be subtracted, for no exponent to be above 0?",
+        _min_shift,
     ),
     Mistake(
         "M1-one-shift",

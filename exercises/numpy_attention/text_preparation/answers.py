@@ -28,3 +28,5 @@ WRONG = [
     SampleAnswer("BERT", 'prepares_text = "BERT"', points=0, mistake="PREPARES-model", unseen=True),
     SampleAnswer("numpy", 'prepares_text = "numpy"', points=0, unseen=True),
 ]
+
+ACCEPTED = {"text_preparation-a2558155": "The tokenizer is named; what is called on it is not asked for."}

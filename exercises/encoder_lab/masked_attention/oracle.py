@@ -110,6 +110,11 @@ def _by_size(name: str, axis: int) -> Callable[[Case], float]:
     return lambda case: root(case) / float(np.sqrt(case.inputs[name].shape[axis]))
 
 
+def _by_queries(case: Case) -> Mapping[str, Array]:
+    as_many = case.inputs["query"].shape[1] == case.inputs["key"].shape[1]  # then it has another name
+    return {} if as_many else _rescaled(_by_size("query", 1))(case)
+
+
 def _uniform(case: Case) -> Mapping[str, Array]:
     scores = raw_scores(case) / root(case)
     mask = np.broadcast_to(case.inputs["mask"], scores.shape)
@@ -143,7 +148,7 @@ SCALE_MISTAKES = [
         "M3-queries",
         "The scores are divided by the root of the number of queries.",
         LOOK_SCALE,
-        _rescaled(_by_size("query", 1)),
+        _by_queries,
     ),
     Mistake(
         "M3-value",

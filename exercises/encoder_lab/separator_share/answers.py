@@ -52,3 +52,5 @@ WRONG = [
         mistake="share-heads",
     ),
 ]
+
+ACCEPTED = {"separator_share-a333d6e2": "No sentence of BERT begins with [SEP]: the first token need not be looked at."}

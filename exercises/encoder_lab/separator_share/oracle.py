@@ -16,9 +16,9 @@ WORDS = ["the", "old", "bank", "river", "sees", "a", "man", "dog", "walk"]
 
 def _make(generator: np.random.Generator) -> list[Case]:
     cases = []
-    for heads, a, b, start in ((5, 3, 4, "[CLS]"), (4, 5, 2, "[CLS]"), (3, 2, 3, "[SEP]")):
+    for heads, a, b in ((5, 3, 4), (4, 5, 2)):
         words = [str(word) for word in generator.choice(WORDS, a + b, replace=False)]
-        tokens = [start, *words[:a], "[SEP]", *words[a:], "[SEP]"]
+        tokens = ["[CLS]", *words[:a], "[SEP]", *words[a:], "[SEP]"]
         attention = draw_attention(generator, heads, len(tokens), len(tokens))
         places = [i for i, token in enumerate(tokens) if token == "[SEP]"]
         expected = {"share": attention.astype(np.float64)[:, :, places].sum(-1).mean(-1)}

@@ -19,6 +19,8 @@ from autograder.plain.view import PlainCell
 _SETTING_UP = {"matplotlib", "config", "precision", "load_ext", "autoreload", "pylab"}
 #: Settings that concern what a module shows.
 _HARMLESS = ("matplotlib.pyplot.rcParams", "matplotlib.rcParams", "pandas.options", "pandas.set_option")
+#: What ``Path("...")`` is asked about a file that must be there.
+_OF_PATHS = ("exists", "is_file", "is_dir", "read_text", "read_bytes", "open", "stat")
 _HISTORY = re.compile(r"In|Out|_{1,3}|_i{1,3}|_\d+|_i\d+|_[iod]h")
 
 
@@ -64,6 +66,14 @@ def needs_the_process(cell: PlainCell) -> str | None:
         if why := reason_for_attribute(node.attr):
             return f"{why} (.{node.attr})"
     return None
+
+
+def follows_gradients(cell: PlainCell) -> str | None:
+    """A tensor comes back without the computation behind it."""
+    with_torch = any(full.partition(".")[0] == "torch" for full in cell.imported.values())
+    asked = any(node.attr in ("backward", "grad_fn") for node in cell.nodes(ast.Attribute))
+    follows = asked or any(name.startswith(("torch.autograd.", "torch.optim.")) for name, _ in cell.used)
+    return "it follows gradients through the student's computation" if with_torch and follows else None
 
 
 def imports_students_files(cell: PlainCell) -> str | None:
@@ -166,7 +176,10 @@ def works_on_files(cell: PlainCell) -> str | None:
         if name in ("open", "io.open") and _mode(node):
             return "it writes a file, and the student's code works in a folder of its own (open)"
         reads = name in ("open", "io.open", "os.path.exists", "os.path.isfile", "os.path.getsize", "numpy.load")
-        if reads or name in ("pandas.read_csv", "pathlib.Path", "numpy.loadtxt", "numpy.genfromtxt"):
+        owner = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr in _OF_PATHS else None
+        if isinstance(owner, ast.Call) and full_name(owner.func, cell.imported) == "pathlib.Path":
+            node, reads = owner, True
+        if reads or name in ("pandas.read_csv", "numpy.loadtxt", "numpy.genfromtxt"):
             path = _literal(node)
             if isinstance(path, str) and path.removeprefix("./") not in cell.files and path not in (".", ""):
                 return f"it reads {path}, which is not one of the assignment's files: the student's code writes it"
@@ -190,6 +203,7 @@ RULES: tuple[Callable[[PlainCell], str | None], ...] = (
     looks_names_up,
     assigns_into_modules,
     needs_the_process,
+    follows_gradients,
     awaits,
     works_on_files,
 )

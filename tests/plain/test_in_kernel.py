@@ -108,6 +108,7 @@ def test_the_last_cell_that_binds_a_name_says_whose_it_is():
         ("%matplotlib inline\nassert f() == 1", "def f():\n    return 1"),
         ("import sys, io\nsys.stdout = io.StringIO()", "def f():\n    return 1"),
         ("assert open('data.csv').read()", "def f():\n    return 1"),
+        ("from pathlib import Path\nassert f() == Path('a/b')", "def f():\n    return 1"),
         ("net.eval()\nassert net.mode == 'eval'", "net = Net()"),
     ],
 )
@@ -137,6 +138,7 @@ def test_what_only_looks_like_it_needs_the_students_kernel_is_judged_outside(tes
         ("import models\nassert models.f()", "imports models, which students write"),
         ("with open('out.txt', 'w') as file:\n    file.write('x')", "writes a file"),
         ("assert mean([1]) == 1\nassert open('out.txt').read()", "out.txt"),
+        ("from pathlib import Path\nassert Path('out.txt').exists()", "out.txt"),
         ("import signal\nsignal.alarm(3)", "process"),
         ("assert plt.gca().get_title()", "pyplot"),
         ("mean(", "no Python"),

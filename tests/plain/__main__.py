@@ -32,10 +32,10 @@ def main() -> int:
     ):
         told = [f"  {entry.name}: {why}" for entry, (one, why) in found.items() if one == where]
         print(*([title, *told] if told else []), sep="\n", end="\n" if told else "")
-    answers = sum(len(entry.all_answers) for entry in found if entry.can_run and not entry.only_ipython)
-    print(
-        f"{answers} answers were tried; cells whose packages are missing here: {sum(not one.can_run for one in found)}"
-    )
+    tried = [entry for entry, (where, _) in found.items() if where != "kernel" and entry.can_run]
+    answers = sum(len(entry.all_answers) for entry in tried)
+    missing = sum(not one.can_run for one in found)
+    print(f"{answers} answers were tried in both places; cells whose packages are missing here: {missing}")
     return 1 if counts["differs"] else 0
 
 

@@ -199,9 +199,8 @@ def twice(f, x):
             except Exception: pass
     return f(x)""", ""),
     Cheat("C28", "callback", "names of the test, given to the student's notebook anew with every call", """
-calls = iter(range(1000))
 def twice(f, x):
     found = f(x)
-    globals().update(wanted=[found, found], assert_equal=lambda *a: next(calls), plus_one=next(calls), x=next(calls))
+    globals().update(wanted=[found, found])
     return found""", ""),
 ]  # fmt: skip

@@ -96,20 +96,18 @@ def _outermost_shut(path: Path) -> Path | None:
 
 
 def _run(ids: Sequence[str]) -> None:
-    from tests.attacks.attempt import NOTEBOOK, fingerprint, submission
+    from tests.attacks.attempt import fingerprint, submission
     from tests.attacks.corpus import ATTACKS
     from tests.attacks.machine import MACHINE
-    from tests.attacks.test_attacks import graded, released
-    from tests.grading import filled
+    from tests.attacks.test_attacks import BRIEF, graded, released, solved
 
     course = Path(tempfile.mkdtemp()) / "course"
     shutil.copytree(ROOT / "release" / "distilbert", course / "submitted" / "other" / "distilbert")
     (course / "gradebook.db").write_bytes(b"SQLite format 3\0")
-    honest = filled("distilbert", NOTEBOOK, {})
     before = fingerprint(course)
     for attack in [one for one in (*ATTACKS, *MACHINE) if one.id in ids]:
-        verdict = graded(submission(attack, released(), course, 9)).verdict.notebooks[0]
-        after = graded(honest).verdict.points
+        verdict = graded(submission(attack, released(), course, 9), BRIEF).verdict.notebooks[0]
+        after = graded(solved()).verdict.points
         outcome = Outcome(attack.id, verdict.points, verdict.status, after, fingerprint(course) != before)
         print(json.dumps(asdict(outcome)), flush=True)
 

@@ -8,6 +8,7 @@ import shutil
 import socket
 import threading
 from dataclasses import replace
+from functools import lru_cache
 
 import nbformat
 import pytest
@@ -21,7 +22,7 @@ from autograder.pipeline.grade import grade_submission as grade
 from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
 from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
 from tests.attacks.machine import MACHINE
-from tests.grading import ROOT, assignment, filled, kernels
+from tests.grading import ROOT, alone_with, assignment, exercises_alone, filled, kernels
 from tests.pipeline.conftest import new_course
 
 # all in one worker: each looks for what the last one left running
@@ -29,6 +30,9 @@ pytestmark = pytest.mark.xdist_group("attacks")
 
 SLUG = "distilbert/embeddings"
 LIMITS = Limits(cell_seconds=6, submission_seconds=60, memory_bytes=1 << 30, processes=48, disk_bytes=64 << 20)
+#: For attacks alone: some of them take all the time that they get.
+BRIEF = replace(LIMITS, cell_seconds=3)
+TREES = (ROOT / "autograder", ROOT / "course", ROOT / "source")
 QUICK = {"T01", "T06", "T07", "T09", "T12-disk", "A01", "A11", "A30", "A51"}
 
 
@@ -41,6 +45,11 @@ def course(tmp_path_factory):
     (made.root / ".autograder").mkdir()
     (made.root / ".autograder" / "distilbert.jsonl").write_text('{"student": "other", "digest": "x"}\n')
     return made
+
+
+@pytest.fixture(scope="module")
+def untouched(course):
+    return fingerprint(course.root, *TREES)
 
 
 @pytest.fixture(scope="module")
@@ -62,24 +71,25 @@ def listener():
         yield server.getsockname()[1], heard
 
 
+@lru_cache
 def alone() -> Assignment:
-    """The assignment with nothing but the notebook that is attacked."""
-    whole = assignment("distilbert")
-    return replace(
-        whole,
-        source={NOTEBOOK: whole.source[NOTEBOOK]},
-        release={NOTEBOOK: whole.release[NOTEBOOK]},
-        files={},
-        deliverables=frozenset(),
-    )
+    """The assignment with nothing but the exercise that is attacked: its notebook without the cells that only show."""
+    source, release = exercises_alone("distilbert", NOTEBOOK, [WRONG_ANSWER])
+    return replace(alone_with(assignment("distilbert"), NOTEBOOK, source, release), files={}, deliverables=frozenset())
 
 
-def graded(data: bytes) -> Graded:
-    return grade(Submission("student", {NOTEBOOK: data}, {}, ()), alone(), kernels(), LIMITS)
+def graded(data: bytes, limits: Limits = LIMITS) -> Graded:
+    return grade(Submission("student", {NOTEBOOK: data}, {}, ()), alone(), kernels(), limits)
 
 
 def released() -> bytes:
-    return nbformat.writes(assignment("distilbert").release[NOTEBOOK]).encode()
+    return nbformat.writes(alone().release[NOTEBOOK]).encode()
+
+
+def solved(answer: str = "") -> bytes:
+    """The released notebook with this answer, or the instructor's."""
+    answers = {"embeddings_answer": answer} if answer else {}
+    return filled("distilbert", NOTEBOOK, answers, alone().release[NOTEBOOK])
 
 
 def marked(attacks: list[Attack]) -> list:
@@ -89,22 +99,21 @@ def marked(attacks: list[Attack]) -> list:
 
 
 def test_the_wrong_answer_deserves_nothing_and_the_right_one_everything():
-    assert graded(filled("distilbert", NOTEBOOK, {"embeddings_answer": WRONG_ANSWER})).verdict.points == 0
-    assert graded(filled("distilbert", NOTEBOOK, {})).verdict.points == 5
+    assert graded(solved(WRONG_ANSWER)).verdict.points == 0
+    assert graded(solved()).verdict.points == 5
 
 
 @pytest.mark.parametrize("attack", marked(ATTACKS + MACHINE))
-def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener):
+def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener, untouched):
     port, heard = listener
-    before = fingerprint(course.root, ROOT / "autograder", ROOT / "course", ROOT / "source")
     with nothing_left_running():
-        result = graded(submission(attack, released(), course.root, port))
+        result = graded(submission(attack, released(), course.root, port), BRIEF)
 
     verdict = result.verdict.notebooks[0]
     assert verdict.points == 0
     assert verdict.max_points == 5
     assert verdict.status != "infrastructure", result.log
-    assert fingerprint(course.root, ROOT / "autograder", ROOT / "course", ROOT / "source") == before
+    assert fingerprint(course.root, *TREES) == untouched
     assert not heard
 
     shown = to_json(result.verdict) + "".join(json.dumps(notebook) for notebook in result.notebooks.values())
@@ -112,13 +121,13 @@ def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener):
     assert "SENT OUT" not in shown and "SQLite format" not in shown
     assert "ENVIRON" not in shown or "PATH=/" not in shown.split("ENVIRON", 1)[1][:400]
 
-    after = graded(filled("distilbert", NOTEBOOK, {})).verdict
+    after = graded(solved()).verdict
     assert after.points == 5, "the next submission suffered"
 
 
 @pytest.mark.slow
 def test_a_right_answer_followed_by_a_crash_keeps_its_points():
-    data = json.loads(filled("distilbert", NOTEBOOK, {}))
+    data = json.loads(solved())
     data["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "id": "end",
                           "source": "import os; os._exit(1)"})  # fmt: skip
     assert graded(json.dumps(data).encode()).verdict.points == 5

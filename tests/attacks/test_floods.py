@@ -12,8 +12,8 @@ from autograder.report.readymade import ready_made
 from autograder.report.similarity import similar_pairs
 from tests.attacks.attempt import NOTEBOOK
 from tests.attacks.floods import FLOODS, Flood
-from tests.attacks.test_attacks import LIMITS, graded
-from tests.grading import ROOT, assignment, filled
+from tests.attacks.test_attacks import LIMITS, graded, solved
+from tests.grading import ROOT, assignment
 
 PATTERNS = read_course_file(ROOT).ready_made
 pytestmark = pytest.mark.xdist_group("attacks")
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("attacks")
 
 @pytest.mark.parametrize("flood", FLOODS, ids=lambda flood: flood.id)
 def test_a_flood_keeps_its_points_and_stays_small(flood: Flood):
-    result = graded(flood.submission(filled("distilbert", NOTEBOOK, {})))
+    result = graded(flood.submission(solved()))
     (verdict,) = result.verdict.notebooks
     assert verdict.points == 5
     notebook = result.notebooks[NOTEBOOK]

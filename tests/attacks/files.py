@@ -1,6 +1,7 @@
 """Submissions whose files are odd or hostile: each is laid out beside an honest class and costs itself alone.
 
-``honest`` is a solved notebook with all 5 points; a folder is ``submitted/<student>/<assignment>``.
+``honest`` is a solved notebook with all its points; a folder is ``submitted/<student>/<assignment>``. The notebook is
+one that needs no torch: a grader starts within a second.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-NAME = "1_embedding.ipynb"
+ASSIGNMENT, NOTEBOOK = "numpy_attention", "1_attention"
+NAME = f"{NOTEBOOK}.ipynb"
+FULL = 12
 
 
 @dataclass(frozen=True)
 class OddFiles:
-    """``points`` of 5, None where there is nothing to grade; ``said`` stands in a note, or in the failure."""
+    """``points`` of FULL, None where there is nothing to grade; ``said`` stands in a note, or in the failure."""
 
     id: str
     lay_out: Callable[[Path, bytes], None]
@@ -59,7 +62,7 @@ def many_ids(notebook: dict) -> None:
 
 
 def odd_kinds(notebook: dict) -> None:
-    _extra(notebook, "1", "embeddings", kind="\x1b[2J" + "k" * 100_000)
+    _extra(notebook, "1", "self_attention", kind="\x1b[2J" + "k" * 100_000)
 
 
 def folder_as_notebook(folder: Path, honest: bytes) -> None:
@@ -68,7 +71,7 @@ def folder_as_notebook(folder: Path, honest: bytes) -> None:
 
 def folder_as_notebook_beside_it(folder: Path, honest: bytes) -> None:
     (folder / NAME).mkdir()
-    (folder / "1_embedding (1).ipynb").write_bytes(honest)
+    (folder / f"{NOTEBOOK} (1).ipynb").write_bytes(honest)
 
 
 def stray_folder(folder: Path, honest: bytes) -> None:
@@ -127,13 +130,13 @@ def folder_is_a_file(folder: Path, honest: bytes) -> None:
 
 
 def other_capitals(folder: Path, honest: bytes) -> None:
-    (folder / "1_Embedding.IPYNB").write_bytes(honest)
-    (folder / "1_EMBEDDING.ipynb").write_bytes(honest)
+    (folder / "1_Attention.IPYNB").write_bytes(honest)
+    (folder / "1_ATTENTION.ipynb").write_bytes(honest)
 
 
 def two_that_differ(folder: Path, honest: bytes) -> None:
-    (folder / "1_Embedding.ipynb").write_bytes(honest)
-    (folder / "1_EMBEDDING.ipynb").write_bytes(honest + b"\n")
+    (folder / "1_Attention.ipynb").write_bytes(honest)
+    (folder / "1_ATTENTION.ipynb").write_bytes(honest + b"\n")
 
 
 def empty(folder: Path, honest: bytes) -> None:
@@ -153,16 +156,16 @@ def brackets(folder: Path, honest: bytes) -> None:
 
 
 ODD_FILES = [
-    OddFiles("surrogate", _with(lone_surrogate), 5, r"marked ?"),
-    OddFiles("escapes", _with(escapes), 5, r"\x1b]0;owned\x07"),
-    OddFiles("long-ids", _with(long_ids), 5, "xxx …"),
-    OddFiles("many-ids", _with(many_ids), 5, "more marks that the assignment does not have"),
-    OddFiles("odd-kinds", _with(odd_kinds), 5, "was there 2 times"),
+    OddFiles("surrogate", _with(lone_surrogate), FULL, r"marked ?"),
+    OddFiles("escapes", _with(escapes), FULL, r"\x1b]0;owned\x07"),
+    OddFiles("long-ids", _with(long_ids), FULL, "xxx …"),
+    OddFiles("many-ids", _with(many_ids), FULL, "more marks that the assignment does not have"),
+    OddFiles("odd-kinds", _with(odd_kinds), FULL, "was there 2 times"),
     OddFiles("folder-as-notebook", folder_as_notebook, None, "it is a folder"),
-    OddFiles("folder-and-notebook", folder_as_notebook_beside_it, 5, "was taken for 1_embedding.ipynb"),
-    OddFiles("stray-folder", stray_folder, 5, "mine.ipynb was taken for"),
-    OddFiles("no-utf8", no_utf8, 5),
-    OddFiles("no-utf8-alone", no_utf8_alone, 5, r"caf\udce9\n\x1b[31m.ipynb was taken"),
+    OddFiles("folder-and-notebook", folder_as_notebook_beside_it, FULL, "was taken for 1_attention.ipynb"),
+    OddFiles("stray-folder", stray_folder, FULL, "mine.ipynb was taken for"),
+    OddFiles("no-utf8", no_utf8, FULL),
+    OddFiles("no-utf8-alone", no_utf8_alone, FULL, r"caf\udce9\n\x1b[31m.ipynb was taken"),
     OddFiles("pipe", pipe, None, "it is no plain file"),
     OddFiles("socket", unix_socket, None, "it cannot be read"),
     OddFiles("link-to-itself", link_to_itself, None, "it is a link"),
@@ -170,7 +173,7 @@ ODD_FILES = [
     OddFiles("folder-is-a-link", folder_is_a_link, None, "is a link, perhaps to somebody else's work"),
     OddFiles("student-is-a-link", student_is_a_link, None, "is a link, perhaps to somebody else's work"),
     OddFiles("folder-is-a-file", folder_is_a_file, None, "is a file: expected a folder"),
-    OddFiles("other-capitals", other_capitals, 5, "was taken for 1_embedding.ipynb"),
+    OddFiles("other-capitals", other_capitals, FULL, "was taken for 1_attention.ipynb"),
     OddFiles("two-that-differ", two_that_differ, None, "and differ: none was taken"),
     OddFiles("empty", empty, 0, "could not be read"),
     OddFiles("truncated", truncated, 0, "could not be read"),

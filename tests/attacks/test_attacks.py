@@ -12,8 +12,10 @@ from functools import lru_cache
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.model.assignment import Assignment
+from autograder.model.course import Course
 from autograder.model.submission import Submission
 from autograder.model.verdict import to_json
 from autograder.pipeline.execute import Limits
@@ -22,8 +24,7 @@ from autograder.pipeline.grade import grade_submission as grade
 from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
 from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
 from tests.attacks.machine import MACHINE
-from tests.grading import ROOT, alone_with, assignment, exercises_alone, filled, kernels
-from tests.pipeline.conftest import new_course
+from tests.grading import ROOT, alone_with, assignment, copy_exercises, exercises_alone, filled, kernels
 
 # all in one worker: each looks for what the last one left running
 pytestmark = pytest.mark.xdist_group("attacks")
@@ -39,9 +40,14 @@ QUICK = {"T01", "T06", "T07", "T09", "T12-disk", "A01", "A11", "A30", "A51"}
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """An instructor's course with a gradebook, another student's submission and a journal."""
-    made = new_course(tmp_path_factory.mktemp("attacked") / "course")
-    other = made.submitted("other", "distilbert")
-    shutil.copytree(made.root / "release" / "distilbert", other)
+    made = Course(tmp_path_factory.mktemp("attacked"))
+    shutil.copy(ROOT / "nbgrader_config.py", made.root)
+    for folder in ("source", "release"):
+        shutil.copytree(ROOT / folder / "distilbert", made.root / folder / "distilbert")
+    copy_exercises(made.root, "distilbert")
+    with Gradebook(f"sqlite:///{made.root / 'gradebook.db'}") as gradebook:
+        gradebook.add_student("other")
+    shutil.copytree(ROOT / "release" / "distilbert", made.submitted("other", "distilbert"))
     (made.root / ".autograder").mkdir()
     (made.root / ".autograder" / "distilbert.jsonl").write_text('{"student": "other", "digest": "x"}\n')
     return made

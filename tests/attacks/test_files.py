@@ -17,8 +17,8 @@ from autograder.feedback import write_feedback
 from autograder.model.course import Course
 from autograder.pipeline.execute import Limits
 from autograder.report import write_report
-from benchmarks.courses import ASSIGNMENT, make_course
-from tests.attacks.files import NAME, ODD_FILES, OddFiles
+from benchmarks.courses import make_course, without_warm_modules
+from tests.attacks.files import ASSIGNMENT, FULL, NAME, NOTEBOOK, ODD_FILES, OddFiles
 
 pytestmark = pytest.mark.xdist_group("odd files")
 
@@ -26,7 +26,8 @@ pytestmark = pytest.mark.xdist_group("odd files")
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory) -> tuple[Course, dict[str, Row], list[Row]]:
     """A class of one honest student and everybody else, with the rows of the table."""
-    course = make_course(tmp_path_factory.mktemp("odd") / "course", 1, only="1_embedding")
+    folder = tmp_path_factory.mktemp("odd") / "course"
+    course = without_warm_modules(make_course(folder, 1, only=NOTEBOOK, assignment=ASSIGNMENT))
     (course.root / "submitted" / "student0000").rename(course.root / "submitted" / "honest")
     honest = (course.submitted("honest", ASSIGNMENT) / NAME).read_bytes()
     for odd in ODD_FILES:
@@ -42,7 +43,7 @@ def graded(tmp_path_factory) -> tuple[Course, dict[str, Row], list[Row]]:
 
 def test_the_honest_student_has_all_points(graded):
     _, rows, _ = graded
-    assert (rows["honest"].total, rows["honest"].failure, rows["honest"].notes) == (5, "", ())
+    assert (rows["honest"].total, rows["honest"].failure, rows["honest"].notes) == (FULL, "", ())
 
 
 @pytest.mark.parametrize("odd", ODD_FILES, ids=lambda odd: odd.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ hand_over(reference("{slug}"), {value})
 """
 
 
+#: torch, whose random numbers and threads are looked at, is warm; what takes seconds to import beside it is not.
+IMPORTS = replace(imports_of(Course(ROOT)), warm=("numpy", "torch", "safetensors.torch"))
+
+
 def cell(source: str) -> NotebookNode:
     return new_code_cell(source)
 
@@ -54,14 +59,14 @@ def text(executed: NotebookNode) -> str:
 
 @pytest.fixture(scope="session")
 def fork_server() -> Iterator[KernelForkServer]:
-    with closing(KernelForkServer(imports_of(Course(ROOT)))) as started:
+    with closing(KernelForkServer(IMPORTS)) as started:
         started.ready()
         yield started
 
 
 @pytest.fixture(scope="session")
 def kernels(fork_server: KernelForkServer) -> Iterator[Kernels]:
-    with Kernels.open(fork_server=fork_server.address, imports=imports_of(Course(ROOT))) as opened:
+    with Kernels.open(fork_server=fork_server.address, imports=IMPORTS) as opened:
         yield opened
 
 

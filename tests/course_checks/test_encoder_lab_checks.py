@@ -12,8 +12,10 @@ from autograder.authoring.texts import texts_of
 from autograder.references import loader
 from course.check import encoder_lab as check
 from course.check.base import CheckFailed
-from tests.exercises.test_answers import trials
+from tests.exercises.test_answers import one_worker, trials
 from tests.grading import REFERENCES
+
+pytestmark = one_worker("encoder_lab")
 
 #: Exercise and name of the wrong answer -> what its visible check says.
 SAYS = {

@@ -15,10 +15,11 @@ from course import tutorial_parts
 from course.check import transformer_tutorial as check
 from course.check.base import CheckFailed
 from tests.exercises.answers import text_of
-from tests.exercises.test_answers import trials
+from tests.exercises.test_answers import one_worker, trials
 from tests.grading import REFERENCES, assignment, solution
 
 ASSIGNMENT = "transformer_tutorial"
+pytestmark = one_worker(ASSIGNMENT)
 
 
 def seen(exercise: str) -> list[str]:

@@ -65,12 +65,13 @@ def trials(assignment: str) -> RecordedTrials:
     return opened
 
 
+def one_worker(assignment: str) -> pytest.MarkDecorator:
+    """All that tries answers to an assignment goes to one test worker: the cells before an answer run there once."""
+    return pytest.mark.xdist_group(f"answers to {assignment}")
+
+
 def by_assignment(samples: list[Sample]) -> list[ParameterSet]:
-    """The answers to one assignment go to one test worker: what comes before an answer runs there once."""
-    return [
-        pytest.param(sample, id=str(sample), marks=pytest.mark.xdist_group(f"answers to {sample.slug.split('/')[0]}"))
-        for sample in samples
-    ]
+    return [pytest.param(one, id=str(one), marks=one_worker(one.slug.partition("/")[0])) for one in samples]
 
 
 @pytest.mark.parametrize("sample", by_assignment(everything()))

@@ -20,13 +20,17 @@ def run(root, *words: str) -> int:
     return cli.main(["--course-dir", str(root), *words])
 
 
-def test_a_course_that_holds_passes_and_is_told_what_comes_next(tmp_path, capsys):
+def test_a_course_that_holds_passes_and_its_release_does_not_try_again_what_was_checked_just_before(tmp_path, capsys):
     tiny_course(tmp_path, RIGHT + WRONG)
     assert run(tmp_path, "check") == 0
     said = capsys.readouterr().out
     assert "✓ untouched notebooks run to the end and have no points" in said
     assert "Next: autograder release tiny" in said
     assert not (tmp_path / "release").exists()
+    assert run(tmp_path, "release", "tiny") == 0
+    said = capsys.readouterr().out
+    assert "nothing has changed since" in said and "sample answers  " not in said
+    assert (tmp_path / "release" / "tiny" / "1_tiny.ipynb").is_file()
 
 
 def test_what_does_not_hold_is_listed_with_exit_code_1(tmp_path, capsys):
@@ -58,16 +62,6 @@ def test_a_mistake_that_an_exam_cannot_name_is_said_and_does_not_stop_its_releas
     tiny_course(tmp_path, RIGHT + MISNAMED)
     assert run(tmp_path, "release", "tiny") == 0
     assert "it is not called cubed" in capsys.readouterr().out
-
-
-def test_a_release_does_not_try_again_what_was_checked_just_before(tmp_path, capsys):
-    tiny_course(tmp_path, RIGHT + WRONG)
-    assert run(tmp_path, "check", "tiny") == 0
-    capsys.readouterr()
-    assert run(tmp_path, "release", "tiny") == 0
-    said = capsys.readouterr().out
-    assert "nothing has changed since" in said and "sample answers  " not in said
-    assert (tmp_path / "release" / "tiny" / "1_tiny.ipynb").is_file()
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,10 @@ from autograder.model import cells
 from autograder.references import loader
 from course.tokenizer import load_tokenizer
 from tests.exercises.models_file import FILE, models_file, solution_file, stub_file
-from tests.exercises.test_answers import trials
+from tests.exercises.test_answers import one_worker, trials
 from tests.grading import REFERENCES, ROOT, assignment
 
+pytestmark = one_worker("encoder_lab")
 GRADED = {
     cells.grade_id(cell): cells.max_points(cell)
     for notebook in assignment("encoder_lab").source.values()

@@ -13,17 +13,17 @@ import pytest
 
 from autograder.authoring.trial import Trials
 from autograder.exercise import TEXT, Answers, Case, Judgement, matches, text_array
-from autograder.model.assignment import Assignment
-from autograder.model.course import Course
 from autograder.references import loader
 from course.check import numpy_attention as check
+from tests.exercises import test_answers
 from tests.exercises.answers import text_of
-from tests.grading import REFERENCES, ROOT, grade_cells
+from tests.grading import REFERENCES, grade_cells
 
 ASSIGNMENT = "numpy_attention"
 PACKAGE = f"{loader.package(REFERENCES.folder)}.{ASSIGNMENT}"
 layers, heads = import_module(f"{PACKAGE}._layers"), import_module(f"{PACKAGE}._heads")
 LAYERS = {"self_attention": layers.single_head, "multihead_attention": layers.multi_head}
+pytestmark = test_answers.one_worker(ASSIGNMENT)
 POINTS = {"softmax": 2, "self_attention": 5, "multihead_attention": 5, "no_loops": 0}
 
 
@@ -54,10 +54,9 @@ def mistakes(judgement: Judgement) -> set[str]:
 # --- one mistake costs its own points only ----------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def trials() -> Any:
-    with Trials(Assignment.unreleased(Course(ROOT), ASSIGNMENT)) as opened:
-        yield opened
+@pytest.fixture
+def trials() -> Trials:
+    return test_answers.trials(ASSIGNMENT)
 
 
 def tried(trials: Trials, **texts: str) -> tuple[dict[str, float | None], set[str]]:

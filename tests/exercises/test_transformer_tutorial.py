@@ -12,10 +12,11 @@ from autograder.model import cells
 from autograder.model.verdict import NotebookVerdict
 from autograder.references import loader
 from tests.exercises.answers import answer, text_of
-from tests.exercises.test_answers import trials
+from tests.exercises.test_answers import one_worker, trials
 from tests.grading import REFERENCES, assignment, grade_cells, mistakes_of, solution
 
 ASSIGNMENT = "transformer_tutorial"
+pytestmark = one_worker(ASSIGNMENT)
 ATTENTION, BLOCK, TRAINING, BIAS = NOTEBOOKS = ("1_queries_keys_values", "2_transformer_block", "3_training", "4_bias")
 PACKAGE = f"{loader.package(REFERENCES.folder)}.{ASSIGNMENT}"
 

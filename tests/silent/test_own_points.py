@@ -8,10 +8,10 @@ import pytest
 
 from autograder.model.verdict import NotebookVerdict
 from tests.exercises.models_file import models_file, solution_file
-from tests.exercises.test_answers import trials
+from tests.exercises.test_answers import one_worker, trials
 from tests.grading import cell_of, grade_cells, solution
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, one_worker("encoder_lab")]
 
 
 def lost(verdict: NotebookVerdict) -> dict[str, float]:

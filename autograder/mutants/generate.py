@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass
 
 from autograder.mutants import arrays, python
-from autograder.mutants.parts import Part
+from autograder.mutants.parts import SolutionPart
 from autograder.mutants.source import Edit, Source
 
 OPERATORS = (*arrays.OPERATORS, *python.OPERATORS)  # a change that both make is called by the field
@@ -25,7 +25,7 @@ class Mutant:
     """
 
     id: str
-    part: Part
+    part: SolutionPart
     operator: str
     line: int
     before: str
@@ -44,7 +44,7 @@ class Mutant:
         return "\n".join(list(lines)[2:])
 
 
-def mutants(part: Part) -> list[Mutant]:
+def mutants(part: SolutionPart) -> list[Mutant]:
     """In the order of the text; empty where the solution is no Python."""
     try:
         source = Source(part.text, part.lines)
@@ -74,7 +74,7 @@ def _shape(text: str) -> str:
         return ""
 
 
-def _mutant(part: Part, source: Source, edit: Edit, text: str) -> Mutant:
+def _mutant(part: SolutionPart, source: Source, edit: Edit, text: str) -> Mutant:
     start, end = source.statement(edit.start)
     statement = source.data[start:end]
     changed = source.data[start : edit.start] + edit.text.encode() + source.data[edit.end : max(end, edit.end)]

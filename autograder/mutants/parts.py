@@ -15,7 +15,7 @@ from autograder.model.assignment import Assignment
 
 
 @dataclass(frozen=True)
-class Part:
+class SolutionPart:
     """One part of the solutions.
 
     place: grade id of the cell, or name of the file. text: the solution there, without markers.
@@ -37,7 +37,7 @@ class Part:
         return self.name if len(self.exercises) > 1 else self.exercises[0]
 
 
-def parts(assignment: Assignment, exercise: str = "") -> list[Part]:
+def parts(assignment: Assignment, exercise: str = "") -> list[SolutionPart]:
     """The parts in the order of the notebooks, or those of one exercise. What no graded cell looks at is left out."""
     solved = solutions(assignment)
     found = [
@@ -52,7 +52,7 @@ def parts(assignment: Assignment, exercise: str = "") -> list[Part]:
     return [part for part in found if not exercise or exercise in part.exercises]
 
 
-def _of_cell(assignment: Assignment, notebook: NotebookNode, cell: NotebookNode, text: str) -> list[Part]:
+def _of_cell(assignment: Assignment, notebook: NotebookNode, cell: NotebookNode, text: str) -> list[SolutionPart]:
     place = str(cells.grade_id(cell))
     here = notebook.cells.index(cell)
     concerned = affected(notebook, [place])
@@ -67,8 +67,8 @@ def _is_code_answer(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and cells.is_solution(cell)
 
 
-def _of_file(assignment: Assignment, file: str, text: str) -> list[Part]:
-    found: list[Part] = []
+def _of_file(assignment: Assignment, file: str, text: str) -> list[SolutionPart]:
+    found: list[SolutionPart] = []
     tree = ast.parse(text)
     for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
@@ -93,11 +93,11 @@ def _part(
     notebook: NotebookNode,
     own: list[int],
     concerned: list[int],
-) -> list[Part]:
+) -> list[SolutionPart]:
     """The part as a list; empty where no graded cell looks at it."""
     if not own:
         return []
     exercises = tuple(str(cells.grade_id(notebook.cells[index])) for index in own)
     others = tuple(str(cells.grade_id(notebook.cells[index])) for index in concerned if index not in own)
     graded = any(cells.max_points(notebook.cells[index]) for index in own)
-    return [Part(assignment.name, place, name, text, lines, exercises, others, graded)]
+    return [SolutionPart(assignment.name, place, name, text, lines, exercises, others, graded)]

@@ -25,7 +25,7 @@ from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import Outcome
-from autograder.mutants.parts import Part
+from autograder.mutants.parts import SolutionPart
 from autograder.mutants.run import KeptOutcomes, Progress
 from autograder.references.draw import draw
 from autograder.references.write import write_cases
@@ -40,7 +40,7 @@ def proven(
     """id -> ``equivalent``, ``message``, ``looks`` or ``survivor``."""
     kept = KeptOutcomes(course, assignment, "compared")
     found = {one.id: outcome for one in left if (outcome := kept.read(one)) is not None}
-    groups: dict[Part, list[Mutant]] = {}
+    groups: dict[SolutionPart, list[Mutant]] = {}
     for one in left:
         if one.id not in found:
             groups.setdefault(one.part, []).append(one)
@@ -55,7 +55,9 @@ def proven(
     return found
 
 
-def _compared(assignment: Assignment, part: Part, versions: Sequence[Mutant]) -> Iterator[tuple[Mutant, Outcome]]:
+def _compared(
+    assignment: Assignment, part: SolutionPart, versions: Sequence[Mutant]
+) -> Iterator[tuple[Mutant, Outcome]]:
     with tempfile.TemporaryDirectory(prefix="autograder-mutants-") as folder:
         task = _task(assignment, part, Path(folder))
         task["versions"] = [{"id": one.id, "text": one.text} for one in versions]
@@ -79,7 +81,7 @@ def _outcome(mutant: Mutant, found: dict[str, Any]) -> Outcome:
     return Outcome("looks" if found["differs"] else "equivalent", said=found["tried"])
 
 
-def _task(assignment: Assignment, part: Part, folder: Path) -> dict[str, Any]:
+def _task(assignment: Assignment, part: SolutionPart, folder: Path) -> dict[str, Any]:
     """What :mod:`autograder.mutants.replay` is told; writes working folder and inputs below ``folder``."""
     notebook = next(book for book in assignment.source.values() if part.exercises[0] in map(cells.grade_id, book.cells))
     graded = [index for index, cell in enumerate(notebook.cells) if cells.grade_id(cell) in part.exercises]
@@ -111,7 +113,7 @@ def _graded(cell: NotebookNode) -> list[str]:
     return [str(cells.grade_id(cell)), both.visible, both.hidden]
 
 
-def _names(part: Part) -> list[str]:
+def _names(part: SolutionPart) -> list[str]:
     """The names that the part binds at its top level."""
     first, last = part.lines
     found = []
@@ -126,7 +128,7 @@ def _is_stored(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-def _classes(part: Part) -> list[str]:
+def _classes(part: SolutionPart) -> list[str]:
     return [node.name for node in ast.parse(part.text).body if isinstance(node, ast.ClassDef)]
 
 

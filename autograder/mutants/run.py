@@ -16,7 +16,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import Outcome, rejection
-from autograder.mutants.parts import Part
+from autograder.mutants.parts import SolutionPart
 
 #: Told how many mutants are done, and of how many.
 Progress = Callable[[int, int], None]
@@ -127,7 +127,7 @@ class KeptOutcomes:
         return digest(self._states[part.name], mutant.text)
 
 
-def state(assignment: Assignment, part: Part, machine: dict[str, str]) -> str:
+def state(assignment: Assignment, part: SolutionPart, machine: dict[str, str]) -> str:
     """Digest of what the outcomes of a part's mutants depend on."""
     return digest(
         part.place, part.exercises, part.others, trusted(assignment, (*part.exercises, *part.others)), machine

@@ -10,7 +10,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant, mutants, sample
 from autograder.mutants.outcome import Outcome
-from autograder.mutants.parts import Part, parts
+from autograder.mutants.parts import SolutionPart, parts
 from autograder.mutants.prove import proven
 from autograder.mutants.run import Progress, tried
 from autograder.references import loader
@@ -58,7 +58,7 @@ def survey(
     return Survey(chosen, outcomes, sorted({name for own in reasons.values() for name in own} - used))
 
 
-def accepted(assignment: Assignment, part: Part) -> dict[str, str]:
+def accepted(assignment: Assignment, part: SolutionPart) -> dict[str, str]:
     """id or operator -> reason, of the mutants that the authors of the part's exercises accept."""
     found: dict[str, str] = {}
     for name in part.exercises:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from autograder.mutants.generate import Mutant, mutants, sample
-from autograder.mutants.parts import Part
+from autograder.mutants.parts import SolutionPart
 
 ATTENTION = '''
 class Attention(nn.Module):
@@ -32,8 +32,8 @@ class Attention(nn.Module):
 '''
 
 
-def part(text: str, name: str = "attention") -> Part:
-    return Part("course", f"{name}_answer", name, text, (1, text.count("\n") + 1), (name,), (), True)
+def part(text: str, name: str = "attention") -> SolutionPart:
+    return SolutionPart("course", f"{name}_answer", name, text, (1, text.count("\n") + 1), (name,), (), True)
 
 
 def changes(text: str) -> list[Mutant]:

@@ -54,7 +54,7 @@ WRONG = [
     SampleAnswer(
         "the smallest subtracted",
         changes=(("x.max(", "x.min("),),
-        points=2,
+        points=1,
         mistake="M1-min-shift",
         unseen=True,
     ),

@@ -15,10 +15,10 @@ from autograder.classroom.run import GradingOptions, grade_class
 from autograder.gradebook.gather import gather
 from autograder.gradebook.late.times import record_times
 from autograder.model.course import Course
-from benchmarks.courses import make_course
+from benchmarks.courses import make_course, without_warm_modules
 from demo import EXPECTED, build_sample_class
-from tests.attacks.files import ODD_FILES
-from tests.damage.test_damage import answer_renamed, as_format_3, deleted
+from tests.attacks.files import ASSIGNMENT, NAME, ODD_FILES
+from tests.damage.test_damage import as_format_3, cell, marks, position
 from tests.pipeline.conftest import graded_class, nbgrader, new_course
 
 #: Right but half, wrong, forged.
@@ -45,7 +45,7 @@ def test_nbgraders_default_lists_are_those_that_the_config_was_written_for():
     assert names(GenerateFeedback, "preprocessors") == ["GetGrades", "CSSHTMLHeaderPreprocessor"]
 
 
-def scores(course: Course, url: str | None = None) -> dict[str, dict[str, tuple[float | None, bool]]]:
+def scores(course: Course, url: str | None = None, assignment: str = "distilbert") -> dict[str, dict[str, tuple[float | None, bool]]]:
     """student -> cell -> (automatic score, waits for a human), from the gradebook."""
     with Gradebook(url or course.db_url) as gradebook:
         return {
@@ -54,7 +54,7 @@ def scores(course: Course, url: str | None = None) -> dict[str, dict[str, tuple[
                 for notebook in submission.notebooks
                 for grade in notebook.grades
             }
-            for submission in gradebook.assignment_submissions("distilbert")
+            for submission in gradebook.assignment_submissions(assignment)
         }
 
 
@@ -123,6 +123,14 @@ def test_nbgrader_autograde_stores_the_policys_penalty_and_not_the_students_time
     assert (by_name["ada"].score, by_name["ada"].state) == (None, "infrastructure")
 
 
+def deleted(notebook):
+    del notebook["cells"][position(notebook, "self_attention")]
+
+
+def answer_renamed(notebook):
+    marks(cell(notebook, "self_attention_answer"))["grade_id"] = "my_answer"
+
+
 DAMAGE = (deleted, answer_renamed, as_format_3)
 ODD = [odd for odd in ODD_FILES if odd.id in {
     "escapes", "folder-as-notebook", "folder-and-notebook", "no-utf8-alone", "link-to-another", "folder-is-a-link",
@@ -133,29 +141,30 @@ ODD = [odd for odd in ODD_FILES if odd.id in {
 @pytest.fixture(scope="module")
 def odd_class(tmp_path_factory) -> Course:
     """Two notebooks, and a class whose files are odd: nobody's is what nbgrader expects."""
-    course = make_course(tmp_path_factory.mktemp("stock") / "course", 1, only="[12]_*")
+    folder = tmp_path_factory.mktemp("stock") / "course"
+    course = without_warm_modules(make_course(folder, 1, only="[12]_*", assignment=ASSIGNMENT))
     (course.root / "submitted" / "student0000").rename(course.root / "submitted" / "honest")
-    honest = course.submitted("honest", "distilbert")
+    honest = course.submitted("honest", ASSIGNMENT) / NAME
+    content = honest.read_bytes()
     for odd in ODD:
-        folder = course.submitted(odd.id, "distilbert")
+        folder = course.submitted(odd.id, ASSIGNMENT)
         folder.mkdir(parents=True)
-        odd.lay_out(folder, (honest / "1_embedding.ipynb").read_bytes())
+        odd.lay_out(folder, content)
     for damage in DAMAGE:
-        notebook = json.loads((honest / "2_attention_block.ipynb").read_bytes())
+        notebook = json.loads(content)
         damage(notebook)
-        folder = course.submitted(damage.__name__, "distilbert")
+        folder = course.submitted(damage.__name__, ASSIGNMENT)
         folder.mkdir(parents=True)
-        (folder / "2_attention_block.ipynb").write_text(json.dumps(notebook))
-    (honest / "1_embedding.ipynb").write_bytes(b"")
+        (folder / NAME).write_text(json.dumps(notebook))
+    honest.write_bytes(b"")
     return course
 
 
 @pytest.mark.slow
 def test_odd_and_damaged_files_have_the_same_grades_under_stock_nbgrader(odd_class):
     other = Course(shutil.copytree(odd_class.root, odd_class.root.with_name("other"), symlinks=True))
-    failed = {row.student for row in grade_class(odd_class, GradingOptions("distilbert", workers=2)) if row.failure}
+    failed = {row.student for row in grade_class(odd_class, GradingOptions(ASSIGNMENT, workers=2)) if row.failure}
     assert failed == {odd.id for odd in ODD if odd.points is None}
-    done = nbgrader(other.root, "autograde", "distilbert")
-    assert scores(other) == scores(odd_class)
+    done = nbgrader(other.root, "autograde", ASSIGNMENT)
+    assert scores(other, assignment=ASSIGNMENT) == scores(odd_class, assignment=ASSIGNMENT)
     assert done.returncode == 1  # said aloud, and nobody has a zero for it
-    assert all(f"for student '{student}'" in done.stderr for student in failed)

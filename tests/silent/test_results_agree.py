@@ -404,7 +404,7 @@ def agrees_in_the_report(world: World, table: ResultsTable) -> None:
     if not results.rows:
         return
     names = ("distribution", "exercises", "class")
-    page = render(results, exercise_statistics(results.verdicts), [], dict.fromkeys(names, world.picture), {})
+    page = render(results, exercise_statistics(results.verdicts), [], dict.fromkeys(names, world.picture), {}, {})
     body = page[page.index("All totals as a table") :]
     for row in results.rows:
         (line,) = re.findall(rf"<tr><td>{row.student.id}</td>.*?</tr>", body, re.DOTALL)

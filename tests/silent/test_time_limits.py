@@ -7,6 +7,7 @@ import pytest
 
 from autograder.classroom.pace import limits_of, pace_path, record_pace
 from autograder.model.limits import Clock, Limits
+from autograder.model.verdict import NotebookVerdict
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, run
 from autograder.release import verify as release
 from tests.grading import kernels
@@ -60,7 +61,8 @@ def test_release_notes_what_the_solution_took(tmp_path, monkeypatch):
     ran = ExecutedNotebook(
         notebook, [CellOutcome(0, PartOutcome("ok", seconds=0.5), PartOutcome("ok", seconds=1.5))], tmp_path
     )
-    monkeypatch.setattr(release, "run_all", lambda *given: iter([("1_one", ran, None)]))
+    verdict = NotebookVerdict("solution", "toy", "1_one", ())
+    monkeypatch.setattr(release, "run_all", lambda *given: iter([("1_one", ran, verdict)]))
     monkeypatch.setattr(release, "_unexpected", lambda *given: iter(()))
     monkeypatch.setattr(release, "solved", lambda assignment: None)
     seconds: dict[str, dict[str, float]] = {}

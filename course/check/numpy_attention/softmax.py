@@ -70,3 +70,6 @@ def _large(name: str, function: Callable[[Array], Array]) -> None:
     with running(name, "softmax of rows of very different size", look), np.errstate(all="ignore"):
         got = function(np.array([[900.0, 900.0], [-900.0, -900.0]]))
     finite(name, "the weights, where one row is far below the other,", got, "Each row needs its own maximum.")
+    with running(name, "softmax of a row with numbers far apart", look), np.errstate(all="ignore"):
+        got = function(np.array([[-900.0, 900.0]]))
+    finite(name, "the weights of the row (-900, 900)", got, "Subtract the largest number of the row, and no other.")

@@ -56,7 +56,6 @@ WRONG = [
         changes=(("x.max(", "x.min("),),
         points=1,
         mistake="M1-min-shift",
-        unseen=True,
     ),
     SampleAnswer(
         "over the columns",

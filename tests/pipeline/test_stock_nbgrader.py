@@ -45,7 +45,9 @@ def test_nbgraders_default_lists_are_those_that_the_config_was_written_for():
     assert names(GenerateFeedback, "preprocessors") == ["GetGrades", "CSSHTMLHeaderPreprocessor"]
 
 
-def scores(course: Course, url: str | None = None, assignment: str = "distilbert") -> dict[str, dict[str, tuple[float | None, bool]]]:
+def scores(
+    course: Course, url: str | None = None, assignment: str = "distilbert"
+) -> dict[str, dict[str, tuple[float | None, bool]]]:
     """student -> cell -> (automatic score, waits for a human), from the gradebook."""
     with Gradebook(url or course.db_url) as gradebook:
         return {
@@ -168,3 +170,4 @@ def test_odd_and_damaged_files_have_the_same_grades_under_stock_nbgrader(odd_cla
     done = nbgrader(other.root, "autograde", ASSIGNMENT)
     assert scores(other, assignment=ASSIGNMENT) == scores(odd_class, assignment=ASSIGNMENT)
     assert done.returncode == 1  # said aloud, and nobody has a zero for it
+    assert all(f"for student '{student}'" in done.stderr for student in failed)

@@ -53,7 +53,7 @@ RIGHT = [
 WRONG = [
     SampleAnswer(
         "the smallest subtracted",
-        changes=(("x.max(", "x.min("),),
+        as_softmax("e = np.exp(x - x.min(1, keepdims=True))\nreturn e / e.sum(1, keepdims=True)"),
         points=1,
         mistake="M1-min-shift",
     ),

@@ -21,7 +21,7 @@ from autograder.model import cells
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_file
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
-from autograder.pipeline.judge_tests import DIED, NO_TIME, NOT_FILLED_IN, TOO_LONG, bounded, judge_test
+from autograder.pipeline.judge_tests import DIED, NO_TIME, NOT_FILLED_IN, TOO_LONG, beyond, bounded, judge_test
 from autograder.pipeline.sanitize import harmless
 from autograder.references.store import References
 
@@ -78,6 +78,9 @@ def solution_source(notebook: NotebookNode) -> str:
 def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Context) -> CellVerdict:
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
     if outcome is not None and outcome.test is not None:
+        if beyond(outcome.test, points):
+            note = f"the result of the cell '{name}' was {outcome.test.result:g}, beyond its {points:g} points"
+            context.notes.append(f"{note}; it earned none: is its test right?")
         return judge_test(name, points, outcome.test, context.source)
     hidden = outcome.hidden if outcome else None
     slugs = cells.references_of(cell.source)

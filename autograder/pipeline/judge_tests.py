@@ -31,14 +31,21 @@ def judge_test(name: str, points: float, test: TestOutcome, source: str) -> Cell
         return CellVerdict(name, status, 0.0, points, (Check(name, False, *_why(test, source)),), seconds, judged)
     if test.result is None or not points:
         return CellVerdict(name, "passed", points, points, (Check(name, True),), seconds, judged)
-    if not 0 <= test.result <= points:
+    if beyond(test, points):
+        # the number may be of the student's making
         said = f"The result of this cell is {test.result:g}, but it must be a number from 0 to its {points:g} points."
-        return CellVerdict(name, "infrastructure", None, points, (Check(name, False, said),), seconds, judged)
+        return CellVerdict(name, "failed", 0.0, points, (Check(name, False, said),), seconds, judged)
     share = test.result / points
     passed: Status = "passed" if share == 1 else "partial" if share else "failed"
     reached = f"The tests give {test.result:g} of {points:g} points."
     check = Check(name, True) if share == 1 else Check(name, False, reached)
     return CellVerdict(name, passed, test.result, points, (check,), seconds, judged)
+
+
+def beyond(test: TestOutcome, points: float) -> bool:
+    """Whether a cell ended well with a number that is no points of it."""
+    ended_well = test.ended.status == "ok" and test.result is not None and points > 0
+    return ended_well and not 0 <= test.result <= points  # type: ignore[operator]
 
 
 def _why(test: TestOutcome, source: str) -> tuple[str, str]:

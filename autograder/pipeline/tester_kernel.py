@@ -72,7 +72,14 @@ class TesterKernel:
         if ended.status != "ok":
             part = PartOutcome(ended.status, ended.ename, ended.evalue, finished.seconds)
             return TestOutcome("outside", part, own=calls.failed is not None)
-        return _outcome(finished, step)
+        try:
+            return _outcome(finished, step)
+        except (KeyError, ValueError) as error:
+            if not calls.asked:
+                raise InfrastructureError("the tester did not say how its cell ended") from error
+            part = PartOutcome("error", "NoOutcome", "the test did not say how it ended", finished.seconds)
+            self.log.append(f"cell '{cell}': the tester did not say how it ended, after calls of the student's code")
+            return TestOutcome("outside", part)
 
     def _revive(self) -> bool:
         while self._kernel is None and not self._clock.is_up:
@@ -107,9 +114,11 @@ class _Calls:
 
     def __init__(self, student: StudentKernel) -> None:
         self._student = student
+        self.asked = False
         self.failed: Finished | None = None
 
     def answer(self, request: bytes | None, seconds: float) -> bytes:
+        self.asked = True
         if request is None:
             return _NO_MESSAGE
         if self.failed is None:
@@ -121,11 +130,11 @@ class _Calls:
 
 
 def _outcome(finished: Finished, step: Step) -> TestOutcome:
-    """What the tester says of a cell. It is trusted, but what it tells of exceptions and values was the student's."""
-    try:
-        said: dict[str, Any] = json.loads(finished.values[_ENDED])
-    except (KeyError, ValueError) as error:
-        raise InfrastructureError("the tester did not say how its cell ended") from error
+    """What the tester says of a cell. It is trusted, but what it tells of exceptions and values was the student's.
+
+    Raises KeyError or ValueError where it says nothing.
+    """
+    said: dict[str, Any] = json.loads(finished.values[_ENDED])
     if said["status"] == "ok":
         return TestOutcome("outside", PartOutcome("ok", seconds=finished.seconds), said["result"])
     hidden = said["hidden"] and not _is_visible(step, said)

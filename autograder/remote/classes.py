@@ -7,7 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.remote.describe import read_signature
+from autograder.remote.describe import crosses_by_name, read_signature
 from autograder.remote.exceptions import make_class as make_exception
 from autograder.remote.function import RemoteFunction
 from autograder.remote.handle import (
@@ -86,7 +86,9 @@ class RemoteClass(RemoteMeta):
 
     def __eq__(cls, other: Any) -> bool:
         link = _class_link(cls)
-        return cls is other or (isinstance(other, type) and link is not None and is_named(link, other))
+        if cls is other or not isinstance(other, type) or link is None:
+            return cls is other
+        return not crosses_by_name(other) and is_named(link, other)  # data's own classes cross as themselves
 
     def __hash__(cls) -> int:
         return type.__hash__(cls)

@@ -40,17 +40,21 @@ def run(task: str) -> Ended:
     are only where the tester has no such name; ``classes``, those that should be classes; ``parts``, pairs of a source
     and whether what it shows is hidden.
     """
-    return Ended(_tester().run(json.loads(task)))
+    tester = _tester()
+    try:
+        return Ended(json.dumps(tester.run(json.loads(task))))
+    except BaseException as stopped:  # over what the student's code gave: it costs the cell, and is no fault of ours
+        return Ended(json.dumps(failure_of(stopped, "", {})))
 
 
 class Ended:
     """How a cell ended, as the value of an expression that the grader asked for."""
 
-    def __init__(self, content: dict[str, Any]) -> None:
+    def __init__(self, content: str) -> None:
         self._content = content
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {_MIME: json.dumps(self._content)}
+        return {_MIME: self._content}
 
 
 class Tester:
@@ -123,7 +127,7 @@ def _without_result(shell: Any) -> Iterator[None]:
 def _number(value: object) -> float | None:
     """The value of a cell's last expression where nbgrader would take it for points; None for anything else."""
     of_numpy = isinstance(value, np.integer | np.floating) and type(value).__module__ == "numpy"
-    if type(value) not in (int, float) and not of_numpy:
+    if type(value) not in {int, float} and not of_numpy:  # a set: a class of the student's may equal one by its name
         return None
     try:
         return float(value)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.model.limits import Limits
+from autograder.pipeline import tester_kernel
 from autograder.pipeline.steps import OWN, aligned, parts_of, steps_of
 from tests.plain.tiny import assignment, cell, graded, points, solution, test
 
@@ -212,10 +213,35 @@ def test_names_that_a_test_binds_are_there_for_the_cells_below():
     assert points(graded(opened)) == {"first": 1, "second": 1}
 
 
-def test_a_result_beyond_the_points_is_nobodys_grade():
+@pytest.mark.parametrize("gave", ["4", "-1", "float('nan')", "10 ** 400"])
+def test_a_result_beyond_the_points_is_none_and_told(gave):
     opened = assignment(SQUARE, test("square(2)", "shown", 2))
-    (said,) = graded(opened).verdict.notebooks[0].cells
-    assert (said.status, said.points) == ("infrastructure", None)
+    verdict = graded(opened, {"square_answer": f"def square(x):\n    return {gave}"}).verdict.notebooks[0]
+    assert [(said.status, said.points) for said in verdict.cells] == [("failed", 0)]
+    assert "beyond its 2 points" in " ".join(verdict.notes)
+
+
+POSER = """
+Named = type('{0}', (), {{'__module__': 'builtins', '__class__': {0}, '__eq__': lambda *a: True, '__len__': lambda s: 2,
+                          '__float__': lambda s: 1 / 0, '__hash__': None}})
+def square(x):
+    return Named()"""
+#: What cannot be shown in feedback.
+ODD = ["def square(x):\n    return 10 ** 1_000_000", "def square(x):\n    return {1: [10 ** 5000]}",
+       *(POSER.format(name) for name in ("list", "dict", "set", "int", "str"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", ODD, ids=range(len(ODD)))
+def test_a_value_that_cannot_be_shown_costs_its_cell_alone(answer):
+    opened = assignment(cell(HELPERS), SQUARE, test("assert type(square(2)) == int and square(2) == 4", "square", 2), TOTAL, TOTALLED)
+    assert points(graded(opened, {"square_answer": answer})) == {"square": 0, "total": 2}
+
+
+def test_a_test_that_says_nothing_after_a_call_fails_and_one_without_a_call_is_the_graders_fault(monkeypatch):
+    opened = assignment(SQUARE, test("assert square(2) == 4", "called"))
+    monkeypatch.setattr(tester_kernel, "_outcome", lambda *_: {}["ended"])
+    assert points(graded(opened)) == {"called": 0}
+    assert points(graded(assignment(SQUARE, test("assert True", "uncalled")))) == {"uncalled": None}
 
 
 def test_a_cell_that_is_judged_in_the_students_kernel_has_nbgraders_points():

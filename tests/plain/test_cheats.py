@@ -10,8 +10,10 @@ from autograder.plain.where import where_judged
 from tests.grading import ROOT
 from tests.plain.cheats.__main__ import HEAD, ours, row, said
 from tests.plain.cheats.corpus import CHEATS
-from tests.plain.cheats.course import RIGHT, WRONG, source_notebook
+from tests.plain.cheats.course import NOTEBOOKS, RIGHT, WRONG, source_notebook
 from tests.plain.cheats.targets import BY_ID, TARGETS
+
+pytestmark = pytest.mark.xdist_group("cheats")  # one test worker grades the class once
 
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
@@ -69,8 +71,9 @@ def test_the_guides_table_has_the_points_that_each_cheat_earns_here(earned):
 
 
 def test_every_test_that_is_cheated_at_is_judged_outside():
-    judged = where_judged(source_notebook(), ("helper.py",), ())
-    assert {name: one.where for name, one in judged.items()} == {target.id: "outside" for target in TARGETS}
+    for targets in NOTEBOOKS.values():
+        judged = where_judged(source_notebook(targets), ("helper.py",), ())
+        assert {name: one.where for name, one in judged.items()} == {target.id: "outside" for target in targets}
 
 
 def test_the_corpus_has_every_cheat_once_and_attacks_every_exercise():

@@ -1,9 +1,9 @@
-"""A course of one notebook with every exercise that is cheated at, and a class in which everybody cheats once."""
+"""A course with every exercise that is cheated at, a few in each notebook, and a class in which everybody cheats once."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -13,10 +13,11 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.model.course import Course
 from benchmarks.courses import call
 from tests.plain.cheats.cheat import Cheat
-from tests.plain.cheats.targets import GIVEN, HELPER, TARGETS
+from tests.plain.cheats.targets import GIVEN, HELPER, TARGETS, Target
 
 ASSIGNMENT = "cheats"
-NOTEBOOK = "tests"
+#: notebook -> its exercises. Who cheats hands in one of them: the exercises beside the attacked one are there to be hit.
+NOTEBOOKS = {f"tests_{first}": TARGETS[first : first + 3] for first in range(0, len(TARGETS), 3)}
 #: Students who do not cheat: all right, all wrong.
 RIGHT, WRONG = "right", "wrong"
 SECONDS = 15
@@ -30,28 +31,32 @@ def make_course(root: Path, cheats: Iterable[Cheat]) -> Course:
     source.mkdir(parents=True)
     (root / "nbgrader_config.py").write_text(CONFIG)
     (source / "helper.py").write_text(HELPER)
-    nbformat.write(source_notebook(), source / f"{NOTEBOOK}.ipynb")
+    for name, targets in NOTEBOOKS.items():
+        nbformat.write(source_notebook(targets), source / f"{name}.ipynb")
     call(root, "nbgrader", "generate_assignment", ASSIGNMENT)
-    released = nbformat.read(root / "release" / ASSIGNMENT / f"{NOTEBOOK}.ipynb", as_version=4)
-    answers = {RIGHT: {target.id: target.right for target in TARGETS}, WRONG: {}}
-    for student, given in answers.items():
-        _hand_in(root, student, _submission(released, given), {})
+    release = root / "release" / ASSIGNMENT
+    released = {name: nbformat.read(release / f"{name}.ipynb", as_version=4) for name in NOTEBOOKS}
+    right = {target.id: target.right for target in TARGETS}
+    for student, given in {RIGHT: right, WRONG: {}}.items():
+        _hand_in(root, student, {name: _submission(notebook, given) for name, notebook in released.items()}, {})
     for cheat in cheats:
-        _hand_in(root, cheat.id, _cheating(released, cheat), cheat.files)
+        (name,) = (name for name, targets in NOTEBOOKS.items() if cheat.target in {target.id for target in targets})
+        _hand_in(root, cheat.id, {name: _cheating(released[name], cheat)}, cheat.files)
     return Course(root)
 
 
-def _hand_in(root: Path, student: str, notebook: NotebookNode, files: dict[str, str] | object) -> None:
+def _hand_in(root: Path, student: str, notebooks: Mapping[str, NotebookNode], files: Mapping[str, str]) -> None:
     folder = root / "submitted" / student / ASSIGNMENT
-    shutil.copytree(root / "release" / ASSIGNMENT, folder)
-    nbformat.write(notebook, folder / f"{NOTEBOOK}.ipynb")
-    for name, text in dict(files).items():  # type: ignore[call-overload]
+    shutil.copytree(root / "release" / ASSIGNMENT, folder, ignore=shutil.ignore_patterns("*.ipynb"))
+    for name, notebook in notebooks.items():
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+    for name, text in files.items():
         (folder / name).write_text(text)
 
 
-def source_notebook() -> NotebookNode:
+def source_notebook(targets: Iterable[Target]) -> NotebookNode:
     cells = [_cell(GIVEN, "given", locked=True)]
-    for target in TARGETS:
+    for target in targets:
         cells.append(
             _cell(f"### BEGIN SOLUTION\n{target.right}\n### END SOLUTION", f"{target.id}_answer", solution=True)
         )

@@ -233,7 +233,9 @@ ODD = ["def square(x):\n    return 10 ** 1_000_000", "def square(x):\n    return
 
 @pytest.mark.parametrize("answer", ODD, ids=range(len(ODD)))
 def test_a_value_that_cannot_be_shown_costs_its_cell_alone(answer):
-    opened = assignment(cell(HELPERS), SQUARE, test("assert type(square(2)) == int and square(2) == 4", "square", 2), TOTAL, TOTALLED)
+    opened = assignment(
+        cell(HELPERS), SQUARE, test("assert type(square(2)) == int and square(2) == 4", "square", 2), TOTAL, TOTALLED
+    )
     assert points(graded(opened, {"square_answer": answer})) == {"square": 0, "total": 2}
 
 

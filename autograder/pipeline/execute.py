@@ -157,7 +157,7 @@ def _number_shown(outputs: Sequence[NotebookNode]) -> float | None:
     """The number that nbgrader would take for points: the cell's result, where its text is one."""
     for output in outputs:
         if output.output_type == "execute_result":
-            with contextlib.suppress(KeyError, TypeError, ValueError):
+            with contextlib.suppress(KeyError, ValueError):
                 return float(output["data"]["text/plain"])
     return None
 

@@ -146,3 +146,11 @@ def test_the_same_assertions_pass_where_they_are_in_one_process():
             continue
         passed += 1
     assert passed >= 20
+
+
+@pytest.mark.parametrize("cls", [int, float, str, list, dict, set, bool])
+def test_a_class_with_the_name_of_a_class_of_data_is_not_that_class(cls):
+    code = f"Named = type({cls.__name__!r}, (), {{'__module__': 'builtins'}})\ndef made(): return Named()"
+    kernels = Kernels(code, names=["made"])
+    kernels.test(f"assert type(made()).__name__ == {cls.__name__!r}")
+    kernels.test(f"assert type(made()) != {cls.__name__} and type(made()) not in (bytes, {cls.__name__})")

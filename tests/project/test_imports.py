@@ -1,0 +1,20 @@
+"""Programs that no other test starts as a whole can at least be imported."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from tests.grading import ROOT
+
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for folder in ("benchmarks", "demo")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_of_a_program_can_be_imported(module: str) -> None:
+    importlib.import_module(module)

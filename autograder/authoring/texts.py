@@ -10,6 +10,7 @@ from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.syntax import tree_of
 from autograder.release.verify import without_markers
 
 
@@ -53,13 +54,13 @@ def with_methods(text: str, methods: Mapping[tuple[str, str], str]) -> str:
     Raises KeyError where a method is missing, SyntaxError where the result is no Python.
     """
     for (owner, method), body in methods.items():
-        function = _method(ast.parse(text), owner, method)
+        function = _method(tree_of(text), owner, method)
         lines = text.split("\n")
         first, last = function.body[1].lineno - 1, function.end_lineno
         lines[first:last] = textwrap.indent(textwrap.dedent(body).strip("\n"), 8 * " ").split("\n")
         text = "\n".join(lines)
     if methods:
-        ast.parse(text)
+        tree_of(text)
     return text
 
 

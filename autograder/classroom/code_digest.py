@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib.util import resolve_name
 from pathlib import Path
 
+from autograder.model.syntax import tree_of
 from autograder.references import loader
 
 #: Rules and mistakes live here. What they import from elsewhere is part of the grader or of the course library.
@@ -101,7 +102,7 @@ class _Text:
 
     def __init__(self, path: Path, module: str) -> None:
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path.read_text(encoding="utf-8"))
         self.imported: dict[str, Definition] = {}
         self.defined: dict[str, list[str]] = {}
         self.uses: dict[str, set[Definition]] = {}

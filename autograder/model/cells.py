@@ -10,6 +10,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.model.syntax import tree_of
+
 BEGIN_HIDDEN = "BEGIN HIDDEN TESTS"
 END_HIDDEN = "END HIDDEN TESTS"
 
@@ -119,10 +121,10 @@ def _literal(call: ast.Call) -> str:
 def parse(source: str) -> ast.Module:
     """The syntax tree of a code cell, shell and magic lines left out. Raises SyntaxError."""
     try:
-        return ast.parse(source)
+        return tree_of(source)
     except (SyntaxError, ValueError):  # ValueError: a null byte, before Python 3.12
         try:
-            return ast.parse(without_magics(source))
+            return tree_of(without_magics(source))
         except ValueError as error:
             raise SyntaxError(str(error)) from error
 

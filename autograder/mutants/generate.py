@@ -8,6 +8,7 @@ import hashlib
 import warnings
 from dataclasses import dataclass
 
+from autograder.model.syntax import tree_of
 from autograder.mutants import arrays, python
 from autograder.mutants.parts import SolutionPart
 from autograder.mutants.source import Edit, Source
@@ -67,7 +68,7 @@ def _shape(text: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            tree = tree_of(text)
             compile(tree, "", "exec")
         return ast.dump(tree)
     except (SyntaxError, ValueError):

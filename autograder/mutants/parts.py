@@ -12,6 +12,7 @@ from autograder.authoring.slices import affected, graded_cells
 from autograder.authoring.texts import solutions
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.syntax import tree_of
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def _is_code_answer(cell: NotebookNode) -> bool:
 
 def _of_file(assignment: Assignment, file: str, text: str) -> list[SolutionPart]:
     found: list[SolutionPart] = []
-    tree = ast.parse(text)
+    tree = tree_of(text)
     for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             for notebook in assignment.source.values():

@@ -23,6 +23,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
+from autograder.model.syntax import tree_of
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import Outcome
 from autograder.mutants.parts import SolutionPart
@@ -117,7 +118,7 @@ def _names(part: SolutionPart) -> list[str]:
     """The names that the part binds at its top level."""
     first, last = part.lines
     found = []
-    for node in ast.parse(part.text).body:
+    for node in tree_of(part.text).body:
         if first <= node.lineno <= last:
             found += [node.name] if isinstance(node, ast.ClassDef | ast.FunctionDef) else []
             found += [one.id for one in ast.walk(node) if isinstance(node, ast.Assign) and _is_stored(one)]  # type: ignore[attr-defined]
@@ -129,7 +130,7 @@ def _is_stored(node: ast.AST) -> bool:
 
 
 def _classes(part: SolutionPart) -> list[str]:
-    return [node.name for node in ast.parse(part.text).body if isinstance(node, ast.ClassDef)]
+    return [node.name for node in tree_of(part.text).body if isinstance(node, ast.ClassDef)]
 
 
 def _work(assignment: Assignment, folder: Path) -> Path:

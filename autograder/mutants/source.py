@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from autograder.model.syntax import tree_of
+
 #: What holds a statement list of its own: names in it are local.
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -30,7 +32,7 @@ class Source:
 
     def __init__(self, text: str, scope: tuple[int, int] | None = None) -> None:
         self.text, self.data = text, text.encode()
-        self.tree = ast.parse(text)
+        self.tree = tree_of(text)
         self._starts = [0]
         for line in self.data.split(b"\n"):
             self._starts.append(self._starts[-1] + len(line) + 1)

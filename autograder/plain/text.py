@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from autograder.model.syntax import tree_of
+
 _COMMAND = re.compile(r"(?m)^[ \t]*[%!]|=\s*[%!]|\?\s*$")
 
 
@@ -13,7 +15,7 @@ def python(source: str) -> str:
     if not _COMMAND.search(source):
         return source
     try:
-        ast.parse(source)
+        tree_of(source)
     except (SyntaxError, ValueError):
         from IPython.core.inputtransformer2 import TransformerManager
 
@@ -24,6 +26,6 @@ def python(source: str) -> str:
 def parse(source: str) -> ast.Module:
     """The syntax tree of a code cell as IPython executes it. Raises SyntaxError."""
     try:
-        return ast.parse(python(source))
+        return tree_of(python(source))
     except (ValueError, RecursionError) as error:  # ValueError: a null byte, before Python 3.12
         raise SyntaxError(str(error)) from error

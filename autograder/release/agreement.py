@@ -24,6 +24,7 @@ from autograder.model.assignment import Assignment, read_files
 from autograder.model.course import Course
 from autograder.model.settings import read_config
 from autograder.model.source import BESIDE, MARKERS
+from autograder.model.syntax import tree_of
 from autograder.release.judgeable import require_judgeable
 
 _REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
@@ -155,7 +156,7 @@ def _code(source: str) -> str:
     """Code without comments, layout and the repository it installs from; as it stands where it is no Python."""
     source = _REPOSITORY.sub("", source)
     try:
-        return ast.dump(ast.parse(source))
+        return ast.dump(tree_of(source))
     except (SyntaxError, ValueError):
         return source
 

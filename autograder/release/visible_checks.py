@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.syntax import tree_of
 
 
 def missing_checks(assignment: Assignment, package: str, folder: Path) -> Iterator[str]:
@@ -47,7 +48,7 @@ def _names(folder: Path, package: str, module: str) -> set[str]:
     found: set[str] = set()
     for path in (stem.with_suffix(".py"), *stem.glob("*.py")):
         if path.is_file():
-            bound = set(_bound(ast.parse(path.read_text(encoding="utf-8"))))
+            bound = set(_bound(tree_of(path.read_text(encoding="utf-8"))))
             found |= bound if path in (stem.with_suffix(".py"), stem / "__init__.py") else bound & {path.stem}
     return found
 

@@ -30,18 +30,24 @@ def tree(ancestor: int, strangers: set[int] | None = None) -> list[Process]:
 
     strangers: process ids that are not looked at, to which those are added that turn out to belong to others. Who is
     no descendant becomes none, so that the set need be emptied only because numbers are given out again some day.
+    A process whose parent was not found belongs to nobody yet: the parent has just ended, and it may be a descendant.
     """
     passed_over = set() if strangers is None else strangers
     children: dict[int, list[Process]] = defaultdict(list)
     for name in os.listdir("/proc"):
         if name.isdigit() and (pid := int(name)) not in passed_over and (process := _process(pid)) is not None:
             children[process.parent].append(process)
+    found = _below([ancestor], children)
+    passed_over.update([process.pid for process in _below([0, *passed_over], children)])
+    return found
+
+
+def _below(ancestors: list[int], children: dict[int, list[Process]]) -> list[Process]:
+    """Those who descend from these process ids, parents first; they are taken out of ``children``."""
     found: list[Process] = []
-    todo = [ancestor]
-    while todo:
-        found += (born := children.pop(todo.pop(), []))
-        todo += [process.pid for process in born]
-    passed_over.update(process.pid for others in children.values() for process in others)
+    while ancestors:
+        found += (born := children.pop(ancestors.pop(), []))
+        ancestors += [process.pid for process in born]
     return found
 
 

@@ -249,3 +249,20 @@ def test_the_time_on_the_processor_cannot_be_bounded_from_within() -> None:
         os._exit(results == (-1, -1))
 
     assert confined(attempt).exit_code == 1
+
+
+def test_a_process_whose_parent_ends_during_the_look_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon is seen with the parent that it just loses: whose it is shows at the next look."""
+
+    def seen(parents: dict[int, int]) -> list[int]:
+        monkeypatch.setattr(usage.os, "listdir", lambda _folder: [str(pid) for pid in parents])
+        monkeypatch.setattr(
+            usage, "_process", lambda pid: usage.Process(pid, parents[pid], 1, 0, 0, False, f"/proc/{pid}")
+        )
+        return [process.pid for process in usage.tree(10, strangers)]
+
+    strangers: set[int] = set()
+    others = {1: 0, 2: 1, 10: 1}
+    assert seen({**others, 11: 10, 13: 12}) == [11]  # 12, the parent of 13, ended before it was looked at
+    assert strangers == set(others)
+    assert seen({11: 10, 13: 10}) == [11, 13]

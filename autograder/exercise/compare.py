@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from autograder.exercise.likeness import likeness
 from autograder.exercise.model import Answers, Case, Exercise, Judgement, Mistake
 from autograder.exercise.text import TEXT, read_text
 from autograder.model.verdict import Check
@@ -64,6 +65,8 @@ def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Ex
     close = np.isclose(got, want, atol=exercise.atol, rtol=exercise.rtol)
     if close.all():
         return Check(label, True)
+    if words := likeness(got, want, exercise.atol, exercise.rtol):
+        return Check(label, False, f"{label}: {words}")
     share = 100 * (1 - close.mean())
     return Check(label, False, f"{label}: the shape is right, the values are not ({share:.0f} % of them are off).")
 

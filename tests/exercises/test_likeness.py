@@ -1,0 +1,65 @@
+"""What feedback says about numbers of the right shape that no mistake of the catalogue explains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.exercise import Case, Exercise, compare_case
+from autograder.exercise.likeness import likeness
+from autograder.exercise.model import Answers
+
+WANT = np.random.default_rng(0).normal(0, 1, (3, 4, 4))
+WEIGHTS = np.random.default_rng(1).dirichlet(np.ones(4), (3, 4))
+AMOUNTS = np.array([1.5, -2.0, 0.5, 3.0])
+
+
+def first_entries(array: np.ndarray, count: int) -> np.ndarray:
+    return np.concatenate([array[:count], array[count:] ** 2 + 0.3])
+
+
+SAID = {
+    "every number is 0": 0 * WANT,
+    "all numbers are the same one": 0 * WANT + 0.25,
+    "all entries along axis 1 (of 4) are alike": np.broadcast_to(WANT[:, :1], WANT.shape),
+    "every number has the wrong sign": -WANT,
+    "every number is 2 times what it should be": 2 * WANT,
+    "some numbers have the wrong sign": WANT * np.where(np.arange(4) > 1, 1, -1),
+    "axis 1 (of 4) and axis 2 (of 4) have changed places": WANT.swapaxes(1, 2),
+    "along axis 0 (of 3) stand in reverse order": WANT[::-1],
+    "along axis 2 (of 4) are shifted by one place": np.roll(WANT, 1, 2),
+    "but they stand at other places": np.random.default_rng(2).permutation(WANT.flatten()).reshape(WANT.shape),
+    "only the first entry along axis 0 (of 3) is right": first_entries(WANT, 1),
+    "the last entry along axis 0 (of 3) is wrong, the others are right": first_entries(WANT, 2),
+    "off by the same amount": WANT + 0.7,
+    "is a bias missing, or in excess": WANT + AMOUNTS,
+    "too large or too small by the same factor": WANT * AMOUNTS[:, None] ** 2,
+    "negative numbers were cut to 0": WANT.clip(0),
+    "every number lost its sign": np.abs(WANT) + 0.0,
+    "is something masked or dropped": np.where(np.arange(48).reshape(3, 4, 4) % 7, WANT, 0),
+    "something rounds them": np.round(WANT * 3),
+    "too few digits": WANT.astype(np.float16),
+}
+
+
+@pytest.mark.parametrize(("words", "got"), SAID.items(), ids=SAID)
+def test_feedback_says_in_which_way_the_numbers_are_wrong(words: str, got: np.ndarray) -> None:
+    assert words in likeness(got, WANT, 1e-5, 1e-4)
+
+
+def test_feedback_says_over_which_axis_the_numbers_should_sum_to_one() -> None:
+    other = np.random.default_rng(3).dirichlet(np.ones(4), (3, 4)).swapaxes(1, 2)
+    assert "must sum to 1 over axis 2 (of 4); yours do over axis 1" in likeness(other, WEIGHTS, 1e-5, 1e-4)
+    assert "as after a softmax; they should not" in likeness(WEIGHTS, WANT, 1e-5, 1e-4)
+
+
+def test_nothing_is_said_about_other_numbers_or_too_few_of_them() -> None:
+    other = np.random.default_rng(4).normal(0, 1, WANT.shape)
+    assert likeness(other, WANT, 1e-5, 1e-4) == ""
+    assert likeness(np.array([2.0, 4.0]), np.array([1.0, 2.0]), 1e-5, 1e-4) == ""
+
+
+def test_an_exercise_that_compares_says_it_in_its_message() -> None:
+    case = Case(expected={"sums": WANT})
+    judged = compare_case(Exercise(lambda generator: [case]), case, Answers({"sums": -WANT}))
+    assert [check.message for check in judged.checks] == ["sums: every number has the wrong sign."]

@@ -50,7 +50,10 @@ def _shell() -> Any:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    return InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    # nobody reads the traceback of a trial; to lay one out takes longer than all the rest
+    shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None  # type: ignore
+    return shell
 
 
 def _prepare_to_fork() -> None:

@@ -36,8 +36,8 @@ class Answers:
     """What a submission handed over for one case (untrusted, bounded in size).
 
     ``source`` is the text of the student's solution cells of the notebook, for checks on style. ``earlier`` holds the
-    verdicts on the exercises before this one in the same notebook, by slug. A rule that does not charge one mistake
-    twice asks them what was charged; the numbers of a submission are no evidence of that.
+    verdicts on the exercises before this one, by slug, in this notebook and in those before it. A rule that does not
+    charge one mistake twice asks them what was charged; the numbers of a submission are no evidence of that.
     """
 
     arrays: Mapping[str, np.ndarray]

@@ -99,9 +99,10 @@ def grade_submission(
     notebooks: dict[str, NotebookNode] = {}
     log: list[str] = []
     parts: list[PartOutcome] = []
+    earlier: dict[str, CellVerdict] = {}
     for name, made in prepared.rebuilt.items():
         verdicts[name], notebooks[name] = _grade_notebook(
-            name, made, submission.student, assignment, prepared.files, kernels, limits, log, parts, on_executed
+            name, made, submission.student, assignment, prepared.files, kernels, limits, log, parts, on_executed, earlier
         )
     ordered = tuple(verdicts[name] for name in assignment.source)
     return Graded(
@@ -125,6 +126,7 @@ def _grade_notebook(
     log: list[str],
     parts: list[PartOutcome],
     on_executed: Callable[[str, ExecutedNotebook], None],
+    earlier: dict[str, CellVerdict],
 ) -> tuple[NotebookVerdict, NotebookNode]:
     for attempt in range(ATTEMPTS):
         try:
@@ -152,6 +154,7 @@ def _grade_notebook(
                         assignment=assignment.name,
                         notebook=name,
                         notes=made.notes,
+                        earlier=earlier,
                     )
                 )
                 return verdict, write_into(ran.notebook, verdict)

@@ -34,13 +34,15 @@ def judge(
     assignment: str,
     notebook: str,
     notes: tuple[str, ...] = (),
+    earlier: dict[str, CellVerdict] | None = None,
 ) -> NotebookVerdict:
     """The verdict on one notebook that was run, by the course's stored ``references``.
 
+    earlier: slug -> verdict, of the submission's notebooks before this one; the verdicts on this one are added.
     Raises nothing on a wrong answer: a wrong answer is a verdict.
     """
     outcomes = {outcome.index: outcome for outcome in ran.outcomes}
-    context = _Context(references, ran.answers, solution_source(ran.notebook))
+    context = _Context(references, ran.answers, solution_source(ran.notebook), {} if earlier is None else earlier)
     verdicts = []
     for index, cell in enumerate(ran.notebook.cells):
         if cells.is_autograded(cell):
@@ -52,12 +54,12 @@ def judge(
 
 @dataclass
 class _Context:
-    """What judging one cell may need of the rest of the notebook. ``earlier``: slug -> verdict, grows cell by cell."""
+    """What judging one cell may need of the rest of the submission. ``earlier``: slug -> verdict, grows cell by cell."""
 
     references: References
     answers: Path
     source: str
-    earlier: dict[str, CellVerdict] = field(default_factory=dict)
+    earlier: dict[str, CellVerdict]
     notes: list[str] = field(default_factory=list)
 
 

@@ -129,14 +129,19 @@ def run_loop(
     seen: list[Tensor] = []
     layers = [StandInLayer(*given, seen) for given in zip(matrices, shifts, attention, strict=True)]
     put_in(model, StandInEmbeddings(embedded), layers)
-    _end_at_classifier(model)
-    pooled = _forward(model, input_ids)
+    pooled = pooled_by(model, input_ids)
     inputs = list(seen)
     first, size = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None))
     _forward(model, input_ids)
     again, grown = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None)) > size
     layer_inputs = torch.stack(inputs) if inputs else torch.zeros(0, *embedded.shape)
     return LoopRecord(layer_inputs, pooled, first, again, grown)
+
+
+def pooled_by(model: nn.Module, input_ids: Tensor) -> Tensor | None:
+    """(batch, dim): what the model's classifier would be given; None where nothing gets there. It is taken out."""
+    _end_at_classifier(model)
+    return _forward(model, input_ids)
 
 
 def run_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: int, heads: int) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autograder.exercise import SampleAnswer
 
 from .._answers import model, wrong
@@ -31,8 +33,8 @@ RIGHT = [
 LIST = "nn.ModuleList(AttentionBlock(config) for _ in range(config.n_layers))"
 
 
-def _list(name: str, mistake: str, blocks: str) -> SampleAnswer:
-    return wrong(name, mistake, (LIST, blocks))
+def _list(name: str, mistake: str, blocks: str, **others: Any) -> SampleAnswer:
+    return wrong(name, mistake, (LIST, blocks), **others)
 
 
 WRONG = [
@@ -46,5 +48,6 @@ WRONG = [
         "linear layers in place of blocks",
         "",
         LIST.replace("AttentionBlock(config)", "nn.Linear(config.dim, config.dim)"),
+        costs={"pretrained_logits": 0},
     ),
 ]

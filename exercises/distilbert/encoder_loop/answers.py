@@ -114,6 +114,7 @@ WRONG = [
         "",
         (STEP, "encoder_input = block(encoder_input)\n            self.attention_probs[i] = encoder_input[1]"),
         (OUTPUT, "output = encoder_input[0]"),
+        costs={"pretrained_logits": 0},
     ),
     wrong(
         "hidden states in place of weights",

@@ -15,16 +15,23 @@ RIGHT = [
     model("ids made whole numbers first", loop="input_ids = input_ids.long()\n" + LOOP),
 ]
 
+HIDDEN_TWICE = """self.pre_classifier = nn.Linear(config.dim, config.dim)
+        self.head = nn.Linear(config.dim, config.dim)"""
 EMBEDDED = "hidden_states = self.embeddings(input_ids)"
 BLOCKS = "enumerate(self.attention_layers)"
 
 WRONG = [
-    wrong("at most four blocks are called", "", (BLOCKS, "enumerate(self.attention_layers[:4])")),
-    wrong("ids above 999 are cut off", "", (EMBEDDED, "hidden_states = self.embeddings(input_ids.clamp(max=999))")),
+    wrong("at most four blocks are called", "M18", (BLOCKS, "enumerate(self.attention_layers[:4])")),
+    wrong("ids above 999 are cut off", "M18", (EMBEDDED, "hidden_states = self.embeddings(input_ids.clamp(max=999))")),
+    wrong("at most eight tokens are read", "M18", (EMBEDDED, "hidden_states = self.embeddings(input_ids[:, :8])")),
     wrong(
-        "at most eight tokens are read",
-        "",
-        (EMBEDDED, "hidden_states = self.embeddings(input_ids[:, :8])"),
-        unseen=True,
+        "padding is cut off in a batch",
+        "M18-batch",
+        (EMBEDDED, "input_ids = input_ids[:, (input_ids != 0).all(0)]\n        hidden_states = self.embeddings(input_ids)"),
+    ),
+    wrong(
+        "a layer too many",
+        "M18-crash",
+        ("self.pre_classifier = nn.Linear(config.dim, config.dim)", HIDDEN_TWICE),
     ),
 ]

@@ -1,67 +1,167 @@
-"""The pretrained model's logits: those of ``mini`` always, the published ones where the weights were downloaded."""
+"""The whole model: the pretrained logits of ``mini`` always, the published ones where the weights were downloaded.
+
+Embeddings, blocks and model are the student's own, put together without stand-ins. Where a part lost its points, a small
+model decides: it must give what follows from the mistake that was named there, or be right with that part ready-made. So
+a mistake costs its own points once. A part of this notebook that is unfinished, or wrong in a way that nobody knows, is
+not replaced: there would be no whole to judge.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement, compare_case, right
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_value, named, right, wrong
 
+from ..._attention import Array
+from .._block_cases import block_weights
 from .._sentences import SENTENCES
-from .._sizes import hf_config
+from .._sizes import config, hf_config
+from .._whole import PARTS, Lost, logits, lost
 
 #: Printed to four places: the first by the notebook (seed 0), the others by the Hugging Face course, chapter 2.2.
 PUBLISHED = [[-4.1982, 4.5568], [4.1692, -3.3464], [-1.5607, 1.6123]]
+#: In place of a checkpoint's name: the small model, whose weights are stored with the case.
+SMALL = "small"
+#: Groups of parts that the hidden cell replaces by ready-made ones (``GROUPS`` in course/check/whole.py).
+GROUPS = [
+    (),
+    ("loop",),
+    ("classifier",),
+    ("list",),
+    ("earlier",),
+    ("loop", "classifier"),
+    ("list", "loop"),
+    ("list", "classifier"),
+    ("earlier", "loop"),
+    ("earlier", "classifier"),
+]
+WORDS = {"earlier": "embeddings and blocks", "list": "encoder list", "loop": "encoder loop", "classifier": "classifier"}
+LAYER_BY_LAYER = "Each part passes its own check? Then compare the hidden states, block by block, with parts.ReadyClassifier."
+
+MISTAKES = [
+    Mistake("M18-crash", "Put together, your model stops with {problem}", LAYER_BY_LAYER),
+    Mistake(
+        "M18-batch",
+        "Put together, your model is right for each sentence alone, but not for a batch of them.",
+        "[PAD] is a token like any other here. Does a size, or something that is kept, come from another call?",
+    ),
+    Mistake("M18", "Put together, your model does not give the pretrained model's logits.", LAYER_BY_LAYER),
+]
 
 
 def make(generator: np.random.Generator) -> list[Case]:
-    import torch
-    from transformers import DistilBertForSequenceClassification
+    """Sentences of 8 to 16 tokens, one by one, then as a batch filled up with [PAD]; a small model; published logits.
 
+    The model takes no mask, so the oracle, too, reads padding as if it were words.
+    """
     from course import Config
     from course.names import to_transformers_names
     from course.pretrained import load_state_dict
 
     sizes = Config.mini()
-    names = (
-        "n_heads",
-        "n_layers",
-        "pad_token_id",
-        "dim",
-        "hidden_dim",
-        "max_position_embeddings",
-        "vocab_size",
-        "n_classes",
-    )
-    model = DistilBertForSequenceClassification(hf_config({name: getattr(sizes, name) for name in names})).eval()
-    model.load_state_dict(to_transformers_names(load_state_dict("mini")))
+    state = to_transformers_names({name: weight.numpy() for name, weight in load_state_dict("mini").items()})
+    longest = max(map(len, SENTENCES))
+    batch = [ids + [sizes.pad_token_id] * (longest - len(ids)) for ids in SENTENCES]
     cases = []
+    for rows in [*([ids] for ids in SENTENCES), batch]:
+        expected = _transformers_logits(vars(sizes), state, np.array(rows))
+        cases.append(Case({"checkpoint": "mini"}, {"input_ids": np.array(rows)}, expected={"logits": expected}))
+    cases.append(_small_case(generator))
     for ids, published in zip(SENTENCES, PUBLISHED, strict=True):
-        with torch.no_grad():
-            logits = model(torch.tensor([ids])).logits.numpy()
         inputs = {"input_ids": np.array([ids])}
-        cases.append(Case({"checkpoint": "mini"}, inputs, {}, {}, {"logits": logits.astype(np.float64)}))
-        cases.append(Case({"checkpoint": "distilbert"}, inputs, {}, {}, {"logits": np.array([published])}))
+        cases.append(Case({"checkpoint": "distilbert"}, inputs, expected={"logits": np.array([published])}))
     return cases
 
 
+def _small_case(generator: np.random.Generator) -> Case:
+    from course.names import to_transformers_names
+
+    sizes = config(3, 4, 17, n_classes=3) | {"checkpoint": SMALL}
+    dim = sizes["dim"]
+    shapes = {
+        "embeddings.word_embeddings.weight": (sizes["vocab_size"], dim),
+        "embeddings.position_embeddings.weight": (sizes["max_position_embeddings"], dim),
+        "embeddings.LayerNorm.weight": (dim,),
+        "embeddings.LayerNorm.bias": (dim,),
+        "pre_classifier.weight": (dim, dim),
+        "pre_classifier.bias": (dim,),
+        "classifier.weight": (sizes["n_classes"], dim),
+        "classifier.bias": (sizes["n_classes"],),
+    }
+    weights = {name: generator.normal(0, 0.6, shape).astype(np.float32) for name, shape in shapes.items()}
+    for layer in range(sizes["n_layers"]):
+        given = block_weights(generator, dim, sizes["hidden_dim"])
+        weights |= {f"attention_layers.{layer}.{name}": weight for name, weight in given.items()}
+    input_ids = generator.integers(1, sizes["vocab_size"], (2, 5))
+    expected = _transformers_logits(sizes, to_transformers_names(weights), input_ids)
+    return Case(sizes, {"input_ids": input_ids}, weights, {}, {"logits": expected})
+
+
+def _transformers_logits(sizes: Mapping[str, object], state: Mapping[str, Array], input_ids: Array) -> Array:
+    import torch
+    from transformers import DistilBertForSequenceClassification
+
+    model = DistilBertForSequenceClassification(hf_config(sizes)).double().eval()
+    model.load_state_dict({name: torch.from_numpy(weight.astype(np.float64)) for name, weight in state.items()})
+    ids = torch.from_numpy(input_ids)
+    with torch.no_grad():
+        found: Array = model(ids, attention_mask=torch.ones_like(ids)).logits.numpy()
+    return found
+
+
 def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    if case.config["checkpoint"] == "distilbert" and "absent" in answers.arrays:
-        return right("distilbert")  # nothing may depend on weights that need a download
-    got = answers.arrays.get("logits")
-    want = case.expected["logits"]
-    if got is None or got.shape != want.shape:
-        return compare_case(exercise, case, answers)
-    close = bool(np.isfinite(got).all()) and float(np.abs(got - want).max()) <= 2e-4
-    return Judgement(
-        [
-            Check(
-                f"logits of {case.config['checkpoint']}",
-                close,
-                "The pretrained model's logits do not come out.",
-                "Each part passes its own check? Then compare the outputs layer by layer.",
-            )
-        ]
-    )
+    checkpoint = case.config["checkpoint"]
+    if checkpoint == "distilbert" and "absent" in answers.arrays:
+        return right("pretrained_logits")  # nothing may depend on weights that need a download
+    charged = lost(answers)
+    # own logits are no evidence for a classifier that lost its points: a ready-made model gives the same
+    if "classifier" not in charged and _close(answers.arrays.get("logits"), case.expected["logits"]):
+        return right("pretrained_logits")
+    if not charged:
+        return _wrong(exercise, case, answers)
+    if checkpoint != SMALL:
+        return right("pretrained_logits")  # the small model decides
+    nameless = [PARTS[name] for name, ids in charged.items() if PARTS[name] != "earlier" and not ids]
+    if nameless:
+        parts = " and ".join(WORDS[part] for part in nameless)
+        message = f"Put together, your model cannot give the pretrained model's logits before its {parts} is right."
+        return wrong("pretrained_logits", message, "Mend that part first: this one has no code of its own.")
+    return next(_explained(case, answers, charged), None) or _wrong(exercise, case, answers)
 
 
-EXERCISE = Exercise(make, judge, framework="torch")
+def _explained(case: Case, answers: Answers, charged: Lost) -> Iterator[Judgement]:
+    """Every way to have lost no further points: with parts ready-made, and the other mistakes as they were named."""
+    parts = {PARTS[name] for name in charged}
+    for group in GROUPS:
+        given = answers.arrays.get("_".join(("logits", *group)))
+        rest = {name: ids for name, ids in charged.items() if PARTS[name] not in group}
+        if set(group) <= parts and any(_close(given, wanted) for wanted in logits(case, rest)):
+            yield right(f"pretrained_logits, {_words(group, rest)}")
+
+
+def _words(group: tuple[str, ...], rest: Lost) -> str:
+    known = list(dict.fromkeys(WORDS[PARTS[name]] for name in rest))
+    words = [f"with ready-made parts in place of yours: {', '.join(WORDS[part] for part in group)}"] if group else []
+    words += [f"as they follow from the mistake in: {', '.join(known)}"] if known else []
+    return "; ".join(words)
+
+
+def _close(given: Array | None, wanted: Array) -> bool:
+    if given is None or given.shape != wanted.shape or given.dtype.kind != "f":
+        return False
+    return bool(np.isfinite(given).all()) and float(np.abs(given - wanted).max()) <= 2e-4
+
+
+def _wrong(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    given, problem = answers.arrays.get("logits"), answers.text("problem")
+    if given is None and isinstance(problem, str):
+        return named(exercise, "M18-crash", problem=problem)
+    shape = compare_value("logits", given, case.expected["logits"], exercise)
+    if given is None or given.shape != case.expected["logits"].shape:
+        return wrong("pretrained_logits", shape.message, shape.hint)
+    return named(exercise, "M18-batch" if len(given) > 1 and case.config["checkpoint"] != SMALL else "M18")
+
+
+EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")

@@ -102,7 +102,17 @@ def grade_submission(
     earlier: dict[str, CellVerdict] = {}
     for name, made in prepared.rebuilt.items():
         verdicts[name], notebooks[name] = _grade_notebook(
-            name, made, submission.student, assignment, prepared.files, kernels, limits, log, parts, on_executed, earlier
+            name,
+            made,
+            submission.student,
+            assignment,
+            prepared.files,
+            kernels,
+            limits,
+            log,
+            parts,
+            on_executed,
+            earlier,
         )
     ordered = tuple(verdicts[name] for name in assignment.source)
     return Graded(

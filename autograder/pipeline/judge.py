@@ -54,7 +54,7 @@ def judge(
 
 @dataclass
 class _Context:
-    """What judging one cell may need of the rest of the submission. ``earlier``: slug -> verdict, grows cell by cell."""
+    """What judging one cell may need of the submission's other cells. ``earlier``: slug -> verdict, grows with each."""
 
     references: References
     answers: Path

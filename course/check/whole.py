@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from unittest.mock import patch
 
@@ -51,7 +51,7 @@ def small_logits(kind: Any, block: Any, case: Any) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for group in GROUPS:
-        answer = _logits(lambda group=group: _small(kind, block, case, group))
+        answer = _logits(partial(_small, kind, block, case, group))
         if group:
             answer = {"_".join(("logits", *group)): logits for name, logits in answer.items() if name == "logits"}
         found |= answer
@@ -84,7 +84,10 @@ def trained(kind: Any, checkpoint: str) -> nn.Module:
 @contextlib.contextmanager
 def _without_random_weights() -> Iterator[None]:
     """Drawing millions of random numbers takes longer than all the rest; every one of them is overwritten."""
-    with patch.object(nn.Linear, "reset_parameters", _nothing), patch.object(nn.Embedding, "reset_parameters", _nothing):
+    with (
+        patch.object(nn.Linear, "reset_parameters", _nothing),
+        patch.object(nn.Embedding, "reset_parameters", _nothing),
+    ):
         yield
 
 
@@ -94,7 +97,7 @@ def _nothing(layer: nn.Module) -> None:
 
 def _small(kind: Any, block: Any, case: Any, group: tuple[str, ...]) -> Any:
     config, input_ids = case.config, case.input_ids
-    model = stand_ins.build(kind, config)
+    model: Any = stand_ins.build(kind, config)
     if "earlier" in group:
         stand_ins.put_in(model, ReadyEmbeddings(config), [ReadyAttentionBlock(config) for _ in range(config.n_layers)])
     elif "list" in group:

@@ -19,13 +19,18 @@ from .embeddings.oracle import EXERCISE as EMBEDDINGS
 #: Exercises of the notebooks before the model's own.
 EARLIER = ("embeddings", "attention_init", "attention_scores", "attention_weights", "attention_context")
 #: Exercise -> the part of the model that it is about.
-PARTS = {**dict.fromkeys(EARLIER, "earlier"), "encoder_list": "list", "encoder_loop": "loop", "classifier": "classifier"}
+PARTS = {
+    **dict.fromkeys(EARLIER, "earlier"),
+    "encoder_list": "list",
+    "encoder_loop": "loop",
+    "classifier": "classifier",
+}
 
 #: Exercise -> the ids of the mistakes that lost its points; none where nobody knows what is wrong with it.
 Lost = Mapping[str, frozenset[str]]
 Step = Callable[[Array], Array]
 
-#: What goes on to the classifier, by the mistake in the loop; the others do not reach the logits, or not in a known way.
+#: The blocks that work on what the classifier gets, by the mistake in the loop. What others give is not known.
 _LOOPS: Mapping[str, Callable[[Sequence[Step]], Sequence[Step]]] = {
     **dict.fromkeys(("M14-kept", "M14-appended", "M14-order", "M14-last", "M17-early"), lambda blocks: blocks),
     "M14-output": lambda blocks: [],

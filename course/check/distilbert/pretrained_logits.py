@@ -20,7 +20,7 @@ SENTENCES = {
 }
 #: The same three in one batch. The model takes no mask, so the padding of the shorter ones changes theirs.
 BATCH = ((-3.32045, 3.94829), (2.62377, -2.72374), (-3.18854, 3.80474))
-LAYER_BY_LAYER = "Do the three parts above pass? Then compare the hidden states, block by block, with parts.ReadyClassifier."
+LAYER_BY_LAYER = "Do the three parts above pass? Then compare it, block by block, with parts.ReadyClassifier."
 
 
 @undisturbed

@@ -27,7 +27,10 @@ WRONG = [
     wrong(
         "padding is cut off in a batch",
         "M18-batch",
-        (EMBEDDED, "input_ids = input_ids[:, (input_ids != 0).all(0)]\n        hidden_states = self.embeddings(input_ids)"),
+        (
+            EMBEDDED,
+            f"input_ids = input_ids[:, (input_ids != 0).all(0)]\n        {EMBEDDED}",
+        ),
     ),
     wrong(
         "a layer too many",

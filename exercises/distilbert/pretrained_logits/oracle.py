@@ -1,9 +1,9 @@
 """The whole model: the pretrained logits of ``mini`` always, the published ones where the weights were downloaded.
 
-Embeddings, blocks and model are the student's own, put together without stand-ins. Where a part lost its points, a small
-model decides: it must give what follows from the mistake that was named there, or be right with that part ready-made. So
-a mistake costs its own points once. A part of this notebook that is unfinished, or wrong in a way that nobody knows, is
-not replaced: there would be no whole to judge.
+Embeddings, blocks and model are the student's own, put together without stand-ins. Where a part lost its points, a
+small model decides: it must give what follows from the mistake that was named there, or be right with that part
+ready-made. So a mistake costs its own points once. A part of this notebook that is unfinished, or wrong in a way that
+nobody knows, is not replaced: there would be no whole to judge.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GROUPS = [
     ("earlier", "classifier"),
 ]
 WORDS = {"earlier": "embeddings and blocks", "list": "encoder list", "loop": "encoder loop", "classifier": "classifier"}
-LAYER_BY_LAYER = "Each part passes its own check? Then compare the hidden states, block by block, with parts.ReadyClassifier."
+LAYER_BY_LAYER = "Each part passes its own check? Then compare it, block by block, with parts.ReadyClassifier."
 
 MISTAKES = [
     Mistake("M18-crash", "Put together, your model stops with {problem}", LAYER_BY_LAYER),

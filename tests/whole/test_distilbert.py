@@ -1,0 +1,155 @@
+"""The whole DistilBERT: a mistake in a part costs that part's points, one in the assembly those of the whole."""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from autograder.authoring.texts import solutions, texts_of
+from autograder.exercise import Answers, SampleAnswer
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.verdict import CellVerdict, Check
+from autograder.references import loader
+from autograder.testing import StoredCase
+from course.check import whole
+from course.check.distilbert.pretrained_logits import BATCH, SENTENCES
+from course.parts import ReadyClassifier
+from tests.grading import REFERENCES, ROOT
+
+pytestmark = pytest.mark.slow
+
+SLUG = "distilbert/pretrained_logits"
+PACKAGE = f"{loader.package(REFERENCES.folder)}.distilbert"
+oracle = import_module(f"{PACKAGE}.pretrained_logits.oracle")
+numpy_whole = import_module(f"{PACKAGE}._whole")
+SMALL = next(case for case in REFERENCES.cases(SLUG) if case.config["checkpoint"] == "small")
+MODEL = ("encoder_list", "encoder_loop", "classifier")
+EARLIER = ("embeddings", "attention_init", "attention_scores", "attention_weights", "attention_context")
+
+
+@cache
+def solved() -> dict[str, str]:
+    return solutions(Assignment.unreleased(Course(ROOT), "distilbert"))
+
+
+def named_answers(*exercises: str) -> Iterator[Any]:
+    for exercise in exercises:
+        for answer in loader.sample_answers(REFERENCES.folder, f"distilbert/{exercise}")[1]:
+            if answer.mistake and not set(answer.costs) & {*MODEL, *EARLIER}:
+                yield pytest.param(exercise, answer, id=f"{exercise}: {answer.name}")
+
+
+def handed_over(*answers: SampleAnswer) -> dict[str, np.ndarray]:
+    """What the hidden cell hands over for the small model where these answers take the place of the solutions."""
+    space: dict[str, Any] = {"torch": torch, "nn": nn, "math": math, "F": nn.functional}
+    texts = dict(solved())
+    for answer in answers:
+        texts |= texts_of(answer, solved())
+    for cell in ("embeddings_answer", "attention_block_answer", "classifier_model_answer"):
+        # the parts that stand in for others read a student's source, as a notebook keeps it
+        linecache.cache[f"<{cell}>"] = (len(texts[cell]), None, texts[cell].splitlines(keepends=True), f"<{cell}>")
+        exec(compile(texts[cell], f"<{cell}>", "exec"), space)
+    weights = {f"weights/{name}": array for name, array in SMALL.weights.items()}
+    case = StoredCase(SLUG, 0, "torch", dict(SMALL.config), {}, {**SMALL.inputs, **weights})
+    given = whole.small_logits(space["DistilBertClassifier"], space["AttentionBlock"], case)
+    return {name: array.numpy() for name, array in given.items() if torch.is_tensor(array)}
+
+
+def earned(given: dict[str, np.ndarray], *charged: tuple[str, str]) -> float:
+    """The share of the points where these exercises lost theirs, by a mistake of this id (or by one without a name)."""
+    earlier = {
+        f"distilbert/{exercise}": CellVerdict(exercise, "failed", 0.0, 4.0, (Check(exercise, False, "", "", mistake),))
+        for exercise, mistake in charged
+    }
+    exercise = REFERENCES.exercise(SLUG)
+    assert exercise.rule is not None
+    return exercise.rule(exercise, SMALL, Answers(given, "", earlier)).earned
+
+
+@pytest.mark.parametrize(("exercise", "answer"), named_answers(*MODEL, *EARLIER))
+def test_a_named_mistake_in_a_part_costs_the_whole_nothing(exercise: str, answer: SampleAnswer) -> None:
+    assert earned(handed_over(answer), (exercise, answer.mistake)) == 1
+
+
+def named(exercise: str, mistake: str) -> SampleAnswer:
+    _, wrong = loader.sample_answers(REFERENCES.folder, f"distilbert/{exercise}")
+    return next(answer for answer in wrong if answer.mistake == mistake)
+
+
+@pytest.mark.parametrize(
+    "mistakes",
+    [
+        {"encoder_list": "M14-off", "classifier": "M15-relu"},
+        {"attention_scores": "M2", "encoder_loop": "M14-backwards"},
+        {"embeddings": "M11-none", "attention_context": "M12"},
+    ],
+    ids=str,
+)
+def test_several_named_mistakes_cost_the_whole_nothing(mistakes: dict[str, str]) -> None:
+    texts = [named(exercise, mistake) for exercise, mistake in mistakes.items()]
+    places = {answer.cell for answer in texts}
+    if len(places) == len(texts):
+        assert earned(handed_over(*texts), *mistakes.items()) == 1
+    else:
+        both = SampleAnswer("both", changes=sum((answer.changes for answer in texts), ()), cell=texts[0].cell)
+        assert earned(handed_over(both), *mistakes.items()) == 1
+
+
+@pytest.mark.parametrize("mistake", ["M15-relu", "M15-softmax"])
+def test_a_mistake_that_lost_no_points_before_costs_those_of_the_whole(mistake: str) -> None:
+    given = handed_over(named("classifier", mistake))
+    assert earned(given) == 0
+    assert earned(given, ("encoder_loop", "M14-kept")) == 0
+    assert earned(given, ("classifier", "M15-gelu")) == 1  # with a ready-made classifier
+    del given["logits_classifier"]
+    assert earned(given, ("classifier", mistake)) == 1  # as it follows from the mistake
+    assert earned(given, ("classifier", "M15-gelu")) == 0
+
+
+def test_where_a_part_is_wrong_in_an_unknown_way_there_is_no_whole() -> None:
+    given = handed_over(named("classifier", "M15-relu"))
+    assert earned(given, ("classifier", "")) == 0
+
+
+def test_own_logits_are_no_evidence_for_a_classifier_that_lost_its_points() -> None:
+    given = {"logits": SMALL.expected["logits"].astype(np.float32)}
+    assert earned(given) == 1
+    assert earned(given, ("classifier", "M15-relu")) == 0
+
+
+def test_the_rule_knows_every_group_of_parts_that_the_hidden_cell_replaces() -> None:
+    assert {frozenset(group) for group in oracle.GROUPS} == {frozenset(group) for group in whole.GROUPS}
+
+
+def test_the_model_in_numpy_is_that_of_transformers() -> None:
+    (logits,) = numpy_whole.logits(SMALL, {})
+    np.testing.assert_allclose(logits, SMALL.expected["logits"], atol=1e-9)
+
+
+def test_three_ready_made_parts_are_no_whole() -> None:
+    nothing = SampleAnswer(
+        "no loop", changes=(("output = encoder_input", "output = None"),), cell="classifier_model_answer"
+    )
+    charged = [("encoder_list", "M14-one"), ("encoder_loop", "M14-count"), ("classifier", "M16")]
+    assert earned(handed_over(nothing), *charged) == 0
+
+
+def test_the_visible_check_knows_the_logits_of_transformers_own_model() -> None:
+    from course.tokenizer import encode
+
+    ready = whole.trained(ReadyClassifier, "mini")
+    with torch.no_grad():
+        alone = torch.cat([ready(encode(sentence, ready.config)["input_ids"]) for sentence in SENTENCES])
+        batch = ready(encode(list(SENTENCES), ready.config)["input_ids"])
+    torch.testing.assert_close(alone, torch.tensor(list(SENTENCES.values())), atol=1e-4, rtol=0)
+    torch.testing.assert_close(batch, torch.tensor(BATCH), atol=1e-4, rtol=0)

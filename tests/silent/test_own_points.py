@@ -143,13 +143,14 @@ RESULT = "output = encoder_input                                # (batch, tokens
 
 def test_the_last_blocks_result_under_another_name_costs_the_loop_and_not_the_classifier() -> None:
     graded = distilbert("3_model_assembly", "classifier_model_answer", (RESULT, "encoder_output = encoder_input"))
-    assert lost(graded) == {"encoder_loop": 5}
+    assert lost(graded) == {"encoder_loop": 4}
     assert "nothing after it is called output" in said(graded, "encoder_loop")
 
 
-def test_a_loop_that_is_missing_costs_no_classifier() -> None:
+def test_a_loop_that_is_missing_costs_no_classifier_but_leaves_no_whole() -> None:
     gap = (LOOP, "raise NotImplementedError()"), (RESULT, "")
-    assert lost(distilbert("3_model_assembly", "classifier_model_answer", *gap)) == {"encoder_loop": 5}
+    costs = {"encoder_loop": 4, "pretrained_logits": 4}
+    assert lost(distilbert("3_model_assembly", "classifier_model_answer", *gap)) == costs
 
 
 INIT = "".join(f"self.{name}_lin = nn.Linear(config.dim, config.dim)\n        " for name in "qkv").rstrip()

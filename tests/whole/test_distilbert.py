@@ -92,6 +92,8 @@ def named(exercise: str, mistake: str) -> SampleAnswer:
         {"encoder_list": "M14-off", "classifier": "M15-relu"},
         {"attention_scores": "M2", "encoder_loop": "M14-backwards"},
         {"embeddings": "M11-none", "attention_context": "M12"},
+        {"embeddings": "M11-product", "attention_weights": "M1", "encoder_list": "M14-list"},
+        {"embeddings": "M11-product", "attention_weights": "M1", "classifier": "M15-softmax"},
     ],
     ids=str,
 )

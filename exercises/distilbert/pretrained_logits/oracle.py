@@ -136,7 +136,8 @@ def _explained(case: Case, answers: Answers, charged: Lost) -> Iterator[Judgemen
     parts = {PARTS[name] for name in charged}
     for group in GROUPS:
         given = answers.arrays.get("_".join(("logits", *group)))
-        rest = {name: ids for name, ids in charged.items() if PARTS[name] not in group}
+        ready = {*group, "list"} if "earlier" in group else set(group)  # the list is made of ready-made blocks then
+        rest = {name: ids for name, ids in charged.items() if PARTS[name] not in ready}
         if set(group) <= parts and any(_close(given, wanted) for wanted in logits(case, rest)):
             yield right(f"pretrained_logits, {_words(group, rest)}")
 

@@ -25,7 +25,7 @@ Victim = Callable[[psutil.Process], bool]
 
 ASSIGNMENT, NOTEBOOK = "numpy_attention", "1_attention"  # needs no torch: a grader starts within a second
 SUBMISSIONS = 10
-MOMENTS = 6
+MOMENTS = 3
 
 
 @pytest.fixture(scope="session")
@@ -110,17 +110,6 @@ def below(process: subprocess.Popen[bytes], wanted: Callable[[psutil.Process], b
     except psutil.Error:
         pass
     return found
-
-
-def make_it_thirty(course: Course, undisturbed: dict[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
-    """Two more students hand in what each of the ten did. Returns the grades that all of them must get."""
-    expected = dict(undisturbed)
-    for student, scores in undisturbed.items():
-        for number in (1, 2):
-            twin = f"{student}-{number}"
-            shutil.copytree(course.submitted(student, ASSIGNMENT), course.submitted(twin, ASSIGNMENT))
-            expected[twin] = scores
-    return expected
 
 
 def kill_beneath(course: Course, victims: list[Victim | None], chance: random.Random) -> None:

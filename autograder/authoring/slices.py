@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import symtable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -41,8 +42,10 @@ def graded_cells(notebook: NotebookNode) -> list[int]:
 
 @dataclass(frozen=True)
 class _Names:
-    """The names that a cell uses, and those that it binds or changes at its top level or below; ``*`` there for a star
-    import."""
+    """The names of the notebook's that a cell uses, and those that it binds or changes; ``*`` there for a star import.
+
+    What a function calls its parameters and variables is nobody else's.
+    """
 
     loaded: frozenset[str]
     bound: frozenset[str]
@@ -52,16 +55,33 @@ class _Names:
 def _names(source: str) -> _Names:
     try:
         nodes = list(ast.walk(cells.parse(source)))
+        table = _table(source)
     except SyntaxError:
-        nodes = []
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        return _Names(frozenset(), frozenset())
+    loaded, bound = set[str](), set[str]()
+    for scope in _scopes(table):
+        for symbol in scope.get_symbols():
+            top = scope is table or (scope.get_type() == "class" and symbol.is_referenced())
+            if top or symbol.is_global():
+                loaded |= {symbol.get_name()} if symbol.is_referenced() else set()
+                bound |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
     for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            bound.add("*")
         elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
             bound |= {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
     return _Names(frozenset(loaded), frozenset(bound))
+
+
+def _table(source: str) -> symtable.SymbolTable:
+    try:
+        return symtable.symtable(source, "cell", "exec")
+    except SyntaxError:
+        return symtable.symtable(cells.without_magics(source), "cell", "exec")
+
+
+def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    """A scope and all below it."""
+    yield table
+    for inner in table.get_children():
+        yield from _scopes(inner)

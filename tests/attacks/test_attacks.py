@@ -77,6 +77,26 @@ def listener():
         yield server.getsockname()[1], heard
 
 
+@pytest.fixture(scope="module")
+def honest():
+    """Tells that an attack was tried. An honest submission is graded after every eighth and after the last: what
+    outlives its submission harms that one, too."""
+    tried: list[str] = []
+
+    def one_more(attack: str) -> None:
+        tried.append(attack)
+        if len(tried) == 8:
+            grade_honest()
+
+    def grade_honest() -> None:
+        attacks = tried.copy()
+        tried.clear()
+        assert graded(solved()).verdict.points == 5, f"the next submission suffered, from one of {attacks}"
+
+    yield one_more
+    grade_honest()
+
+
 @lru_cache
 def alone() -> Assignment:
     """The assignment with nothing but the exercise that is attacked: its notebook without the cells that only show."""
@@ -110,7 +130,7 @@ def test_the_wrong_answer_deserves_nothing_and_the_right_one_everything():
 
 
 @pytest.mark.parametrize("attack", marked(ATTACKS + MACHINE))
-def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener, untouched):
+def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener, untouched, honest):
     port, heard = listener
     with nothing_left_running():
         result = graded(submission(attack, released(), course.root, port), BRIEF)
@@ -127,8 +147,7 @@ def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener, u
     assert "SENT OUT" not in shown and "SQLite format" not in shown
     assert "ENVIRON" not in shown or "PATH=/" not in shown.split("ENVIRON", 1)[1][:400]
 
-    after = graded(solved()).verdict
-    assert after.points == 5, "the next submission suffered"
+    honest(attack.id)
 
 
 @pytest.mark.slow

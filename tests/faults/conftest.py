@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import shutil
 import subprocess
@@ -25,7 +26,9 @@ Victim = Callable[[psutil.Process], bool]
 
 ASSIGNMENT, NOTEBOOK = "numpy_attention", "1_attention"  # needs no torch: a grader starts within a second
 SUBMISSIONS = 10
-MOMENTS = 3
+#: How often each process is killed: FAULTS_ROUNDS=6 kills thirty.
+ROUNDS = int(os.environ.get("FAULTS_ROUNDS", "2"))
+MOMENTS = ROUNDS + 1
 
 
 @pytest.fixture(scope="session")

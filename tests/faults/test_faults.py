@@ -20,6 +20,7 @@ import pytest
 from benchmarks.courses import environment
 from tests.faults.conftest import (
     MOMENTS,
+    ROUNDS,
     assert_as_if_nothing_had_happened,
     below,
     finish,
@@ -37,12 +38,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
 
 def test_random_kills_change_no_grade(course, undisturbed):
-    """Grader, worker, fork server and kernel twice each, in any order; the same command goes on.
+    """Grader, worker, fork server and kernel ``ROUNDS`` times each, in any order; the same command goes on.
 
     Every moment at which a worker can be lost is tried by tests/silent/test_killed_workers.py; here they meet.
     """
     chance = random.Random(1)
-    victims = 2 * [None, is_worker, is_fork_server, is_kernel]
+    victims = ROUNDS * [None, is_worker, is_fork_server, is_kernel]
     chance.shuffle(victims)
     kill_beneath(course, victims, chance)
     assert finish(course) == 0
@@ -130,7 +131,9 @@ def test_two_dask_workers_give_the_grades_of_the_local_run(course, undisturbed, 
 def test_killed_dask_workers_change_no_grade(course, undisturbed, cluster):
     chance = random.Random(2)
     process = grader(course, "--scheduler", cluster.address, "--force")
-    for _ in range(2):
+    for _ in range(ROUNDS):
+        if process.poll() is not None:
+            process = grader(course, "--scheduler", cluster.address, "--force")
         while process.poll() is None and not (course.root / "autograded").is_dir():
             time.sleep(0.02)  # until there is something to lose
         time.sleep(chance.uniform(0.05, 1.0))

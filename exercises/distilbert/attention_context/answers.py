@@ -58,7 +58,47 @@ fed = self.lin2(0.5 * x * (1 + torch.erf(x / math.sqrt(2))))
 return normalise(fed + attended, self.output_layer_norm), weights
 """
 
+BUFFER = """
+q, k, v = (x(hidden_states).unflatten(2, (heads, size)).transpose(1, 2) for x in (self.q_lin, self.k_lin, self.v_lin))
+weights = (q / self.root @ k.mT).softmax(-1)
+context = torch.cat([(weights[:, h] @ v[:, h]) for h in range(heads)], dim=-1)
+"""
+ATTRIBUTES = """
+from types import SimpleNamespace
+
+heads_of = lambda x: x.view(batch, -1, self.config.n_heads, size).transpose(1, 2)
+made = SimpleNamespace(**{name: heads_of(getattr(self, f"{name}_lin")(hidden_states)) for name in "qkv"})
+weights = (made.q @ made.k.transpose(3, 2)).div(size**0.5).softmax(3)
+context = torch.bmm(weights.flatten(0, 1), made.v.flatten(0, 1)).unflatten(0, (batch, heads))
+context = context.movedim(1, -2).reshape(hidden_states.shape)
+"""
+KEYWORDS = """
+attended = nn.functional.layer_norm(
+    input=torch.add(input=hidden_states, other=self.out_lin(input=context)), normalized_shape=(dim,),
+    weight=self.sa_layer_norm.weight, bias=self.sa_layer_norm.bias, eps=self.sa_layer_norm.eps)
+fed = self.lin2(input=nn.functional.gelu(input=self.lin1(input=attended), approximate="none"))
+return (self.output_layer_norm(input=attended.add(fed)), weights)
+"""
+IN_FLOAT64 = """
+def add_norm(x, skip, norm):
+    x = (x.double() + skip.double())
+    x = (x - x.mean(-1, keepdim=True)) * (x.var(-1, correction=0, keepdim=True) + norm.eps).rsqrt()
+    return (x * norm.weight + norm.bias).to(hidden_states.dtype)
+
+x = add_norm(self.out_lin(context), hidden_states, self.sa_layer_norm)
+x = add_norm(self.lin2(nn.GELU(approximate="none")(self.lin1(x))), x, self.output_layer_norm)
+return x, weights
+"""
+
 RIGHT = [
+    block(
+        "the root in a buffer, head by head",
+        BUFFER,
+        more='self.register_buffer("root", torch.tensor(config.attention_head_size).sqrt(), persistent=False)',
+    ),
+    block("a namespace of q, k and v, bmm and movedim", ATTRIBUTES),
+    block("keywords alone behind the context", rest=KEYWORDS),
+    block("skips and norms in float64", rest=IN_FLOAT64),
     block("torch's own attention for the context", READY_MADE),
     block("chunk, stack and cat", CHUNKS),
     block("unflatten, movedim and flatten", UNFLATTENED),
@@ -76,7 +116,21 @@ UNBIASED = """x = sa_output + hidden_states
         x = (x - x.mean(-1, keepdim=True)) / deviation
         sa_output = x * self.sa_layer_norm.weight + self.sa_layer_norm.bias"""
 
+SECOND = "self.output_layer_norm = nn.LayerNorm(config.dim, eps=config.eps)"
+OUT = "self.out_lin = nn.Linear(config.dim, config.dim)"
+
 WRONG = [
+    wrong("out_lin left out of __init__", "L-missing", (OUT, "pass")),
+    wrong("out_lin without bias", "L-bias", (OUT, OUT.replace("dim)", "dim, bias=False)"))),
+    wrong("a norm that does not scale", "L-weight", (SECOND, SECOND.replace(")", ", elementwise_affine=False)"))),
+    wrong("lin2 the wrong way round", "L-size", ("(config.hidden_dim, config.dim)", "(config.dim, config.hidden_dim)")),
+    wrong("the config not kept", "L-alone", ("self.config = config", "pass")),
+    wrong("eps of the second LayerNorm", "M13", (SECOND, SECOND.replace(", eps=config.eps", ""))),
+    wrong("SiLU", "M12-silu", ("nn.functional.gelu(", "nn.functional.silu(")),
+    wrong("the feed-forward network fed the context", "", ("self.lin1(sa_output)", "self.lin1(context)")),
+    wrong(
+        "heads merged in another order", "", (MERGED, MERGED.replace("x.transpose(1, 2)", "x.flip(1).transpose(1, 2)"))
+    ),
     wrong("weights transposed", "M4-transposed", (CONTEXT, "context = weights.transpose(-2, -1) @ v")),
     wrong("keys in place of values", "M4-keys", (CONTEXT, "context = weights @ k")),
     wrong("summed over the queries", "M9", (CONTEXT, 'context = torch.einsum("bhqk,bhkd->bhkd", weights, v)')),

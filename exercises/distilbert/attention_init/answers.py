@@ -27,7 +27,28 @@ context = weights @ v
     + MERGE
 )
 
+ADDED = """
+for name in ("k_lin", "q_lin", "v_lin"):
+    self.add_module(name, nn.Linear(bias=True, out_features=config.dim, in_features=config.dim))
+"""
+WIDTHS = """
+width: int = (heads := config.n_heads) * (size := config.attention_head_size)
+self.q_lin, self.k_lin, self.v_lin = (nn.Linear(width, heads * size) for _ in range(3))
+"""
+
 RIGHT = [
+    block("add_module, keywords in another order", init=ADDED),
+    block("three at once, widths with a walrus", init=WIDTHS),
+    SampleAnswer(
+        "a property, a helper with type hints and __call__ overridden",
+        block("").text.replace(
+            "    def forward(self, hidden_states):",
+            "    @property\n    def projections(self) -> tuple:\n        return self.q_lin, self.k_lin, self.v_lin\n\n"
+            "    def __call__(self, hidden_states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:\n"
+            "        return self.forward(hidden_states)\n\n"
+            "    def forward(self, hidden_states):",
+        ),
+    ),
     block("projections in another order", init=OTHER_ORDER),
     block("projections by setattr", init=BY_NAME),
     block("projections in a ModuleList too", FROM_LIST, init=LISTED),
@@ -41,6 +62,7 @@ RIGHT = [
 QUERY, KEY, VALUE = (f"self.{name}_lin = nn.Linear(config.dim, config.dim)" for name in "qkv")
 
 WRONG = [
+    wrong("the key without bias", "INIT-bias", (KEY, KEY.replace(".dim)", ".dim, bias=False)"))),
     wrong(
         "as wide as one head",
         "INIT-head",
@@ -71,3 +93,7 @@ WRONG = [
         *((line, line.replace("config.dim", "768")) for line in (QUERY, KEY, VALUE)),
     ),
 ]
+
+ACCEPTED = {
+    "detach": "Nothing is trained in this assignment: the trained weights are loaded.",
+}

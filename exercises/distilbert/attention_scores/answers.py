@@ -70,7 +70,56 @@ context = (v.transpose(-2, -1) @ weights.transpose(-2, -1)).transpose(-2, -1)
     + MERGE
 )
 
+REARRANGED = """
+from functorch.einops.rearrange import rearrange
+
+q, k, v = (
+    rearrange(layer(hidden_states), "b t (h d) -> b h t d", h=heads) for layer in (self.q_lin, self.k_lin, self.v_lin)
+)
+weights = torch.softmax(q @ rearrange(k, "b h t d -> b h d t") * size**-0.5, dim=-1)
+context = rearrange(weights @ v, "b h t d -> b t (h d)")
+"""
+VMAP = (
+    PROJECT
+    + """
+weights = torch.vmap(lambda a, b: (a @ b.mT).softmax(-1), in_dims=1, out_dims=1)(q, k)
+context = torch.vmap(torch.matmul, in_dims=(1, 1), out_dims=1)(weights, v)
+"""
+    + MERGE
+)
+BROADCAST = (
+    PROJECT
+    + """
+weights = (q[:, :, :, None] * k[:, :, None]).sum(dim=-1).softmax(dim=-1)
+context = torch.tensor_split(weights @ v, heads, dim=1)
+context = torch.cat([head.squeeze(1) for head in context], dim=-1)
+"""
+)
+ONE_PRODUCT = """
+layers = (self.q_lin, self.k_lin, self.v_lin)
+weight, bias = torch.cat([layer.weight for layer in layers]), torch.cat([layer.bias for layer in layers])
+three = nn.functional.linear(hidden_states, weight, bias).view(batch, tokens, 3, heads, size)
+q, k, v = three.permute(2, 0, 3, 1, 4)
+weights = torch.softmax(input=torch.matmul(input=q, other=k.mT).div(math.sqrt(size)), dim=-1)
+context = torch.matmul(weights, v).swapaxes(1, 2).flatten(start_dim=2)
+"""
+CALLED = """
+from torch.func import functional_call
+
+def made(layer: nn.Linear) -> torch.Tensor:
+    made_by = functional_call(layer, dict(layer.named_parameters()), (hidden_states,))
+    return made_by.reshape(batch, tokens, heads, size).transpose(1, 2)
+
+weights = (scores := made(self.q_lin) @ made(self.k_lin).mT / size**0.5).softmax(scores.ndim - 1)
+context = (weights @ made(self.v_lin)).transpose(1, 2).reshape(batch, tokens, dim)
+"""
+
 RIGHT = [
+    block("torch's einops: rearrange", REARRANGED),
+    block("vmap over the heads", VMAP),
+    block("broadcast and summed, heads put together again", BROADCAST),
+    block("the three projections in one product", ONE_PRODUCT),
+    block("functional_call, type hints and a walrus", CALLED),
     block("einsum", EINSUM),
     block("matmul, permute and contiguous", MATMUL),
     block("query by query", QUERY_BY_QUERY),

@@ -40,7 +40,45 @@ context = (weights[..., None] * v[:, :, None]).sum(3)
     + MERGE
 )
 
+LOG_SOFTMAX = (
+    PROJECT
+    + """
+weights = torch.exp(nn.functional.log_softmax(q @ k.mT, dim=-1))
+context = torch.einsum("...qk,...kd->...qd", weights, v)
+"""
+    + MERGE
+)
+MODULE = (
+    PROJECT
+    + """
+weights = self.softmax(torch.einsum("bhqd,bhkd->bhqk", q, k))
+context = weights @ v
+"""
+    + MERGE
+)
+DOUBLE = (
+    PROJECT
+    + """
+weights = nn.functional.softmax(input=q @ k.mT, dim=-1, dtype=torch.float64).to(hidden_states.dtype)
+context = weights @ v
+"""
+    + MERGE
+)
+ROWS = (
+    PROJECT
+    + """
+weights = torch.stack([torch.stack([(one @ k[b, h].T).softmax(0) for one in q[b, h]])
+                       for b in range(batch) for h in range(heads)]).view(batch, heads, tokens, tokens)
+context = weights @ v
+"""
+    + MERGE
+)
+
 RIGHT = [
+    block("exp of a log-softmax", LOG_SOFTMAX),
+    block("the softmax as a layer", MODULE, more="self.softmax = nn.Softmax(dim=-1)"),
+    block("a softmax in float64, keywords alone", DOUBLE),
+    block("row by row in a comprehension", ROWS),
     block("head by head", HEAD_BY_HEAD),
     block("softmax by hand, the largest score subtracted", BY_HAND),
     block("softmax by logsumexp, context by a sum", LOG_SUM_EXP),

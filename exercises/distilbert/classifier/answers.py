@@ -10,6 +10,28 @@ CELL = "classifier_model_answer"
 
 RIGHT = [
     model(
+        "functional_call and threshold",
+        logits="from torch.func import functional_call\n"
+        "x = functional_call(self.pre_classifier, dict(self.pre_classifier.named_parameters()), (pooled_output,))\n"
+        "logits = self.classifier(input=nn.functional.threshold(x, 0.0, 0.0))",
+    ),
+    model(
+        "einsum in float64, then back",
+        logits="x = torch.einsum('bi,oi->bo', pooled_output.double(), self.pre_classifier.weight.double())\n"
+        "x = (x + self.pre_classifier.bias).clamp_min(0)\n"
+        "logits = nn.functional.linear(x, self.classifier.weight.double(), self.classifier.bias.double()).float()",
+    ),
+    model(
+        "vmap over the sentences, a walrus",
+        logits="def one(pooled):\n"
+        "    return self.classifier(torch.where((x := self.pre_classifier(pooled)) > 0, x, 0.0))\n"
+        "logits = torch.vmap(one)(pooled_output)",
+    ),
+    model(
+        "a Sequential on the way",
+        logits="logits = nn.Sequential(self.pre_classifier, nn.ReLU(inplace=True), self.classifier)(pooled_output)",
+    ),
+    model(
         "dropout that knows eval mode",
         more="self.dropout = nn.Dropout(0.2)",
         logits="x = nn.functional.relu(self.pre_classifier(pooled_output))\nlogits = self.classifier(self.dropout(x))",
@@ -44,6 +66,12 @@ def _pooled(name: str, mistake: str, pooled: str) -> SampleAnswer:
 
 
 WRONG = [
+    _classifier(
+        "the ReLU before pre_classifier",
+        "M15-order",
+        pooled="pooled_output = self.pre_classifier(nn.functional.relu(pooled_output))",
+    ),
+    _pooled("the second token is pooled", "M15-token", "output[:, 1]"),
     _classifier("softmax on the logits", "M15-softmax", logits=LOGITS + ".softmax(-1)"),
     _classifier("log-softmax on the logits", "M15-log", logits=LOGITS + ".log_softmax(-1)"),
     _classifier("no ReLU", "M15-relu", pooled="pooled_output = self.pre_classifier(pooled_output)"),

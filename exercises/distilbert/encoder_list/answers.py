@@ -20,7 +20,16 @@ for i in range(self.config.n_layers):
     self.attention_probs[i] = result[1].detach()
 output = hidden_states"""
 
+EXTENDED = """self.attention_layers = nn.ModuleList()
+self.attention_layers.extend(map(AttentionBlock, [config] * config.n_layers))"""
+GROWN = """blocks: list[nn.Module] = []
+while (made := len(blocks)) < config.n_layers:
+    blocks += [AttentionBlock(config)]
+self.add_module("attention_layers", nn.ModuleList(modules=blocks))"""
+
 RIGHT = [
+    model("a list extended by map", EXTENDED),
+    model("grown with a walrus, added by name", GROWN),
     model("a list comprehension in a ModuleList"),
     model("blocks appended one by one, called by number", APPENDED, INDEXED),
     model(
@@ -51,3 +60,7 @@ WRONG = [
         costs={"pretrained_logits": 0},
     ),
 ]
+
+ACCEPTED = {
+    "detach": "Nothing is trained in this assignment: the trained weights are loaded.",
+}

@@ -28,7 +28,29 @@ for i, layer in enumerate(self.attention_layers):
     output, weights = layer(output)
     self.attention_probs[i].append(weights)"""
 
+RECURSIVE = """def through(x: torch.Tensor, depth: int = 0) -> torch.Tensor:
+    if depth == len(self.attention_layers):
+        return x
+    x, self.attention_probs[depth] = self.attention_layers[depth](x)
+    return through(x, depth + 1)
+
+output = through(self.embeddings(input_ids))"""
+ZIPPED = """output = self.embeddings(input_ids)
+pairs = [(output := both[0], both[1])[1] for layer in self.attention_layers if (both := layer(output))]
+self.attention_probs = dict(zip(range(len(pairs)), pairs, strict=True))"""
+REDUCED = """from functools import reduce
+
+def step(states, numbered):
+    number, layer = numbered
+    given, self.attention_probs[number] = layer(states)
+    return given
+
+output = reduce(step, enumerate(self.attention_layers), self.embeddings(input_ids))"""
+
 RIGHT = [
+    model("a function that calls itself", loop=RECURSIVE),
+    model("a comprehension with a walrus", loop=ZIPPED),
+    model("reduce", loop=REDUCED),
     model("a fresh list of weights at every call", loop=FRESH_LIST, kept="[]"),
     model(
         "a while loop and clamp",

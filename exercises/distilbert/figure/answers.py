@@ -42,7 +42,7 @@ return figure
 """
 SHARED = """
 layers = len(attention_per_layer)
-figure, axes = plt.subplots(2, layers // 2, sharex=True, sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, layers, sharex=True, sharey=True, layout="constrained")
 for layer, ax in enumerate(axes.ravel()):
     ax.imshow(attention_per_layer[layer], cmap="Blues")
     ax.set_title(f"Attention of layer {layer}")
@@ -78,6 +78,49 @@ for layer in range(len(attention_per_layer)):
     plt.yticks(range(len(tokens)), tokens)
 return plt.gcf()
 """
+MOSAIC = """
+import string
+
+names = string.ascii_uppercase[: len(attention_per_layer)]
+figure, panels = plt.subplot_mosaic([[name] for name in names], figsize=(4, 4 * len(names)))
+for (name, panel), (i, layer) in zip(panels.items(), enumerate(attention_per_layer), strict=True):
+    panel.imshow(X=layer, origin="upper", interpolation="nearest")
+    panel.set(title=f"layer {i}", xlabel="key", ylabel="query")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_ticks(range(len(tokens)), labels=tokens)
+return figure
+"""
+EXTENT = """
+from matplotlib.figure import Figure
+
+figure = Figure(figsize=(9, 3))
+size = len(tokens)
+middles = [place + 0.5 for place in range(size)]
+for place, panel in enumerate(figure.subplots(1, len(attention_per_layer), squeeze=False)[0]):
+    panel.imshow(attention_per_layer[place], extent=(0, size, size, 0))
+    panel.set_title("Layer no. " + str(place + 1), loc="left")
+    panel.set_xlabel("Key tokens")
+    panel.set_ylabel("Query tokens")
+    panel.set_xticks(middles, tokens, rotation="vertical")
+    panel.set_yticks(middles, tokens)
+return figure
+"""
+TICKER = """
+from matplotlib.ticker import FixedFormatter, FixedLocator
+
+figure = plt.figure()
+grid = figure.add_gridspec(nrows=1, ncols=(count := len(attention_per_layer)))
+panels: list = [figure.add_subplot(grid[0, i]) for i in range(count)]
+[panel.matshow(weights) for panel, weights in zip(panels, attention_per_layer, strict=True)]
+for i, panel in enumerate(panels):
+    panel.set_title(label=f"{i}: layer")
+    panel.set_xlabel(xlabel="keys")
+    panel.set_ylabel(ylabel="queries")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_locator(FixedLocator(range(len(tokens))))
+        axis.set_major_formatter(FixedFormatter(tokens))
+return figure
+"""
 BOTH = SHARED.replace("return figure", "return figure, axes")
 
 
@@ -87,6 +130,9 @@ def _right(name: str, body: str) -> SampleAnswer:
 
 
 RIGHT = [
+    _right("a mosaic, one under the other", MOSAIC),
+    _right("a Figure without pyplot, cells from 0 to n", EXTENT),
+    _right("locators and formatters, matshow in a comprehension", TICKER),
     _right("matshow, layers counted from one", MATSHOW),
     _right("pcolormesh with colour bars", PCOLORMESH),
     _right("shared axes, labels of the whole figure", SHARED),
@@ -122,6 +168,18 @@ def _wrong(name: str, mistake: str, *changes: tuple[str, str]) -> SampleAnswer:
 
 
 WRONG = [
+    _wrong(
+        "ticks beside their rows",
+        "",
+        (XTICKS, "ax.set_xticks(range(1, 1 + len(tokens)), tokens, rotation=90)"),
+        (YTICKS, "ax.set_yticks(range(1, 1 + len(tokens)), tokens)"),
+    ),
+    _wrong(
+        "an even number of panels alone",
+        "",
+        ("1, len(attention_per_layer), figsize=(14, 4))", "2, len(attention_per_layer) // 2, figsize=(14, 4))"),
+        ("enumerate(axes)", "enumerate(axes.flat)"),
+    ),
     _wrong("axes exchanged", "M17-axes", (SHOWN, "ax.imshow(attention_per_layer[layer].T)")),
     _wrong("panels reversed", "M17-order", (SHOWN, "ax.imshow(attention_per_layer[-1 - layer])")),
     _wrong("the same panel again and again", "M17-same", (SHOWN, "ax.imshow(attention_per_layer[0])")),

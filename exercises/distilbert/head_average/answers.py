@@ -21,6 +21,31 @@ def average_heads(attention_probs):
 
 
 RIGHT = [
+    _right(
+        "vmap over the layers",
+        "layers = torch.cat(tuple(attention_probs.values()))\nreturn torch.vmap(lambda one: one.mean(0))(layers)",
+    ),
+    _right(
+        "a comprehension with a walrus",
+        "i = -1\nreturn torch.stack([attention_probs[i].mean((0, 1)) for _ in attention_probs if (i := i + 1) >= 0])",
+    ),
+    _right(
+        "pooled over the heads",
+        "layers = torch.cat([attention_probs[i] for i in range(len(attention_probs))]).flatten(2)\n"
+        "size = attention_probs[0].shape[-1]\n"
+        "return nn.functional.adaptive_avg_pool1d(layers.mT, 1).view(len(attention_probs), size, size)",
+    ),
+    _right(
+        "torch's einops and a weighted sum",
+        "from functorch.einops.rearrange import rearrange\n"
+        'heads = rearrange(torch.stack(list(attention_probs.values())), "l b h q k -> (l b) q k h")\n'
+        "return heads @ torch.full((heads.shape[-1],), 1 / heads.shape[-1])",
+    ),
+    _right(
+        "keywords alone, dtype float64",
+        "stacked = torch.stack(tensors=[attention_probs[layer] for layer in sorted(attention_probs.keys())], dim=0)\n"
+        "return torch.mean(input=stacked, dim=(1, 2), dtype=torch.float64)",
+    ),
     _right("stack of means", "return torch.stack([p.mean(dim=1).squeeze(0) for p in attention_probs.values()])"),
     _right(
         "mean of a stack",
@@ -46,6 +71,8 @@ RIGHT = [
         'return torch.einsum("lhqk->lqk", layers) / layers.shape[1]',
     ),
 ]
+
+ACCEPTED = {"detach": "The averages are drawn, nothing is trained with them: NumPy arrays are as right."}
 
 WRONG = [
     _wrong("over the keys", "", "layers.mean(-1)"),

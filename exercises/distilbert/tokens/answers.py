@@ -17,6 +17,15 @@ def _wrong(name: str, mistake: str, returned: str) -> SampleAnswer:
 
 
 RIGHT = [
+    _right("each id decoded by itself", "return [tokenizer.decode([i]) for i in input_ids[0].tolist()]"),
+    _right("a batch of single ids decoded", "return tokenizer.batch_decode(input_ids.T)"),
+    _right("a tuple by map, keywords alone", "return (*map(tokenizer.convert_ids_to_tokens, input_ids.tolist()[0]),)"),
+    _right(
+        "the backend's own lookup, with type hints and a walrus",
+        "row: list[int] = input_ids.view(-1).tolist()\n"
+        "look = tokenizer.backend_tokenizer.id_to_token\n"
+        "return [token for i in row if (token := look(i)) is not None]",
+    ),
     _right("a tensor of ids", "return tokenizer.convert_ids_to_tokens(input_ids[0])"),
     _right("id by id", "return [tokenizer.convert_ids_to_tokens(int(i)) for i in input_ids[0]]"),
     _right("batch axis squeezed away", "return tokenizer.convert_ids_to_tokens(input_ids.squeeze().numpy())"),
@@ -28,6 +37,7 @@ RIGHT = [
 ]
 
 WRONG = [
+    _wrong("every token twice", "M17-count", "tokenizer.convert_ids_to_tokens(input_ids[0]) * 2"),
     _wrong("a list in a list", "M17-nested", "[tokenizer.convert_ids_to_tokens(ids) for ids in input_ids.tolist()]"),
     _wrong(
         "special tokens left out",

@@ -35,9 +35,11 @@ def sigmoid(x: Array) -> Array:
 
 
 def gelu(x: Array, kind: str = "gelu") -> Array:
-    """The exact GELU, or by ``kind`` what people use in its place: relu, tanh (its approximation), none."""
+    """The exact GELU, or by ``kind`` what people use in its place: relu, tanh (its approximation), silu, none."""
     if kind == "relu":
         return np.maximum(x, 0)
+    if kind == "silu":
+        return x * sigmoid(x)
     if kind == "none":
         return x
     if kind == "tanh":

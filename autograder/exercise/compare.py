@@ -84,11 +84,17 @@ def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | 
             continue
         try:
             wrong = mistake.answers(case)
-            if wrong and matches(answers.arrays, wrong, exercise):
+            if wrong and matches(answers.arrays, wrong, exercise) and _is_wrong(wrong, case, exercise):
                 found.append((_distance(answers.arrays, wrong), mistake))
         except Exception as error:  # a name is a help; without it the answer is as wrong as before
             logging.getLogger(__name__).warning("%s: mistake %s: %r", exercise.slug, mistake.id, error)
     return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _is_wrong(answer: Mapping[str, np.ndarray], case: Case, exercise: Exercise) -> bool:
+    """False where this case cannot show the mistake: its answer is the right one, but for a rounding."""
+    pairs = [(name, array, case.expected[name]) for name, array in answer.items() if name in case.expected]
+    return not pairs or not all(compare_value(*pair, exercise).passed for pair in pairs)
 
 
 def _distance(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray]) -> float:

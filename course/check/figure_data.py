@@ -21,6 +21,7 @@ class FigureData:
     panels: (panels, rows, columns); None where there is no panel or their shapes differ
     titles, xlabels, ylabels: one a panel; the labels of the whole figure stand at the end, where there are any
     xticks, yticks: the labels of each panel's ticks, in the order of their positions
+    in_place: does label i of every labelled axis stand at row, or column, i?
     """
 
     panels: np.ndarray | None
@@ -29,6 +30,7 @@ class FigureData:
     ylabels: list[str]
     xticks: list[list[str]]
     yticks: list[list[str]]
+    in_place: bool
 
 
 def read_figure(figure: Any) -> FigureData:
@@ -49,6 +51,7 @@ def read_figure(figure: Any) -> FigureData:
         [axes.get_ylabel() for axes, _ in panels] + [whole_y] * bool(whole_y),
         [_ticks(axes.xaxis) for axes, _ in panels],
         [_ticks(axes.yaxis) for axes, _ in panels],
+        all(_in_place(axes) for axes, _ in panels),
     )
 
 
@@ -66,14 +69,47 @@ def _values(axes: Axes) -> np.ndarray | None:
     """The numbers of an axes' picture: (rows, columns); None where it holds none, or is a colour bar."""
     if axes.get_label() == "<colorbar>" or not axes.get_visible():
         return None
-    for artist in axes.get_children():
-        if isinstance(artist, AxesImage | QuadMesh) and artist.get_array() is not None:
+    for artist in _pictures(axes):
+        if artist.get_array() is not None:
             values: np.ndarray = np.ma.filled(np.ma.asarray(artist.get_array(), dtype=float), np.nan)
             if values.ndim == 2:
                 return values
     return None
 
 
+def _pictures(axes: Axes) -> list[Any]:
+    return [artist for artist in axes.get_children() if isinstance(artist, AxesImage | QuadMesh)]
+
+
 def _ticks(axis: Axis) -> list[str]:
+    return [text for _, text in _labels(axis)]
+
+
+def _labels(axis: Axis) -> list[tuple[float, str]]:
+    """Position and text of each tick, by position."""
     labels = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
-    return [label.get_text() for _, label in sorted(labels, key=lambda pair: float(pair[0]))]
+    return sorted((float(place), label.get_text()) for place, label in labels)
+
+
+def _in_place(axes: Axes) -> bool:
+    """Do the labels stand at the rows and columns of the panel's picture, the first at the first?"""
+    picture = _pictures(axes)[0]
+    rows, columns = picture.get_array().shape[-2:]
+    if isinstance(picture, AxesImage):
+        left, right, bottom, top = picture.get_extent()
+        first, last = (top, bottom) if picture.origin == "upper" else (bottom, top)
+    else:
+        corners = picture.get_coordinates()
+        left, right, first, last = corners[0, 0, 0], corners[0, -1, 0], corners[0, 0, 1], corners[-1, 0, 1]
+    return all(
+        _cells(_labels(axis), float(start), float(end), count)
+        for axis, start, end, count in ((axes.xaxis, left, right, columns), (axes.yaxis, first, last, rows))
+    )
+
+
+def _cells(labels: list[tuple[float, str]], start: float, end: float, count: int) -> bool:
+    """True where label i lies in cell i of ``count`` between start and end; axes without words are none to judge."""
+    if len(labels) != count or not any(text for _, text in labels) or start == end:
+        return True
+    cells = [int((place - start) / (end - start) * count // 1) for place, _ in labels]
+    return sorted(cells) == list(range(count))

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from course.check.layers_made import fed_to, layers_made, runs
 from course.check.ready_steps import with_ready
 from course.parts import ReadyAttentionBlock
 
@@ -99,12 +100,35 @@ def weights_of(case: Any) -> Callable[[Any], dict[str, Any]]:
     return call
 
 
+def _runs_alone(kind: Any, case: Any) -> bool | None:
+    """Whether the block runs with the layers that its ``__init__`` makes; the projections may be ready-made."""
+    with suppress(Exception):
+        block, ready = kind(case.config).eval(), ReadyAttentionBlock(case.config)
+        for name in ("q_lin", "k_lin", "v_lin"):
+            setattr(block, name, getattr(ready, name))
+        return runs(block, case.hidden_states)
+    return None
+
+
 def output_of(case: Any) -> Callable[[Any], dict[str, Any]]:
-    """For :func:`either_way`: output and weights, and the output of another call."""
+    """For :func:`either_way`: output and weights, what reached ``out_lin``, and the output of another call.
+
+    Also which layers the class makes, and whether it runs with them.
+    """
 
     def call(kind: Any) -> dict[str, Any]:
         block = ready_block(kind, case)
+        context: list[Tensor] = []
+        hook = fed_to(block.out_lin, context)
         output, weights = block(case.hidden_states)
-        return {"output": output, "weights": weights, "again": block(case.hidden_states)[0]}
+        hook.remove()
+        return {
+            "output": output,
+            "weights": weights,
+            "context": context[0] if context else None,
+            "again": block(case.hidden_states)[0],
+            "made": layers_made(kind, case.config),
+            "runs": _runs_alone(kind, case),
+        }
 
     return call

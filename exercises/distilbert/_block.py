@@ -23,11 +23,11 @@ class BlockVariant:
     merge: str = "right"  # right | untransposed
     transposed_weights: bool = False
     context: str = "values"  # values | columns | keys | late
-    activation: str = "gelu"  # gelu | relu | tanh | none
+    activation: str = "gelu"  # gelu | relu | tanh | silu | none
     attention_skip: str = "hidden"  # hidden | none
     ffn_skip: str = "attention"  # attention | none | hidden
     norm: str = "post"  # post | before_sum | none | pre
-    norm_at: str = "both"  # both | first | second: the LayerNorms that norm and unbiased change
+    norm_at: str = "both"  # both | first | second: the LayerNorms that norm, unbiased and eps change
     eps: float | None = None
     unbiased: bool = False
 
@@ -80,8 +80,9 @@ def attention_tail(
     variant: BlockVariant = RIGHT,
 ) -> Array:
     """Everything after the softmax: weights (batch, heads, queries, keys) -> output (batch, tokens, dim)"""
-    eps = eps if variant.eps is None else variant.eps
-    attended = linear(_context(attention_weights, hidden_states, weights, n_heads, eps, variant), weights, "out_lin")
+    attended = linear(
+        attention_context(attention_weights, hidden_states, weights, n_heads, eps, variant), weights, "out_lin"
+    )
     skip: Array | float = hidden_states if variant.attention_skip == "hidden" else 0.0
     inner = _add_norm(attended, skip, weights, "sa_layer_norm", eps, variant)
     fed_with = layer_norm(inner, weights, "output_layer_norm", eps) if variant.norm == "pre" else inner
@@ -90,7 +91,7 @@ def attention_tail(
     return _add_norm(fed, skips[variant.ffn_skip], weights, "output_layer_norm", eps, variant)
 
 
-def _context(
+def attention_context(
     attention_weights: Array, hidden_states: Array, weights: Weights, n_heads: int, eps: float, variant: BlockVariant
 ) -> Array:
     """-> (batch, tokens, dim), the heads merged"""
@@ -111,6 +112,7 @@ def _add_norm(x: Array, skip: Array | float, weights: Weights, name: str, eps: f
     place = "first" if name == "sa_layer_norm" else "second"
     if variant.norm_at not in ("both", place):
         return layer_norm(x + skip, weights, name, eps)
+    eps = eps if variant.eps is None else variant.eps
     if variant.norm == "before_sum":
         return layer_norm(x, weights, name, eps, variant.unbiased) + skip
     if variant.norm in ("none", "pre"):

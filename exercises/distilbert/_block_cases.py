@@ -68,10 +68,13 @@ def _case(
     hidden_dim: int,
     size: float = 1.0,
     bias: float = 0.3,
+    inner: float = 1.0,
 ) -> Case:
     sizes = config(n_heads, head_size, hidden_dim)
     dim = n_heads * head_size
     weights = block_weights(generator, dim, hidden_dim, bias)
+    for part in ("weight", "bias"):
+        weights[f"sa_layer_norm.{part}"] *= np.float32(inner)
     hidden_states = (size * generator.normal(0, 1, (batch, tokens, dim))).astype(np.float32)
     output, attention_weights = transformers_block(hidden_states, weights, sizes)
     return Case(sizes, {"hidden_states": hidden_states}, weights, {}, {"output": output, "weights": attention_weights})
@@ -82,8 +85,13 @@ def ordinary_cases(generator: np.random.Generator) -> list[Case]:
 
 
 def low_variance_case(generator: np.random.Generator) -> Case:
-    """The only case that shows a LayerNorm whose eps is not the config's."""
+    """It shows a first LayerNorm whose eps is not the config's."""
     return _case(generator, 2, 5, 3, 4, 17, size=1e-3, bias=1e-4)
+
+
+def low_inner_variance_case(generator: np.random.Generator) -> Case:
+    """The same for the second LayerNorm: what the first one gives is small."""
+    return _case(generator, 3, 4, 2, 3, 11, bias=1e-4, inner=1e-3)
 
 
 def huge_case(generator: np.random.Generator) -> Case:

@@ -30,6 +30,7 @@ def given_lines(name: str, kind: Any) -> None:
     """Skip, LayerNorm, GELU, skip, LayerNorm, and both LayerNorms with the config's eps."""
     _last_norm(name, kind)
     _activation(name, kind)
+    _fed(name, kind)
     _small_numbers(name, kind)
 
 
@@ -83,6 +84,17 @@ def _activation(name: str, kind: Any) -> None:
         f"Yours looks like {words}",
         LOOK,
     )
+
+
+def _fed(name: str, kind: Any) -> None:
+    """The feed-forward network is fed what the first LayerNorm gives: here its feature 1 is turned into -1."""
+    block = _block(name, kind)
+    block.lin1.bias.zero_()
+    block.lin1.weight[:, 1] = -(SHARE**0.5)
+    right = -0.5 * math.erfc(1 / math.sqrt(2)) * FED * SHARE**0.5
+    if abs(_added(_vector(name, block, SIZE)) - right) > 2e-3:
+        came = "Yours takes something else."
+        fail(name, "the feed-forward network takes what the first LayerNorm gives.", came, LOOK)
 
 
 def _added(vector: Tensor) -> float:

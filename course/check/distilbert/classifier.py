@@ -44,8 +44,25 @@ def classifier(kind: Any) -> None:
         "(batch, n_classes)",
         "pooled_output holds one vector for each sentence: does the classifier take that?",
     )
+    if not logits.is_floating_point():
+        fail(name, "logits are numbers with a point.", f"Yours are {logits.dtype}.", "Nothing is rounded here.")
     _logits(name, logits.float())
+    _turned(name, model, final, config)
     passed(name, "pre_classifier, ReLU, classifier, in this order", "raw scores, no probabilities")
+
+
+def _turned(name: str, model: Any, final: Tensor, config: Any) -> None:
+    """With a negative pre_classifier: what the ReLU lets through tells on which side of it the layer stands."""
+    put_linear(model, "pre_classifier", -2.2 * torch.eye(config.dim))
+    with running(name, "a batch of 2 sentences"):
+        logits = stand_ins.run_classifier(model, IDS, final, config.n_layers, config.n_heads)
+    if float((logits[:, :2] - torch.tensor([0.0, 1.2])).abs().max()) > 1e-4:
+        fail(
+            name,
+            "with features 0.5 and -1, times -2.2, the first two logits must be 0 and 1.2.",
+            f"Yours are {logits[0, 0].item():.5g} and {logits[0, 1].item():.5g}.",
+            "First pre_classifier, then ReLU, then classifier; nothing is rounded.",
+        )
 
 
 #: The first two logits of somebody who makes a known mistake; right is (1, -1).

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from course.check.base import close, fail, finite, passed, running, same_shape
 from course.check.distilbert._small import build, small_config
-from course.check.modules import part, plain_norm, undisturbed
+from course.check.layers_made import check_layers
+from course.check.modules import plain_norm, undisturbed
 from course.config import Config
 
 NAME = "embeddings"
@@ -22,8 +23,12 @@ def embeddings(kind: Any) -> None:
     """Each token's vector is made of its word and of its place in the sentence, and then normalised."""
     config = small_config()
     layer = build(NAME, kind, config)
-    for attribute in ("word_embeddings", "position_embeddings", "LayerNorm"):
-        part(NAME, layer, attribute)
+    sizes = {
+        "word_embeddings": (config.vocab_size, config.dim),
+        "position_embeddings": (config.max_position_embeddings, config.dim),
+        "LayerNorm": (config.dim,),
+    }
+    check_layers(NAME, layer, sizes)
     ids = torch.tensor(IDS)
     _run(layer, ids, config)
     if not torch.equal(ids, torch.tensor(IDS)):
@@ -38,6 +43,7 @@ def embeddings(kind: Any) -> None:
     _normalised(layer, config)
     _sum_of_both(layer, config)
     _small_numbers(layer, config)
+    _precise(layer, config)
     passed(
         NAME,
         "shape",
@@ -169,6 +175,19 @@ def _sum_of_both(layer: nn.Module, config: Config) -> None:
         came,
         look,
     )
+
+
+def _precise(layer: nn.Module, config: Config) -> None:
+    words, ids = torch.randn(config.vocab_size, config.dim), torch.tensor(IDS)
+    _tables(layer, words, torch.zeros(config.max_position_embeddings, config.dim))
+    off = float((_run(layer, ids, config) - nn.functional.layer_norm(words[ids], (config.dim,))).abs().max())
+    if off > 1e-4:
+        fail(
+            NAME,
+            "where all position vectors are 0, the word's own vector is normalised.",
+            f"Yours is off by up to {off:.2g}.",
+            "Does something round, or compute with too few digits?",
+        )
 
 
 def _small_numbers(layer: nn.Module, config: Config) -> None:

@@ -40,9 +40,11 @@ def head_average(average_heads: Any) -> None:
     third = 1 / HEADS
     right = np.array([[third if (key - i) % TOKENS < HEADS else 0.0 for key in range(TOKENS)] for i in range(LAYERS)])
     right = right[:, None, :].repeat(TOKENS, axis=1)
-    if not close(array, right):
+    if float(np.abs(array - right).max()) > 3e-5:
         came = "Yours are others."
-        if array.max() > 0.99:
+        if close(array, right):
+            came = "Yours are nearly that: does something compute with too few digits?"
+        elif array.max() > 0.99:
             came = "Yours shows one head alone."
         elif close(array, right[::-1]):
             came = "Yours are in reverse order."

@@ -21,10 +21,12 @@ from autograder.exercise import (
     unsteady,
     wrong,
 )
+from autograder.exercise.likeness import likeness
 
 from ..._attention import Array, is_mixture
-from .._block import BlockVariant, attention_tail
-from .._block_cases import low_variance_case, ordinary_cases
+from .._block import BlockVariant, attention_context, attention_tail
+from .._block_cases import low_inner_variance_case, low_variance_case, ordinary_cases
+from .._layers import LAYER_MISTAKES, with_layers
 from .._scores import made_of, scores_of
 
 #: The exercises in which wrong weights lose points.
@@ -129,10 +131,20 @@ MISTAKES = [
         variant=BlockVariant(activation="none"),
     ),
     Mistake(
-        "M13",
-        "The LayerNorm's eps is not the config's.",
-        "nn.LayerNorm takes eps=config.eps; its default is larger.",
-        variant=BlockVariant(eps=1e-5),
+        "M12-silu",
+        "The feed-forward network uses SiLU; DistilBERT uses GELU.",
+        "See the given line.",
+        variant=BlockVariant(activation="silu"),
+    ),
+    *(
+        Mistake(
+            "M13",
+            f"{words} LayerNorm's eps is not the config's.",
+            "nn.LayerNorm takes eps=config.eps; its default is larger.",
+            variant=BlockVariant(eps=eps, norm_at=place),
+        )
+        for place, words in NORMS.items()
+        for eps in (1e-5, 1e-6, 1e-3, 0.1)
     ),
     *(
         Mistake(
@@ -144,6 +156,7 @@ MISTAKES = [
         for place, words in NORMS.items()
     ),
     dropout_at_work("The block's outputs"),
+    *LAYER_MISTAKES,
 ]
 
 
@@ -165,11 +178,21 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
             return mistake.judgement()
     if unsteady(answers, "output"):
         return named(exercise, "M16")
-    return wrong(
-        "context",
-        "The block's output does not follow from its own attention weights. " + checks[0].message,
-        checks[0].hint or "context is the weights times the values, head by head.",
-    )
+    return _unknown(case, answers.arrays.get("context"), weights, splits, checks[0].hint)
+
+
+def _unknown(case: Case, context: Array | None, weights: Array, splits: list[str], hint: str) -> Judgement:
+    """No mistake explains the output: which half of the way is wrong? context: what reached out_lin, if it did."""
+    hint = hint or "context is the weights times the values, head by head."
+    if context is None or context.shape != case.inputs["hidden_states"].shape or context.dtype.kind != "f":
+        return wrong("context", "The block's output does not follow from its own attention weights.", hint)
+    wanted = [_merged(case, weights, way) for way in splits]
+    if any(np.allclose(context, want, atol=1e-4, rtol=1e-3) for want in wanted):
+        message = "The context is right, but what becomes of it is not: out_lin, skip, LayerNorm, feed-forward network."
+        return wrong("context", message, "Are the given lines behind context as they were?")
+    like = likeness(context, wanted[0], EXERCISE.atol, EXERCISE.rtol)
+    message = "What reaches out_lin is not the weights times the values, with the heads merged behind the tokens"
+    return wrong("context", f"{message}: {like}" if like else f"{message}.", hint)
 
 
 def follows_from_wrong_weights(case: Case, answers: Answers) -> bool:
@@ -206,6 +229,13 @@ def _made_with(variant: BlockVariant, case: Case, output: Array, weights: Array,
     return any(np.allclose(output, tail, atol=1e-4, rtol=1e-3) for tail in tails)
 
 
+def _merged(case: Case, weights: Array, way: str) -> Array:
+    """The context with the heads merged: (batch, tokens, dim)"""
+    given = case.inputs["hidden_states"].astype(np.float64)
+    heads, eps = int(case.config["n_heads"]), float(case.config["eps"])
+    return attention_context(weights.astype(np.float64), given, case.weights, heads, eps, BlockVariant(split=way))
+
+
 def _tail(case: Case, weights: Array, variant: BlockVariant) -> Array:
     return attention_tail(
         weights.astype(np.float64),
@@ -218,8 +248,9 @@ def _tail(case: Case, weights: Array, variant: BlockVariant) -> Array:
 
 
 def make(generator: np.random.Generator) -> list[Case]:
-    return [*ordinary_cases(generator), low_variance_case(generator)]
+    return [*ordinary_cases(generator), low_variance_case(generator), low_inner_variance_case(generator)]
 
 
 RULE = better_of_own_and_ready(not_charged_twice(judge, EARLIER, follows_from_wrong_weights, "context"))
+RULE = with_layers(RULE, others=("q_lin", "k_lin", "v_lin"))  # these are judged in attention_init
 EXERCISE = Exercise(make, RULE, MISTAKES, framework="torch")

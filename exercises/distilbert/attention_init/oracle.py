@@ -44,6 +44,15 @@ MISTAKES = [
         "The pretrained weights carry a bias for each of them; nn.Linear has one unless told otherwise.",
         lambda case: {"biases": np.array([False] * 3)},
     ),
+    *(
+        Mistake(
+            "INIT-bias",
+            f"The projection {name}_lin has no bias.",
+            "The pretrained weights carry a bias for each of them; nn.Linear has one unless told otherwise.",
+            lambda case, place=place: {"biases": np.arange(3) != place},  # type: ignore[misc]
+        )
+        for place, name in enumerate("qkv")
+    ),
     Mistake(
         "INIT-shared",
         "Query, key and value share one and the same layer.",

@@ -132,6 +132,18 @@ MISTAKES = [
         "pooled_output already holds what the classifier takes.",
         _classified(pool=lambda x: x[:, -1]),
     ),
+    Mistake(
+        "M15-token",
+        "The second token was taken; [CLS] is the first one.",
+        "pooled_output already holds what the classifier takes.",
+        _classified(pool=lambda x: x[:, 1]),
+    ),
+    Mistake(
+        "M15-order",
+        "The ReLU comes before pre_classifier.",
+        "pre_classifier, then ReLU, then classifier.",
+        _classified(activate=lambda x: x, pool=lambda x: np.maximum(x[:, 0], 0)),
+    ),
     dropout_at_work("The logits"),
 ]
 

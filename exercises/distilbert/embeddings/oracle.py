@@ -9,6 +9,7 @@ import numpy as np
 from autograder.exercise import Case, Exercise, Mistake, dropout_at_work, same_twice
 
 from ..._attention import Array, layer_norm
+from .._layers import LAYER_MISTAKES, with_layers
 from .._sizes import config, hf_config
 
 
@@ -80,6 +81,14 @@ def _laid_behind(case: Case) -> Mapping[str, Array]:
     words = case.weights["word_embeddings.weight"][ids].astype(np.float64)
     places = case.weights["position_embeddings.weight"].astype(np.float64)[np.arange(ids.shape[1])]
     both = np.concatenate([words, np.broadcast_to(places, words.shape)], axis=1)
+    return {"embeddings": layer_norm(both, case.weights, "LayerNorm", float(case.config["eps"]))}
+
+
+def _looked_up(case: Case, words: str, places: str) -> Mapping[str, Array]:
+    """Words and places, each from the table of this name."""
+    ids = case.inputs["input_ids"]
+    both = case.weights[f"{words}.weight"][ids].astype(np.float64)
+    both = both + case.weights[f"{places}.weight"][np.arange(ids.shape[1])].astype(np.float64)
     return {"embeddings": layer_norm(both, case.weights, "LayerNorm", float(case.config["eps"]))}
 
 
@@ -162,7 +171,20 @@ MISTAKES = [
         _embedded(_add, norm=False),
     ),
     Mistake("M8", "The LayerNorm comes before the positions are added.", "Add first, then normalise.", _normed_words),
+    Mistake(
+        "M11-table",
+        "The words were looked up in the table of positions.",
+        "word_embeddings is asked with input_ids, position_embeddings with the places.",
+        lambda case: _looked_up(case, "position_embeddings", "position_embeddings"),
+    ),
+    Mistake(
+        "M11-table",
+        "The positions were looked up in the table of words.",
+        "word_embeddings is asked with input_ids, position_embeddings with the places.",
+        lambda case: _looked_up(case, "word_embeddings", "word_embeddings"),
+    ),
     dropout_at_work("The embeddings"),
+    *LAYER_MISTAKES,
 ]
 
-EXERCISE = Exercise(make, same_twice("embeddings"), MISTAKES, framework="torch")
+EXERCISE = Exercise(make, with_layers(same_twice("embeddings")), MISTAKES, framework="torch")

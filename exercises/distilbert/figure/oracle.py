@@ -13,7 +13,7 @@ Array = np.ndarray
 
 def make(generator: np.random.Generator) -> list[Case]:
     cases = []
-    for layers, ids in ((4, SENTENCES[1]), (6, SENTENCES[0])):
+    for layers, ids in ((4, SENTENCES[1]), (6, SENTENCES[0]), (3, SENTENCES[1])):
         tokens = len(ids)
         stored = generator.dirichlet(np.full(tokens, 0.5), (layers, tokens)).astype(np.float32)
         cases.append(
@@ -84,6 +84,12 @@ def _text_checks(exercise: Exercise, answers: Answers, tokens: list[str], layers
             _ticks_are(tokens, answers.text("xticks")) and _ticks_are(tokens, answers.text("yticks")),
             "The ticks of both axes are the tokens, one for each.",
             "set_xticks(range(len(tokens)), tokens), and the same for y.",
+        ),
+        Check(
+            "tick places",
+            bool(np.all(answers.arrays.get("in_place", True))),
+            "The ticks do not stand at their rows and columns: a token names the one beside it.",
+            "The first token stands at 0: set_xticks(range(len(tokens)), tokens), and the same for y.",
         ),
     ]
 

@@ -45,6 +45,7 @@ MISTAKES = [
         "Decoding joins the word pieces; look for a method that converts ids one by one.",
         lambda case: {TEXT + "tokens": text_array(" ".join(_expected(case)))},
     ),
+    Mistake("M17-count", "{ids} ids came in, {tokens} tokens went out.", "Every id has its token, and no other."),
 ]
 
 
@@ -53,6 +54,9 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     said = answers.text("tokens")
     if judgement.earned < 1 and isinstance(said, str):
         return named(exercise, "M17-sentence")
+    unknown = judgement.earned < 1 and not any(check.mistake for check in judgement.checks)
+    if unknown and isinstance(said, list) and len(said) != len(_expected(case)):
+        return named(exercise, "M17-count", tokens=len(said), ids=len(_expected(case)))
     return judgement
 
 

@@ -13,7 +13,8 @@ from autograder.classroom import autograded
 from autograder.gradebook.write import open_gradebook
 from autograder.gradebook.write import save as save_grades
 from autograder.kernel.imports import imports_of
-from autograder.kernel.kernels import Kernel, Kernels
+from autograder.kernel.kernels import Kernels
+from autograder.kernel.running_kernel import Kernel
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission

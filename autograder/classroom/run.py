@@ -28,7 +28,8 @@ from autograder.classroom.lock import only_run
 from autograder.classroom.pace import limits_of
 from autograder.classroom.regrade import reasons, times_of
 from autograder.classroom.rows import Row, row_of, with_result
-from autograder.classroom.workers import Isolation, Job, JobResult, local_results, start_importing
+from autograder.classroom.worker_processes import start_importing
+from autograder.classroom.workers import Isolation, Job, JobResult, local_results
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties

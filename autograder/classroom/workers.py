@@ -15,14 +15,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
-from multiprocessing import forkserver
 from multiprocessing.util import Finalize
 from typing import Literal
 
 from autograder.classroom.fingerprint import Parts, content_parts, digest, submission_parts
+from autograder.classroom.worker_processes import processes
 from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.assignment import Assignment
@@ -121,36 +121,6 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _processes(drawings: str = "") -> multiprocessing.context.BaseContext:
-    """Forked from a process that has imported the grader and nothing else: a fork of this one would copy the writer's
-    open gradebook. Windows has no such thing, and imports everything in each."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, drawings] if drawings else [__name__])
-    with _nothing_from_here():
-        forkserver.ensure_running()
-    return context
-
-
-@contextmanager
-def _nothing_from_here() -> Iterator[None]:
-    """What is started imports nothing from the working folder: one called ``autograder`` there would be taken."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        del os.environ["PYTHONSAFEPATH"]
-        if before is not None:
-            os.environ["PYTHONSAFEPATH"] = before
-
-
-def start_importing(drawings: str) -> None:
-    """Begin, in the background, with what the first worker would otherwise wait for: the course's drawings, too."""
-    _processes(drawings)
-
-
 class _Worker:
     """A process, and the jobs it was given, in order: it does the first of them, the others wait in its queue.
 
@@ -158,7 +128,7 @@ class _Worker:
     """
 
     def __init__(self, work: Work) -> None:
-        self._pool = ProcessPoolExecutor(1, _processes(), initializer=_end_with_parent)
+        self._pool = ProcessPoolExecutor(1, processes(), initializer=_end_with_parent)
         self._work = work
         self.given: dict[Future[JobResult], Job] = {}
 

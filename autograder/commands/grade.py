@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
+    from autograder.classroom.head_start import HeadStart
     from autograder.classroom.run import GradingOptions, Progress, Row
     from autograder.classroom.workers import Isolation
-    from autograder.kernel.fork_server import KernelForkServer
     from autograder.model.course import Course
 
 WARNING = (
@@ -58,40 +59,41 @@ def run(
 
     Exit codes: 0 graded; 1 graded, but some submissions failed, which are listed; 2 nothing was graded.
     """
+    from autograder.classroom.head_start import HeadStart
     from autograder.isolation import system
-    from autograder.kernel.fork_server import KernelForkServer
-    from autograder.kernel.imports import imports_of
 
-    course, output = open_course(context), Output(context, as_json=as_json, width=120)
     if workers < 1:
         raise GradingError(f"--workers must be at least 1, not {workers}")
     if time_limit is not None and time_limit <= 0:
         raise GradingError(f"--time-limit must be a number of seconds above 0, not {time_limit:g}")
-    if require_outside:
-        _checks.require_outside(course, [assignment])
-    if no_isolation:
-        output.problems.print(f"[yellow]{WARNING}[/]")
     unwarmed = no_isolation or scheduler or not system.LINUX
     # it comes up while all the rest is imported
-    with nullcontext() if unwarmed else closing(KernelForkServer(imports_of(course))) as warm:
-        from autograder.classroom.run import GradingOptions
-
+    with nullcontext() if unwarmed else closing(HeadStart(context.obj.course_dir or Path.cwd())) as head_start:
+        course, output = open_course(context), Output(context, as_json=as_json, width=120)
+        if require_outside:
+            _checks.require_outside(course, [assignment])
+        if no_isolation:
+            output.problems.print(f"[yellow]{WARNING}[/]")
         limits = course.file.limits
         if time_limit:
             limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
+        from autograder.classroom.run import GradingOptions
+
         isolation: Isolation = "none" if no_isolation else "auto"
         options = GradingOptions(assignment, tuple(student or ()), workers, force, scheduler, isolation, limits)
-        rows = _grade(output, course, options, warm)
+        rows = _grade(output, course, options, head_start)
     _tell(output, rows, force)
     output.document({"assignment": assignment, "students": [_entry(row) for row in rows]})
     return 1 if any(row.failure for row in rows) else 0
 
 
-def _grade(output: Output, course: Course, options: GradingOptions, warm: KernelForkServer | None) -> list[Row]:
+def _grade(output: Output, course: Course, options: GradingOptions, head_start: HeadStart | None) -> list[Row]:
     from autograder.classroom.run import grade_class
+    from autograder.kernel.imports import imports_of
     from autograder.model.plain_text import on_console
     from autograder.references.store import PUBLIC_WARNING, References
 
+    warm = head_start.fork_server(imports_of(course)) if head_start else None
     if References.of_course(course.root).are_public(options.assignment):
         warning = on_console(PUBLIC_WARNING.format(assignment=options.assignment))
         output.problems.print(f"[yellow]{warning}[/]", soft_wrap=True)

@@ -16,8 +16,7 @@ from typing import TypeVar
 
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
-from nbgrader.utils import compute_checksum
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError, SAWarning
 
@@ -25,6 +24,7 @@ from autograder.errors import GOES_ON, GradingError
 from autograder.gradebook.graded_answers import read_record, settle, write_record
 from autograder.gradebook.read import PATIENCE, patient
 from autograder.model import cells
+from autograder.model.checksum import checksum_of
 from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.grade import Graded
 
@@ -46,7 +46,7 @@ def open_gradebook(db_url: str, assignment: str) -> Gradebook:
     """Raises GradingError where the gradebook does not know the assignment or cannot be opened."""
     try:
         gradebook = Gradebook(patient(db_url))
-        gradebook.find_assignment(assignment)
+        _keep_structure(gradebook, assignment)
     except MissingEntry as error:
         raise GradingError(
             f"the gradebook does not know {assignment!r}: run 'nbgrader generate_assignment "
@@ -56,6 +56,25 @@ def open_gradebook(db_url: str, assignment: str) -> Gradebook:
         advice = "close whatever holds it and start again"
         raise GradingError(f"the gradebook cannot be opened: {error.orig}; {advice}") from error
     return gradebook
+
+
+def _keep_structure(gradebook: Gradebook, assignment: str) -> None:
+    """Have the assignment's notebooks and cells read once, and not again after every commit, of which nbgrader makes
+    several a submission. What belongs to a submission is forgotten when it has been saved."""
+    session = gradebook.db()
+    session.expire_on_commit = False
+    entry = gradebook.find_assignment(assignment)
+    session.info["structure"] = [
+        entry, *((one, one.grade_cells, one.solution_cells, one.task_cells) for one in entry.notebooks)
+    ]  # fmt: skip
+
+
+def _forget(gradebook: Gradebook, submission: SubmittedAssignment) -> None:
+    """Others may write into the gradebook meanwhile: nothing of a submission must be taken from memory."""
+    for notebook in submission.notebooks:
+        for entry in (*notebook.grades, *notebook.comments, notebook):
+            gradebook.db.expire(entry)
+    gradebook.db.expire(submission)
 
 
 def save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None = None, root: Path | None = None) -> Saved:
@@ -106,6 +125,7 @@ def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None, root
             record[stored.name] = settled[0]
             kept += settled[1]
     gradebook.db.commit()
+    _forget(gradebook, submission)
     if root is not None:
         write_record(root, verdict.assignment, verdict.student, record)
     return Saved(kept)
@@ -156,5 +176,5 @@ def _untouched(notebook: NotebookNode) -> set[str]:
     return {
         cells.nbgrader(cell)["grade_id"]
         for cell in notebook.cells
-        if cells.is_solution(cell) and cells.nbgrader(cell).get("checksum") == compute_checksum(cell)
+        if cells.is_solution(cell) and cells.nbgrader(cell).get("checksum") == checksum_of(cell)
     }

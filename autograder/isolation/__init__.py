@@ -11,11 +11,20 @@ from autograder.isolation.confine import confine
 from autograder.isolation.confined import Confined, channel_pair
 from autograder.isolation.errors import IsolationUnavailable
 from autograder.isolation.policy import Policy, Readable, environment
-from autograder.isolation.selftest import Capability, Probe, available, capabilities, require, self_test, verify
+from autograder.isolation.selftest import (
+    Capability,
+    Probe,
+    available,
+    begin_self_test,
+    capabilities,
+    require,
+    self_test,
+    verify,
+)
 from autograder.isolation.supervisor import Ending, supervise
 
 __all__ = [
     "Capability", "Confined", "Ending", "IsolationUnavailable", "Policy", "Probe", "Readable",
-    "available", "capabilities", "channel_pair", "confine", "environment", "require", "self_test", "supervise",
-    "verify",
+    "available", "begin_self_test", "capabilities", "channel_pair", "confine", "environment", "require", "self_test",
+    "supervise", "verify",
 ]  # fmt: skip

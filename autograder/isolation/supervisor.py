@@ -27,6 +27,9 @@ from autograder.isolation import holdings, system, usage
 from autograder.isolation.confine import confine, separate_pids
 from autograder.isolation.policy import Policy
 
+if sys.platform != "win32":  # where nothing is confined, the module is imported all the same
+    import fcntl
+
 _LOOK_EVERY = 0.1  # seconds: what a runaway process can take in this time is what the bounds may be overstepped by
 _LOOK_OFTEN = 0.03  # seconds, where many processes take it together
 _MANY = 8  # processes
@@ -61,13 +64,17 @@ class Ending:
             return f"the process was ended by signal {-self.exit_code}"
 
 
-def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) -> NoReturn:
+def supervise(
+    channel: socket.socket, policy: Policy, main: Callable[[], None], line: socket.socket | None = None
+) -> NoReturn:
     """Run ``main`` in a confined child until it ends; kill whatever it left; report the ending; exit.
+
+    line: a socket that the child has, as descriptor 4, and nobody else here.
 
     To be called in a freshly forked process with one thread.
     """
     try:
-        ending = _watch_over(channel, policy, main)
+        ending = _watch_over(channel, policy, main, line)
     except BaseException as error:  # whatever happens, the caller's frames must never run on in here
         ending = Ending(int(signal.SIGKILL), fault=f"its supervisor failed: {type(error).__name__}: {error}")
     with contextlib.suppress(OSError):
@@ -75,16 +82,18 @@ def supervise(channel: socket.socket, policy: Policy, main: Callable[[], None]) 
     os._exit(0)
 
 
-def _watch_over(channel: socket.socket, policy: Policy, main: Callable[[], None]) -> Ending:
+def _watch_over(channel: socket.socket, policy: Policy, main: Callable[[], None], line: socket.socket | None) -> Ending:
     _leave_the_family()
-    _close_all_but(channel.fileno())
+    _close_all_but(channel.fileno(), *([line.fileno()] if line else []))
     separate = separate_pids()
     log_end, log_start = os.pipe()
     ready_end, ready_start = os.pipe()
     child = os.fork()
     if child == 0:
         channel.close()
-        _run_confined(policy, main, log_start, ready_start)
+        _run_confined(policy, main, log_start, ready_start, line)
+    if line is not None:
+        line.close()
     os.close(log_start)
     os.close(ready_start)
     watch = _Watch(channel, policy, child, log_end, separate)
@@ -108,18 +117,21 @@ def _leave_the_family() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def _close_all_but(kept: int) -> None:
+def _close_all_but(*kept: int) -> None:
     for name in os.listdir("/proc/self/fd"):
-        if (descriptor := int(name)) > 2 and descriptor != kept:
+        if (descriptor := int(name)) > 2 and descriptor not in kept:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 
 
-def _run_confined(policy: Policy, main: Callable[[], None], log: int, ready: int) -> NoReturn:
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (log, 1), (log, 2), (ready, 3)):
-        os.dup2(source, target)
-    os.closerange(4, 1 << 16)
+def _run_confined(
+    policy: Policy, main: Callable[[], None], log: int, ready: int, line: socket.socket | None
+) -> NoReturn:
+    wanted = [os.open(os.devnull, os.O_RDONLY), log, log, ready, *([line.detach()] if line else [])]
+    # each first out of the way of the others
+    for target, source in enumerate([_above(len(wanted), descriptor) for descriptor in wanted]):
+        os.dup2(source, target, inheritable=target < 3)
+    os.closerange(len(wanted), 1 << 16)
     try:
         confine(policy)
     except BaseException as error:
@@ -137,6 +149,10 @@ def _run_confined(policy: Policy, main: Callable[[], None], log: int, ready: int
         os._exit(0)
     finally:
         os._exit(1)
+
+
+def _above(least: int, descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
 
 
 class _Watch:

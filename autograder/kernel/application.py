@@ -11,10 +11,11 @@ from typing import Any
 
 from ipykernel.iostream import IOPubThread, OutStream
 from ipykernel.kernelapp import IPKernelApp
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.pylabtools import activate_matplotlib
+from ipykernel.zmqshell import ZMQInteractiveShell
 
 from autograder.kernel.launch import Launch
+from autograder.kernel.shell import own_profile, settle
+from autograder.tester.line import use_socket
 
 #: Characters of one cell; more than any bound on a cell's output that makes sense.
 MAX_PRINTED = 4 << 20
@@ -57,6 +58,9 @@ class ForkedKernelApp(IPKernelApp):
     def load_config_file(self, *_: Any, **__: Any) -> None:
         """There is none in a new folder."""
 
+    def init_profile_dir(self) -> None:
+        self.profile_dir = own_profile()
+
     def init_control(self, context: Any) -> None:
         super().init_control(context)
         # The debugger's own line to the shell socket: connecting is refused in here, and it would try for ever.
@@ -69,34 +73,51 @@ class ForkedKernelApp(IPKernelApp):
         IOPubThread._setup_pipe_in = lambda thread: None  # type: ignore[method-assign]
         super().init_iopub(context)
 
+    def init_kernel(self) -> None:
+        """The kernel takes the shell that the fork server has prepared, and what is its own there."""
+        shell = ZMQInteractiveShell.instance()
+        assert self.profile_dir is not None
+        settle(shell, self.profile_dir)
+        self.user_ns = shell.user_ns
+        super().init_kernel()
+        shell.parent = shell.kernel = self.kernel
+
 
 def run_kernel(launch: Launch) -> None:
     """Serve requests until the process is ended from outside."""
-    os.environ.clear()
-    os.environ.update(launch.variables)
-    tempfile.tempdir = None  # found again, in the new environment
-    os.chdir(launch.folder)
-    reseed()
+    _move_in(launch)
+    use_socket()
     app = ForkedKernelApp(
         connection_file=launch.connection_file,
         log_level=logging.CRITICAL,
         outstream_class=f"{BoundedStream.__module__}.{BoundedStream.__name__}",
     )
     app.config.HistoryManager.enabled = False
+    app.config.Kernel._execute_sleep = 0.0
     app.initialize([])
     assert app.shell is not None
     app.shell.ask_exit = lambda: None  # exit() must not cost the next cell its kernel
-    _show_figures(app.shell)
     sys.path.insert(0, "")  # only now: a file beside the notebook cannot pass for a part of the kernel
     app.start()
 
 
-def _show_figures(shell: InteractiveShell) -> None:
-    """Tie matplotlib's inline figures to the shell, as its import does where there is a shell already."""
-    if "matplotlib_inline.backend_inline" in sys.modules:
-        backend = os.environ["MPLBACKEND"]
-        activate_matplotlib(backend)
-        sys.modules["matplotlib_inline.backend_inline"].configure_inline_support(shell, backend)
+def run_tester(launch: Launch) -> None:
+    """Execute the grader's cells until the process is ended from outside."""
+    from autograder.tester.process import serve_tests
+
+    _move_in(launch)
+    shell = ZMQInteractiveShell.instance()
+    settle(shell, own_profile())
+    sys.path.insert(0, "")
+    serve_tests(shell)
+
+
+def _move_in(launch: Launch) -> None:
+    os.environ.clear()
+    os.environ.update(launch.variables)
+    tempfile.tempdir = None  # found again, in the new environment
+    os.chdir(launch.folder)
+    reseed()
 
 
 def reseed() -> None:

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import zmq
@@ -61,16 +62,19 @@ class KernelChannels:
     _was_flooded = False  # by any kernel of this process since the last one was started
 
     def __init__(self, manager: KernelManager) -> None:
-        self._session = manager.session
+        self._session, self._manager = manager.session, manager
         if KernelChannels._was_flooded:
             _give_back_memory()
         KernelChannels._was_flooded = False
         self._memory_bound = usage.memory([os.getpid()]) + FLOOD
         self.shell = manager.connect_shell(identity=_IDENTITY)
         self.iopub = manager.connect_iopub()
-        self.stdin = manager.connect_stdin(identity=_IDENTITY)
         self.shell_lost = self.shell.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self.iopub_lost = self.iopub.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+
+    @cached_property
+    def stdin(self) -> zmq.Socket[bytes]:
+        return self._manager.connect_stdin(identity=_IDENTITY)
 
     def request(self, kind: str, content: dict[str, Any]) -> str:
         """Send a request on the shell channel; its id."""
@@ -119,7 +123,8 @@ class KernelChannels:
         for socket in (self.shell, self.iopub):
             with contextlib.suppress(zmq.ZMQError):
                 socket.disable_monitor()
-        for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub, self.stdin):
+        used = (self.stdin,) if "stdin" in vars(self) else ()
+        for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub, *used):
             socket.close(linger=0)
 
 

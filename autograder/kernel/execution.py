@@ -10,16 +10,21 @@ from typing import Any, Literal
 import zmq
 
 from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, KernelChannels, lost
+from autograder.kernel.line import Asked, Line
 from autograder.kernel.outputs import Outputs, problem
 
 Status = Literal["ok", "error", "crashed", "timeout"]
 
-_TICK = 50  # milliseconds between looks at the clock and at the grader's own memory
+TICK = 50  # milliseconds between looks at the clock and at the grader's own memory
 _BATCH = 100  # messages taken in between two such looks
-_GRACE = 2.0  # seconds that an interrupted cell has to stop
+GRACE = 2.0  # seconds that an interrupted cell has to stop
 _IDLE = 1.0  # seconds that the outputs have to arrive after the reply
-_LAST_WORDS = 0.5  # seconds between a lost connection and the news of the process's end
+LAST_WORDS = 0.5  # seconds between a lost connection and the news of the process's end
 _CHECK_EVERY = 0.01  # seconds of taking in, after which the grader's own memory is looked at
+
+#: The name of the value in which a tester's cell tells how it ended.
+ENDED = "ended"
+DISK_FULL = "the disk of the temporary folder was full; make room there, or set TMPDIR"
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,6 @@ class Finished:
     alive: bool = True
     disk_full: bool = False  # meanwhile, and by others
     values: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What running code asked on the stdin channel, unread; None where that was more than ``MAX_DATA``."""
-
-    data: bytes | None
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,8 @@ class Execution:
     """Code that runs in a kernel. ``remembered`` cells count up and stay in ``In``.
 
     expressions: name -> expression, evaluated after the code, see :attr:`Finished.values`.
-    asks: the code may ask questions on the stdin channel, by :mod:`autograder.tester.line`. It is told the request's
-    name there first; a question that comes before the last one is answered is dropped.
+    line: on which the code may ask questions, by :mod:`autograder.tester.line`. It is told the request's name there
+    first; a question that comes before the last one is answered is dropped.
     """
 
     def __init__(
@@ -76,9 +74,9 @@ class Execution:
         outputs: Outputs,
         remembered: bool,
         expressions: Mapping[str, str] = {},
-        asks: bool = False,
+        line: Line | None = None,
     ) -> None:
-        self._channels, self._process_handle = channels, process_handle
+        self._channels, self._process_handle, self._line = channels, process_handle, line
         self.outputs = outputs
         self._reply: dict[str, Any] | None = None
         self._question: Asked | None = None
@@ -87,21 +85,21 @@ class Execution:
         self._disk_full = process_handle.disk_full()
         self._start = time.monotonic()
         self._seconds, self._end = seconds, self._start + seconds
-        self._sockets = (channels.shell, channels.iopub, *((channels.stdin,) if asks else ()))
+        self._sockets = (channels.shell, channels.iopub)
         self._poller = zmq.Poller()
         for source in (*self._sockets, channels.shell_lost, channels.iopub_lost):
             self._poller.register(source, zmq.POLLIN)
         if process_handle.descriptor is not None:
             self._poller.register(process_handle.descriptor, zmq.POLLIN)
-        if asks:
-            channels.drop_questions()
+        if line is not None:
+            self._poller.register(line.source, zmq.POLLIN)
         self._request = channels.request(
             "execute_request",
             {"code": code, "silent": bool(expressions), "store_history": remembered,
              "user_expressions": dict(expressions), "allow_stdin": False, "stop_on_error": False},
         )  # fmt: skip
-        if asks:
-            channels.say(self._request.encode())  # the kernel's socket sends only to those who have sent to it
+        if line is not None:
+            line.begin(self._request)
 
     def wait(self, answer: Callable[[bytes | None, float], bytes] | None = None) -> Finished:
         """Collect what the code shows until it ends, or must end.
@@ -113,7 +111,7 @@ class Execution:
             assert answer is not None  # without, no question is taken in
             data = answer(said.data, self._end - time.monotonic())
             if time.monotonic() > self._end and not extended:  # the answer came late; the code must hear it to stop
-                self._end, extended = time.monotonic() + _LAST_WORDS, True
+                self._end, extended = time.monotonic() + LAST_WORDS, True
             self._resume(data)
         return said
 
@@ -122,7 +120,7 @@ class Execution:
         while (finished := self._judge(time.monotonic())) is None:
             if self._question is not None:
                 return self._question
-            self._poller.poll(_TICK)
+            self._poller.poll(TICK)
             self._take_in()
             self._disk_full = self._disk_full or self._process_handle.disk_full()
         return replace(finished, seconds=time.monotonic() - self._start, disk_full=self._disk_full)
@@ -133,11 +131,14 @@ class Execution:
         self._resume(data)
 
     def _resume(self, data: bytes) -> None:
-        self._channels.drop_questions()
+        assert self._line is not None
+        self._line.drop()
         self._question = None
-        self._channels.say(data)
+        self._line.say(data)
 
     def _take_in(self) -> None:
+        if self._line is not None and self._question is None:
+            self._question = self._line.question()
         check_at = time.monotonic() + _CHECK_EVERY
         for socket in self._sockets:
             for _ in range(_BATCH):
@@ -154,9 +155,6 @@ class Execution:
                 if socket is self._channels.shell:
                     if message.kind == "execute_reply" and self._reply is None:
                         self._reply, self._replied_at = message.content, time.monotonic()
-                elif socket is self._channels.stdin:
-                    if message.kind == "input_request" and self._question is None:
-                        self._question = Asked(message.data)
                 elif message.kind == "status":
                     self._idle = self._idle or message.content.get("execution_state") == "idle"
                 elif message.oversized:
@@ -175,12 +173,12 @@ class Execution:
             return self._gone(ending)
         if lost(self._channels.shell_lost) or lost(self._channels.iopub_lost):
             self._lost_at = min(self._lost_at, now)
-        if now > self._lost_at + _LAST_WORDS:
+        if now > self._lost_at + LAST_WORDS:
             return self._gone(f"it cut the connection, or sent more than {MAX_MESSAGE >> 20} MB at once")
         if now > self._end and not self._timed_out:
             self._timed_out = True
             self._process_handle.interrupt()
-        if now > self._end + _GRACE:
+        if now > self._end + GRACE:
             return self._gone("it did not stop when interrupted")
         return None
 
@@ -192,15 +190,20 @@ class Execution:
     def _answered(self, reply: dict[str, Any]) -> Finished:
         ename, evalue, _ = problem(reply)
         if self._timed_out:
-            return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s")
+            return too_long(self._seconds)
         if reply.get("status") == "ok":
             return Finished("ok", values=_values(reply.get("user_expressions")))
         return Finished("error", ename, evalue)
 
     def _gone(self, how: str) -> Finished:
         if self._timed_out:
-            return Finished("timeout", "Timeout", f"the cell took longer than {self._seconds:g} s; {how}", alive=False)
+            return replace(too_long(self._seconds, how), alive=False)
         return Finished("crashed", "KernelDied", f"the kernel died: {how}", alive=False)
+
+
+def too_long(seconds: float, how: str = "") -> Finished:
+    """``how``: what became of the kernel over it."""
+    return Finished("timeout", "Timeout", f"the cell took longer than {seconds:g} s{'; ' if how else ''}{how}")
 
 
 def _values(expressions: Any) -> dict[str, str]:

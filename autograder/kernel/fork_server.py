@@ -34,22 +34,26 @@ class ForkServerClient:
     def __init__(self, address: str) -> None:
         self.address = address
 
-    def fork(self, launch: Launch, policy: Policy) -> Confined:
-        """A new kernel process, confined to ``policy``, about to serve on the sockets of its connection file.
+    def fork(self, launch: Launch, policy: Policy) -> tuple[Confined, socket.socket]:
+        """A new process, confined to ``policy``, and this end of its line (:mod:`autograder.tester.line`).
+
+        It is about to serve on the sockets of its connection file, or as a tester where it has none.
 
         Where the fork server is just being started anew, the request waits for it. Raises InfrastructureError where
         there is none any more.
         """
         ours, theirs = channel_pair()
+        line, other_end = channel_pair()
         request = json.dumps({"launch": asdict(launch), "policy": policy.to_json()}).encode()
-        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        with theirs, other_end, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
             try:
                 connection.connect(self.address)
-                socket.send_fds(connection, [request], [theirs.fileno()])
+                socket.send_fds(connection, [request], [theirs.fileno(), other_end.fileno()])
             except OSError as error:
                 ours.close()
+                line.close()
                 raise InfrastructureError(f"the fork server takes no requests: {error}") from error
-        return Confined(ours)
+        return Confined(ours), line
 
 
 class KernelForkServer:

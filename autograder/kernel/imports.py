@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError
-from autograder.model.course import Course
+from autograder.model.course_file import CourseFile
+
+if TYPE_CHECKING:
+    from autograder.model.course import Course
 
 _GRADER = Path(__file__).resolve().parents[1]
 
@@ -28,17 +32,23 @@ class KernelImports:
 
 def imports_of(course: Course) -> KernelImports:
     """Raises GradingError where the course's library is not installed, or lies where it would show more than itself."""
-    library = course.file.library
+    if library := course.file.library:
+        for place in library_places(library):
+            _require_harmless(library, place, course)
+    return imports_for(course.file)
+
+
+def imports_for(file: CourseFile) -> KernelImports:
+    """What ``course.toml`` asks for. Raises GradingError where the course's library is not installed."""
+    library = file.library
     if not library:
-        return KernelImports(warm=course.file.warm)
+        return KernelImports(warm=file.warm)
     places = library_places(library)
-    for place in places:
-        _require_harmless(library, place, course)
     installed = {Path(path).resolve() for path in (*sysconfig.get_paths().values(), *site.getsitepackages())}
     depth = library.count(".")
     parents = dict.fromkeys(place.parents[depth] for place in places)
     paths = tuple(str(parent) for parent in parents if parent not in installed)
-    return KernelImports(tuple(map(str, places)), paths, course.file.warm)
+    return KernelImports(tuple(map(str, places)), paths, file.warm)
 
 
 def library_places(library: str) -> list[Path]:

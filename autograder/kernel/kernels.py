@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Literal
 
-import zmq
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
@@ -22,12 +23,12 @@ from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from autograder.isolation import Policy, available, environment
 from autograder.kernel.channels import KernelChannels, context
 from autograder.kernel.errors import InfrastructureError
-from autograder.kernel.execution import Execution, Finished, ProcessHandle
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
+from autograder.kernel.forked_tester import ForkedTester
 from autograder.kernel.imports import KernelImports
-from autograder.kernel.outputs import Outputs
-from autograder.kernel.provisioner import ForkedProvisioner
+from autograder.kernel.launch import Launch
 from autograder.kernel.room import Room
+from autograder.kernel.running_kernel import Kernel, await_ready
 from autograder.kernel.scratch import Scratch, base_folder, remove_tree
 
 Isolation = Literal["auto", "none"]
@@ -35,71 +36,9 @@ Isolation = Literal["auto", "none"]
 PROVISIONER = EntryPoint(
     "autograder-forked", "autograder.kernel.provisioner:ForkedProvisioner", KernelProvisionerFactory.GROUP_NAME
 )
-_START_SECONDS = 60.0
-_ASK_AGAIN = 0.05  # seconds
+_MAX_RETIRING = 4  # kernels
 
-
-class Kernel:
-    """A kernel that serves. To be closed; then every process it started is gone."""
-
-    def __init__(self, manager: KernelManager, channels: KernelChannels, room: Room) -> None:
-        self._manager, self._channels = manager, channels
-        provisioner = manager.provisioner
-        self._confined = provisioner.confined if isinstance(provisioner, ForkedProvisioner) else None
-        descriptor = self._confined.fileno() if self._confined else None
-        self._process_handle = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
-
-    def execute(
-        self,
-        code: str,
-        *,
-        seconds: float,
-        outputs: Outputs,
-        remembered: bool = True,
-        expressions: Mapping[str, str] = {},
-        answer: Callable[[bytes | None, float], bytes] | None = None,
-    ) -> Finished:
-        """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account.
-
-        expressions: name -> expression that is evaluated after the code; their values come with what is returned.
-        answer: gives the answers to the questions that the code asks by :mod:`autograder.tester.line`, from the
-        question (None: too large) and the seconds that are left. Without it, nobody listens.
-        Raises InfrastructureError where it failed while others had filled the disk: nobody knows whose fault that is.
-        """
-        execution = self._begin(code, seconds, outputs, remembered, expressions, answer is not None)
-        finished = execution.wait(answer)
-        if finished.status != "ok" and finished.disk_full and not self._stopped_for_what_it_used():
-            raise InfrastructureError("the disk of the temporary folder was full; make room there, or set TMPDIR")
-        return finished
-
-    def converse(self, code: str, *, seconds: float, outputs: Outputs) -> Execution:
-        """Run code that answers requests: it asks for the first, later questions are answers, the last one is empty.
-
-        Nothing of it stays in ``In``.
-        """
-        return self._begin(code, seconds, outputs, False, {}, True)
-
-    def _begin(
-        self, code: str, seconds: float, outputs: Outputs, remembered: bool, expressions: Mapping[str, str], asks: bool
-    ) -> Execution:
-        return Execution(self._channels, self._process_handle, code, seconds, outputs, remembered, expressions, asks)
-
-    def _stopped_for_what_it_used(self) -> bool:
-        ending = self._confined.poll() if self._confined is not None else None
-        return ending is not None and bool(ending.reason)
-
-    def ended(self) -> str | None:
-        """How the kernel ended; None while it lives. Raises InfrastructureError where that was the grader's fault."""
-        if self._confined is None:
-            return None if self._manager.is_alive() else "the process ended"
-        ending = self._confined.poll()
-        if ending is not None and ending.fault:
-            raise InfrastructureError(f"the kernel is gone: {ending.fault}")
-        return None if ending is None else str(ending)
-
-    def close(self) -> None:
-        self._channels.close()
-        self._manager.shutdown_kernel(now=True)
+logger = logging.getLogger(__name__)
 
 
 class Kernels:
@@ -110,6 +49,8 @@ class Kernels:
         self._base, self._fork_server, self._imports = base, fork_server, imports
         self._context = context()
         self._numbers = itertools.count(1)
+        self._background = ThreadPoolExecutor(_MAX_RETIRING, "retire")
+        self._retiring: deque[Future[None]] = deque()
 
     @classmethod
     @contextlib.contextmanager
@@ -137,6 +78,7 @@ class Kernels:
             closing.callback(remove_tree, base)
             kernels = cls(base, client, imports)
             closing.callback(kernels._context.destroy, linger=0)
+            closing.callback(kernels._background.shutdown)
             if client is None:
                 _stage_testing(base / "staged")
             yield kernels
@@ -185,6 +127,20 @@ class Kernels:
         finally:
             remove_tree(folder)
 
+    def start_tester(
+        self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int
+    ) -> Kernel | ForkedTester:
+        """A tester in ``scratch``: what executes trusted cells. Raises InfrastructureError where there can be none."""
+        if self._fork_server is None:
+            return self.start(scratch, memory_bytes, processes, disk_bytes)
+        room = Room(scratch.root, scratch.writable, disk_bytes)
+        policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._imports.readable)
+        launch = Launch(str(scratch.work), scratch.variables(), "")
+        try:
+            return ForkedTester(*self._fork_server.fork(launch, policy), room)
+        except InfrastructureError:  # the fork server may have ended between two notebooks
+            return ForkedTester(*self._fork_server.fork(launch, policy), room)
+
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
         """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
         room = Room(scratch.root, scratch.writable, disk_bytes)
@@ -193,6 +149,24 @@ class Kernels:
             return self._start(scratch, policy, room)
         except InfrastructureError:  # the fork server may have ended between two notebooks
             return self._start(scratch, policy, room)
+
+    def retire(self, kernel: Kernel | ForkedTester | None, scratch: Scratch | None) -> None:
+        """Close a kernel and remove its folder, in the background: that waits for the system more than it works.
+
+        The kernel is killed before this returns. Where earlier ones are not gone yet, they are waited for.
+        """
+        if kernel is None and scratch is None:
+            return
+        if kernel is not None:
+            kernel.kill()
+        while len(self._retiring) >= _MAX_RETIRING:
+            self._retiring.popleft().result()
+        self._retiring.append(self._background.submit(_retire, kernel, scratch))
+
+    def settle(self) -> None:
+        """Return when all that was retired is gone."""
+        while self._retiring:
+            self._retiring.popleft().result()
 
     def _start(self, scratch: Scratch, policy: Policy, room: Room) -> Kernel:
         variables = scratch.variables()
@@ -204,7 +178,7 @@ class Kernels:
             raise InfrastructureError(f"no kernel could be started: {error}") from error
         kernel = Kernel(manager, channels, room)
         try:
-            _await_ready(kernel, channels)
+            await_ready(kernel, channels)
         except BaseException:
             kernel.close()
             raise
@@ -225,6 +199,16 @@ class Kernels:
         provisioner = {"provisioner_name": PROVISIONER.name, "config": config}
         spec = KernelSpec(argv=["forked"], language="python", metadata={"kernel_provisioner": provisioner})
         return KernelManager(kernel_spec_manager=_OneSpec(spec), context=self._context)
+
+
+def _retire(kernel: Kernel | ForkedTester | None, scratch: Scratch | None) -> None:
+    try:
+        if kernel is not None:
+            kernel.close()
+        if scratch is not None:
+            scratch.remove()
+    except Exception:  # the notebook is done; a folder that is left goes with all the others
+        logger.warning("a kernel or its folder could not be removed", exc_info=True)
 
 
 @cache
@@ -249,24 +233,6 @@ def _own_fork_server(closing: contextlib.ExitStack, imports: KernelImports) -> s
     closing.callback(fork_server.close)
     fork_server.ready()
     return fork_server.address
-
-
-def _await_ready(kernel: Kernel, channels: KernelChannels) -> None:
-    """Return when the kernel answers on both channels: from then on no output can be missed."""
-    deadline = time.monotonic() + _START_SECONDS
-    heard: set[zmq.Socket[bytes]] = set()
-    while len(heard) < 2:
-        if (ending := kernel.ended()) is not None:
-            raise InfrastructureError(f"the kernel did not come up: {ending}")
-        if time.monotonic() > deadline:
-            raise InfrastructureError(f"the kernel did not answer within {_START_SECONDS:g} s")
-        channels.request("kernel_info_request", {})
-        again = time.monotonic() + _ASK_AGAIN
-        while len(heard) < 2 and (left := again - time.monotonic()) > 0:
-            for socket in (channels.shell, channels.iopub):
-                if socket not in heard and socket.poll(int(left * 1000)):
-                    channels.receive(socket)
-                    heard.add(socket)
 
 
 def _stage_testing(folder: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ class ForkedProvisioner(KernelProvisionerBase):
     fork_server = Instance(ForkServerClient)
 
     confined: Confined | None = None
+    line: socket.socket | None = None  # to code in the kernel that asks the grader
     ending: Ending | None = None
     _own: Scratch | None = None
 
@@ -68,7 +70,7 @@ class ForkedProvisioner(KernelProvisionerBase):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         launch = Launch(str(kwargs["cwd"]), dict(kwargs["env"]), self._manager.connection_file)
         self.ending = None
-        self.confined = self.fork_server.fork(launch, Policy.from_json(self.policy))
+        self.confined, self.line = self.fork_server.fork(launch, Policy.from_json(self.policy))
         return self.connection_info
 
     async def poll(self) -> int | None:
@@ -82,6 +84,9 @@ class ForkedProvisioner(KernelProvisionerBase):
         if self.confined is not None:
             self.confined.close()
             self.confined = None
+        if self.line is not None:
+            self.line.close()
+            self.line = None
         return self._exit_code()
 
     def _exit_code(self) -> int:

@@ -76,8 +76,7 @@ class Scratch:
         root.mkdir(mode=0o711)  # a kernel under a uid of its own must get through
         for name in ("work", "home", "out", "inputs", "s"):
             (root / name).mkdir(mode=0o700)
-        for name in ("tmp", "ipython", "matplotlib", "jupyter"):
-            (root / "home" / name).mkdir()
+        (root / "home" / "tmp").mkdir()
         for name, content in files.items():
             target = _inside(root / "work", name)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +125,7 @@ class Scratch:
             "LANG": "C.UTF-8",
             "HOME": str(home),
             "TMPDIR": str(home / "tmp"),
-            "IPYTHONDIR": str(home / "ipython"),
+            "IPYTHONDIR": str(home),
             "MPLCONFIGDIR": str(home / "matplotlib"),
             "MPLBACKEND": "module://matplotlib_inline.backend_inline",
             "JUPYTER_RUNTIME_DIR": str(home / "jupyter"),

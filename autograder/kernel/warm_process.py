@@ -19,20 +19,24 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.pylabtools import activate_matplotlib
+
 from autograder.isolation import Policy, supervise
-from autograder.kernel.application import run_kernel
+from autograder.kernel.application import run_kernel, run_tester
 from autograder.kernel.launch import Launch
+from autograder.kernel.shell import prepare_shell
 
 #: What every kernel needs, in this order. What cannot be imported is left to the notebooks to miss.
 EVERY_KERNEL = (
-    "numpy", "safetensors.numpy",
+    "numpy", "numpy.random", "safetensors.numpy",
     "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib_inline.backend_inline",
     "PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PpmImagePlugin",
     "tqdm.auto", "encodings.idna", "tornado.platform.asyncio",
     "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger", "pdb", "IPython.display", "IPython.core.debugger",
     "IPython.core.oinspect", "IPython.core.completerlib", "IPython.core.logger", "IPython.extensions.storemagic",
     "IPython.core.magics.execution", "stack_data", "executing", "pure_eval", "pygments.formatters.terminal256",
-    "autograder.testing", "autograder.tester.serve", "autograder.tester.cell",
+    "autograder.testing", "autograder.tester.serve", "autograder.tester.process",
 )  # fmt: skip
 
 _MAX_REQUEST = 1 << 20
@@ -57,15 +61,16 @@ def main(descriptor: int, listening: int, modules: Sequence[str]) -> None:
         if listener in ready:
             connection, _ = listener.accept()
             with connection, contextlib.suppress(OSError):
-                request, descriptors, _, _ = socket.recv_fds(connection, _MAX_REQUEST, 1)
-                if descriptors:
-                    _fork(request, descriptors[0])
+                request, descriptors, _, _ = socket.recv_fds(connection, _MAX_REQUEST, 2)
+                if len(descriptors) == 2:
+                    _fork(request, *descriptors)
 
 
 def warm_up(modules: Sequence[str]) -> list[str]:
     """Do once what every child would do again; the names of what could not be imported."""
     missing = _import_all((*modules, *EVERY_KERNEL))
     _draw_once()
+    _show_figures(prepare_shell())
     gc.collect()
     gc.freeze()  # a child that collects garbage must not copy every page that it looks at
     return missing
@@ -89,6 +94,14 @@ def _draw_once() -> None:
         backend_registry.list_all()  # looks through every installed package
 
 
+def _show_figures(shell: InteractiveShell) -> None:
+    """Tie matplotlib's inline figures to the shell, as its import does where there is a shell already."""
+    if "matplotlib_inline.backend_inline" in sys.modules:
+        backend = os.environ["MPLBACKEND"]
+        activate_matplotlib(backend)
+        sys.modules["matplotlib_inline.backend_inline"].configure_inline_support(shell, backend)
+
+
 def _import_all(modules: Sequence[str]) -> list[str]:
     missing = []
     # Half of a kernel's start would go into a debugger that nobody can attach to.
@@ -101,11 +114,14 @@ def _import_all(modules: Sequence[str]) -> list[str]:
     return missing
 
 
-def _fork(request: bytes, descriptor: int) -> None:
+def _fork(request: bytes, descriptor: int, line: int) -> None:
     if os.fork():
         os.close(descriptor)
+        os.close(line)
         return
     asked = json.loads(request)
     launch = Launch(**asked["launch"])
     sys.argv[:] = ["ipykernel"]
-    supervise(socket.socket(fileno=descriptor), Policy.from_json(asked["policy"]), partial(run_kernel, launch))
+    main = partial(run_kernel if launch.connection_file else run_tester, launch)
+    channel, end = (socket.socket(fileno=one) for one in (descriptor, line))
+    supervise(channel, Policy.from_json(asked["policy"]), main, end)

@@ -71,6 +71,8 @@ def run(
     outcomes: list[CellOutcome] = []
     start = time.monotonic()
     try:
+        if any(step.parts for step in steps):
+            tester.start()  # it comes up beside the student's
         student.restart()
         for index, cell in enumerate(executed.cells):
             if cell.cell_type == "code":

@@ -13,11 +13,11 @@ from pathlib import Path
 import nbformat
 import numpy as np
 from nbformat import NotebookNode
-from nbgrader.utils import determine_grade
 
 from autograder.exercise.compare import compare_case
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
+from autograder.model.checksum import checksum_of
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_file
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
@@ -66,7 +66,8 @@ class _Context:
 def _written(cell: NotebookNode) -> CellVerdict:
     """What a human reads waits, unless nothing was written: that nbgrader itself counts as zero, except for a task."""
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
-    if cells.is_task(cell) or determine_grade(cell)[0] is None:
+    untouched = cells.nbgrader(cell).get("checksum") == checksum_of(cell)
+    if cells.is_task(cell) or not cells.is_solution(cell) or not untouched:
         return CellVerdict(name, "manual", None, points, judged="manual")
     return CellVerdict(name, "missing", 0.0, points, (Check(name, False, "No answer was written."),), judged="manual")
 

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.utils import compute_checksum
 
 from autograder.model import cells
+from autograder.model.checksum import checksum_of
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import MAX_CELL_CHARACTERS, SubmittedCell, UnreadableNotebook, read_submitted
 from autograder.pipeline.own_cells import own_cells, placed
@@ -48,7 +48,7 @@ def trusted(source: NotebookNode, release: NotebookNode) -> NotebookNode:
             continue
         if cells.is_solution(cell) or cells.is_task(cell):  # a task's source holds its mark scheme
             cell.source = stubs[grade_id]
-        cell.metadata.nbgrader["checksum"] = compute_checksum(cell)
+        cell.metadata.nbgrader["checksum"] = checksum_of(cell)
     return notebook
 
 

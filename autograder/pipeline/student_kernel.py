@@ -7,9 +7,11 @@ from pathlib import Path
 
 from autograder.kernel import InfrastructureError
 from autograder.kernel.collect_answers import MAX_BYTES, MAX_OF_SUBMISSION, collect_answers
-from autograder.kernel.execution import Asked, Execution, Finished
-from autograder.kernel.kernels import Kernel, Kernels
+from autograder.kernel.execution import Execution, Finished
+from autograder.kernel.kernels import Kernels
+from autograder.kernel.line import Asked
 from autograder.kernel.outputs import Outputs
+from autograder.kernel.running_kernel import Kernel
 from autograder.kernel.scratch import Scratch
 from autograder.model.limits import Clock, Limits
 from autograder.pipeline.outcomes import PartOutcome, answers_folder
@@ -110,7 +112,7 @@ class StudentKernel:
 
     def _ended(self, finished: Finished) -> Finished:
         self._conversation = None
-        if not finished.alive:
+        if not finished.alive or finished.status == "error":  # it answers no more: somebody closed the line, say
             self.stop()
         return finished
 
@@ -158,7 +160,7 @@ class StudentKernel:
             self._kernel = None
 
     def close(self) -> None:
-        self.stop()
-        if self._scratch is not None:
-            self._scratch.remove()
-            self._scratch = None
+        """Let go of the kernel and its folder, which are gone soon."""
+        self._conversation = None
+        self._kernels.retire(self._kernel, self._scratch)
+        self._kernel, self._scratch = None, None

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from autograder.kernel import InfrastructureError
-from autograder.kernel.execution import Finished
-from autograder.kernel.kernels import Kernel, Kernels
+from autograder.kernel.execution import ENDED, Finished
+from autograder.kernel.forked_tester import ForkedTester
+from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
+from autograder.kernel.running_kernel import Kernel
 from autograder.kernel.scratch import Scratch
 from autograder.model import cells
 from autograder.model.limits import Clock, Limits
@@ -20,10 +22,8 @@ from autograder.pipeline.outcomes import PartOutcome, TestOutcome
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 
-_ENDED = "ended"
 #: What the tester hears where there is no answer. It reads no JSON there, and so its cell stops.
 _NO_MESSAGE = b"no answer"
-_RUN = "__import__('autograder.tester.cell', fromlist=['run']).run({!r})"
 
 
 class TesterKernel:
@@ -33,7 +33,7 @@ class TesterKernel:
         self, kernels: Kernels, limits: Limits, clock: Clock, files: Mapping[str, bytes], student: StudentKernel
     ) -> None:
         self._kernels, self._limits, self._clock, self._files, self._student = kernels, limits, clock, files, student
-        self._kernel: Kernel | None = None
+        self._kernel: Kernel | ForkedTester | None = None
         self._scratch: Scratch | None = None
         self._done: dict[int, tuple[str, Step]] = {}
         self.log: list[str] = []
@@ -60,10 +60,7 @@ class TesterKernel:
             "classes": step.classes,
             "parts": [(part.source, part.hidden) for part in step.parts],
         }
-        expressions = {_ENDED: _RUN.format(json.dumps(task))}
-        finished = self._kernel.execute(
-            "", seconds=seconds, outputs=outputs, remembered=False, expressions=expressions, answer=calls.answer
-        )
+        finished = self._kernel.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=calls.answer)
         if not finished.alive:
             self._stop()
         ended = calls.failed or finished
@@ -86,11 +83,17 @@ class TesterKernel:
             self._restart()
         return self._kernel is not None and not self._clock.is_up
 
-    def _restart(self) -> None:
-        self.close()
+    def start(self) -> None:
+        """Begin with the first kernel, which will be needed."""
         self._scratch = self._kernels.new_scratch(self._files, {})
         limits = self._limits
-        self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
+        self._kernel = self._kernels.start_tester(
+            self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes
+        )
+
+    def _restart(self) -> None:
+        self.close()
+        self.start()
         for index, (cell, step) in list(self._done.items()):
             self._execute(cell, step, Outputs(HIDDEN_OUTPUT_BYTES))
             if self._kernel is None:
@@ -103,10 +106,9 @@ class TesterKernel:
             self._kernel = None
 
     def close(self) -> None:
-        self._stop()
-        if self._scratch is not None:
-            self._scratch.remove()
-            self._scratch = None
+        """Let go of the kernel and its folder, which are gone soon."""
+        self._kernels.retire(self._kernel, self._scratch)
+        self._kernel, self._scratch = None, None
 
 
 class _Calls:
@@ -134,7 +136,7 @@ def _outcome(finished: Finished, step: Step) -> TestOutcome:
 
     Raises KeyError or ValueError where it says nothing.
     """
-    said: dict[str, Any] = json.loads(finished.values[_ENDED])
+    said: dict[str, Any] = json.loads(finished.values[ENDED])
     if said["status"] == "ok":
         return TestOutcome("outside", PartOutcome("ok", seconds=finished.seconds), said["result"])
     hidden = said["hidden"] and not _is_visible(step, said)

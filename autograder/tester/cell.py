@@ -21,7 +21,7 @@ from IPython.utils.capture import capture_output
 from autograder.remote.tester import RemoteDied
 from autograder.tester.came import RecordingRemote
 from autograder.tester.failure import failure_of
-from autograder.tester.line import Line
+from autograder.tester.line import Questioner, open_line
 
 _MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
 
@@ -33,8 +33,8 @@ _MISSING = re.compile(
 )
 
 
-def run(task: str) -> Ended:
-    """What the grader evaluates in the tester for each cell.
+def run(task: str, line: Questioner | None = None) -> Ended:
+    """What the grader has evaluated in the tester for each cell. ``line``: where there is no kernel to open one.
 
     task: JSON with ``remote``, the names that are bound anew to what the student's kernel has; ``unknown``, those that
     are only where the tester has no such name; ``classes``, those that should be classes; ``parts``, pairs of a source
@@ -42,7 +42,7 @@ def run(task: str) -> Ended:
     """
     tester = _tester()
     try:
-        return Ended(json.dumps(tester.run(json.loads(task))))
+        return Ended(json.dumps(tester.run(json.loads(task), line)))
     except BaseException as stopped:  # over what the student's code gave: it costs the cell, and is no fault of ours
         return Ended(json.dumps(failure_of(stopped, "", {})))
 
@@ -51,10 +51,10 @@ class Ended:
     """How a cell ended, as the value of an expression that the grader asked for."""
 
     def __init__(self, content: str) -> None:
-        self._content = content
+        self.content = content
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {_MIME: self._content}
+        return {_MIME: self.content}
 
 
 class Tester:
@@ -65,12 +65,12 @@ class Tester:
         shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None  # what failed is told in `Ended`
         for name in ("AUTOGRADER_INPUTS", "AUTOGRADER_ANSWERS"):
             os.environ.pop(name, None)  # answers that are handed over here would reach no judge: let it fail
-        self._line: Line | None = None
+        self._line: Questioner | None = None
         self._masks = self._missing = False
         self._remote = RecordingRemote(self._ask, shell.user_ns)
 
-    def run(self, task: dict[str, Any]) -> dict[str, Any]:
-        self._line = Line(self._shell.kernel)
+    def run(self, task: dict[str, Any], line: Questioner | None = None) -> dict[str, Any]:
+        self._line = line or open_line(self._shell.kernel)
         self._remote.failures.clear()
         self._remote.forget_values()
         self._masks |= any(_MASKS.search(source) for source, _ in task["parts"])

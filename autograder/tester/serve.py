@@ -7,13 +7,13 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 
 from autograder.remote.student import answer
-from autograder.tester.line import Line
+from autograder.tester.line import open_line
 
 
 def serve() -> None:
     """What the grader runs in the student's kernel: answer what comes over the line; an empty request is the last."""
     shell: Any = get_ipython()
-    line = Line(shell.kernel)
+    line = open_line(shell.kernel)
     said = ""
     while request := line.ask(said):
         said = answer(shell.user_ns, request, line.ask)

@@ -86,7 +86,9 @@ def go(kernels: Kernels, tmp_path: Path) -> Go:
         answers = tmp_path / "answers"
         answers.mkdir(exist_ok=True)
         notebook = new_notebook(cells=list(cells))
-        return run(notebook, files=files, inputs=inputs, answers=answers, kernels=kernels, limits=limits)
+        ran = run(notebook, files=files, inputs=inputs, answers=answers, kernels=kernels, limits=limits)
+        kernels.settle()
+        return ran
 
     return start
 

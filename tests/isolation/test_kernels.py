@@ -16,8 +16,9 @@ from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from autograder.isolation import usage
 from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
-from autograder.kernel.kernels import PROVISIONER, Kernel, Kernels
+from autograder.kernel.kernels import PROVISIONER, Kernels
 from autograder.kernel.outputs import Outputs
+from autograder.kernel.running_kernel import Kernel
 from autograder.kernel.scratch import Scratch, base_folder
 from autograder.pipeline.execute import Limits
 from tests.isolation.conftest import Go, cell, text

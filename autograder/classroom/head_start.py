@@ -1,0 +1,57 @@
+"""Processes that take a second to come up, started before this one has imported nbgrader and read the course.
+
+What they import stands in the folder's ``course.toml``. If the course turns out to be another one, they were for
+nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.classroom.worker_processes import start_importing
+from autograder.errors import GradingError
+from autograder.isolation import begin_self_test
+from autograder.kernel.fork_server import KernelForkServer
+from autograder.kernel.imports import KernelImports, imports_for
+from autograder.model.course_file import NAME, CourseFile, read_course_file
+
+_CONFIG = "nbgrader_config.py"
+
+
+class HeadStart:
+    """A fork server for the course that a folder seems to be. To be closed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._imports: KernelImports | None = None
+        self._fork_server: KernelForkServer | None = None
+        if (file := _course_file(folder)) is not None:
+            start_importing(file.drawings)
+            self._begin(imports_for(file))
+            begin_self_test()
+
+    def _begin(self, imports: KernelImports) -> KernelForkServer:
+        self.close()
+        self._imports, self._fork_server = imports, KernelForkServer(imports)
+        return self._fork_server
+
+    def fork_server(self, imports: KernelImports) -> KernelForkServer:
+        """One that imports just this."""
+        return self._fork_server if self._fork_server and self._imports == imports else self._begin(imports)
+
+    def close(self) -> None:
+        if self._fork_server is not None:
+            self._fork_server.close()
+
+
+def _course_file(folder: Path) -> CourseFile | None:
+    """What the folder says, if it is certain to be no part of a course: what lies in there may come from a student."""
+    folder = folder.absolute()
+    above = [parent / name for parent in folder.parents for name in (_CONFIG, NAME)]
+    if not (folder / _CONFIG).is_file() or any(path.exists() for path in above):
+        return None
+    try:
+        file = read_course_file(folder)
+        imports_for(file)
+    except GradingError:  # said where the course is opened
+        return None
+    return file

@@ -1,0 +1,109 @@
+"""A forked tester as the grader sees it: a confined process that executes cells and asks for the student's values."""
+
+from __future__ import annotations
+
+import json
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from autograder.isolation import Confined
+from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.execution import DISK_FULL, ENDED, GRACE, LAST_WORDS, TICK, Finished, too_long
+from autograder.kernel.line import Texts
+from autograder.kernel.outputs import Outputs
+from autograder.kernel.room import Room
+from autograder.tester import line
+
+Answer = Callable[[bytes | None, float], bytes]
+
+
+class ForkedTester:
+    """To be closed; then every process it started is gone."""
+
+    def __init__(self, confined: Confined, end: socket.socket, room: Room) -> None:
+        self._confined, self._texts, self._room = confined, Texts(end), room
+        self._ready = select.poll()
+        for source in (confined, self._texts):
+            self._ready.register(source.fileno(), select.POLLIN)
+
+    def test(self, task: str, *, seconds: float, outputs: Outputs, answer: Answer) -> Finished:
+        """As :meth:`autograder.kernel.kernels.Kernel.test`."""
+        clock = _Clock(seconds)
+        disk_full = self._room.ran_out()
+        self._texts.send(task.encode())
+        while (finished := self._listen(clock, outputs, answer) or self._end_of(clock)) is None:
+            self._ready.poll(TICK)
+            disk_full = disk_full or self._room.ran_out()
+        if finished.status != "ok" and disk_full and not self._used_too_much():
+            raise InfrastructureError(DISK_FULL)
+        return replace(finished, seconds=clock.passed)
+
+    def _listen(self, clock: _Clock, outputs: Outputs, answer: Answer) -> Finished | None:
+        """Take in what has come; how the cell ended, if that is among it."""
+        while (said := self._texts.receive()) is not None:
+            kind, data = (said.data[:1], said.data[1:]) if said.data is not None else (line.QUESTION, None)
+            if kind == line.OUTPUT and data is not None:
+                outputs.add(*json.loads(data))
+            elif kind == line.ENDED and data is not None:
+                return too_long(clock.seconds) if clock.is_up else Finished("ok", values={ENDED: data.decode()})
+            else:
+                given = answer(data, clock.left)
+                clock.extend()
+                self._texts.send(given)
+        return None
+
+    def _end_of(self, clock: _Clock) -> Finished | None:
+        """How the process ended, or why it must; interrupts it when its time is up."""
+        ending = self._confined.poll()
+        if ending is not None:
+            if ending.fault:
+                raise InfrastructureError(f"the tester is gone: {ending.fault}")
+            return _gone(str(ending), clock)
+        if clock.left < 0 and not clock.is_up:
+            clock.is_up = True
+            self._confined.send_signal(signal.SIGINT)
+        return _gone("it did not stop when interrupted", clock) if clock.left < -GRACE else None
+
+    def _used_too_much(self) -> bool:
+        ending = self._confined.poll()
+        return ending is not None and bool(ending.reason)
+
+    def kill(self) -> None:
+        self._confined.kill()
+
+    def close(self) -> None:
+        self.kill()
+        self._confined.wait()
+        self._confined.close()
+        self._texts.close()
+
+
+class _Clock:
+    """The time of one cell. ``is_up``: it was interrupted for it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self._start, self.is_up = seconds, time.monotonic(), False
+        self._end, self._extended = self._start + seconds, False
+
+    @property
+    def left(self) -> float:
+        return self._end - time.monotonic()
+
+    @property
+    def passed(self) -> float:
+        return time.monotonic() - self._start
+
+    def extend(self) -> None:
+        """Where an answer came late, the code must have a moment to hear it."""
+        if self.left < 0 and not self._extended:
+            self._end, self._extended = time.monotonic() + LAST_WORDS, True
+
+
+def _gone(how: str, clock: _Clock) -> Finished:
+    if clock.is_up:
+        return replace(too_long(clock.seconds, how), alive=False)
+    return Finished("crashed", "KernelDied", f"the kernel died: {how}", alive=False)

@@ -1,0 +1,119 @@
+"""A kernel that runs, as the grader sees it: code goes in, what it shows and how it ended come out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import zmq
+from jupyter_client.manager import KernelManager
+
+from autograder.kernel.channels import KernelChannels
+from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.execution import DISK_FULL, ENDED, Execution, Finished, ProcessHandle
+from autograder.kernel.line import SocketLine, StdinLine
+from autograder.kernel.outputs import Outputs
+from autograder.kernel.provisioner import ForkedProvisioner
+from autograder.kernel.room import Room
+
+_START_SECONDS = 60.0
+_TEST = "__import__('autograder.tester.cell', fromlist=['run']).run({!r})"
+_ASK_AGAIN = 0.05  # seconds
+
+
+class Kernel:
+    """A kernel that serves. To be closed; then every process it started is gone."""
+
+    def __init__(self, manager: KernelManager, channels: KernelChannels, room: Room) -> None:
+        self._manager, self._channels = manager, channels
+        provisioner = manager.provisioner
+        self._confined = provisioner.confined if isinstance(provisioner, ForkedProvisioner) else None
+        descriptor = self._confined.fileno() if self._confined else None
+        self._process_handle = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
+        end = provisioner.line if isinstance(provisioner, ForkedProvisioner) else None
+        self._line = SocketLine(end) if end is not None else StdinLine(channels)
+
+    def execute(
+        self,
+        code: str,
+        *,
+        seconds: float,
+        outputs: Outputs,
+        remembered: bool = True,
+        expressions: Mapping[str, str] = {},
+        answer: Callable[[bytes | None, float], bytes] | None = None,
+    ) -> Finished:
+        """Run ``code`` for at most ``seconds``, adding what it shows to ``outputs``. Raises nothing on its account.
+
+        expressions: name -> expression that is evaluated after the code; their values come with what is returned.
+        answer: gives the answers to the questions that the code asks by :mod:`autograder.tester.line`, from the
+        question (None: too large) and the seconds that are left. Without it, nobody listens.
+        Raises InfrastructureError where it failed while others had filled the disk: nobody knows whose fault that is.
+        """
+        execution = self._begin(code, seconds, outputs, remembered, expressions, answer is not None)
+        finished = execution.wait(answer)
+        if finished.status != "ok" and finished.disk_full and not self._stopped_for_what_it_used():
+            raise InfrastructureError(DISK_FULL)
+        return finished
+
+    def test(
+        self, task: str, *, seconds: float, outputs: Outputs, answer: Callable[[bytes | None, float], bytes]
+    ) -> Finished:
+        """Execute a task of :func:`autograder.tester.cell.run`; ``values[ENDED]`` tells how the cell ended."""
+        expressions = {ENDED: _TEST.format(task)}
+        return self.execute(
+            "", seconds=seconds, outputs=outputs, remembered=False, expressions=expressions, answer=answer
+        )
+
+    def converse(self, code: str, *, seconds: float, outputs: Outputs) -> Execution:
+        """Run code that answers requests: it asks for the first, later questions are answers, the last one is empty.
+
+        Nothing of it stays in ``In``.
+        """
+        return self._begin(code, seconds, outputs, False, {}, True)
+
+    def _begin(
+        self, code: str, seconds: float, outputs: Outputs, remembered: bool, expressions: Mapping[str, str], asks: bool
+    ) -> Execution:
+        line = self._line if asks else None
+        return Execution(self._channels, self._process_handle, code, seconds, outputs, remembered, expressions, line)
+
+    def _stopped_for_what_it_used(self) -> bool:
+        ending = self._confined.poll() if self._confined is not None else None
+        return ending is not None and bool(ending.reason)
+
+    def ended(self) -> str | None:
+        """How the kernel ended; None while it lives. Raises InfrastructureError where that was the grader's fault."""
+        if self._confined is None:
+            return None if self._manager.is_alive() else "the process ended"
+        ending = self._confined.poll()
+        if ending is not None and ending.fault:
+            raise InfrastructureError(f"the kernel is gone: {ending.fault}")
+        return None if ending is None else str(ending)
+
+    def kill(self) -> None:
+        """Have it do nothing more; :meth:`close` is still to come."""
+        if self._confined is not None:
+            self._confined.kill()
+
+    def close(self) -> None:
+        self._channels.close()
+        self._manager.shutdown_kernel(now=True)
+
+
+def await_ready(kernel: Kernel, channels: KernelChannels) -> None:
+    """Return when the kernel answers on both channels: from then on no output can be missed."""
+    deadline = time.monotonic() + _START_SECONDS
+    heard: set[zmq.Socket[bytes]] = set()
+    while len(heard) < 2:
+        if (ending := kernel.ended()) is not None:
+            raise InfrastructureError(f"the kernel did not come up: {ending}")
+        if time.monotonic() > deadline:
+            raise InfrastructureError(f"the kernel did not answer within {_START_SECONDS:g} s")
+        channels.request("kernel_info_request", {})
+        again = time.monotonic() + _ASK_AGAIN
+        while len(heard) < 2 and (left := again - time.monotonic()) > 0:
+            for socket in (channels.shell, channels.iopub):
+                if socket not in heard and socket.poll(int(left * 1000)):
+                    channels.receive(socket)
+                    heard.add(socket)

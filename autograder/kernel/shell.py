@@ -1,0 +1,52 @@
+"""The shell of every forked kernel: made once in the fork server, because it is half of a kernel's start.
+
+What it took from the fork server's folder and environment is replaced in each kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from ipykernel.compiler import XCachingCompiler
+from ipykernel.zmqshell import ZMQInteractiveShell
+from IPython.core.profiledir import ProfileDir
+from IPython.utils.path import get_home_dir
+from traitlets.config import Config
+
+
+class NoProfile(ProfileDir):
+    """A profile without folders of its own: nobody keeps settings in a kernel's, and it takes time to remove them."""
+
+    def check_dirs(self) -> None: ...
+
+    check_log_dir = check_security_dir = check_pid_dir = check_startup_dir = lambda *_: None
+
+
+def own_profile() -> NoProfile:
+    """That of this process, which is not the one that started it."""
+    return NoProfile(location=os.environ["IPYTHONDIR"])
+
+
+def prepare_shell() -> ZMQInteractiveShell:
+    """The one shell of this process, which every process forked from it has. It starts no thread and opens no file."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.IPKernelApp.parent_appname = ""  # by which libraries know a notebook
+    folder = tempfile.gettempdir()
+    profile = NoProfile(location=folder)
+    return ZMQInteractiveShell.instance(
+        config=config, ipython_dir=folder, profile_dir=profile, compiler_class=XCachingCompiler
+    )
+
+
+def settle(shell: ZMQInteractiveShell, profile: ProfileDir) -> None:
+    """Tie the shell to the folder and the environment of this process. ``profile``: of this process's own."""
+    shell.ipython_dir = profile.location
+    shell.profile_dir = profile
+    shell.starting_dir = os.getcwd()
+    shell.home_dir = get_home_dir()
+    assert shell.history_manager is not None
+    shell.history_manager.dir_hist[:] = [Path.cwd()]
+    shell.init_environment()

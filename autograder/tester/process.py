@@ -1,0 +1,109 @@
+"""A forked tester: a shell without a kernel around it, which executes one cell after the other.
+
+It has the kernel's shell, whose outputs go over the line, and no messages of Jupyter's: nobody but the grader speaks to
+it, and starting a kernel for each notebook would cost more than its tests.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from jupyter_client.session import Session
+
+from autograder.tester.cell import run
+from autograder.tester.line import ENDED, OUTPUT, QUESTION, Socket
+
+_AT_ONCE = 1 << 16  # characters that are printed until they are sent
+
+
+def serve_tests(shell: Any) -> None:
+    """Execute cells until the grader is gone."""
+    socket = Socket()
+    outputs = _Outputs(socket)
+    _speak_through(shell, outputs)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            task = socket.receive()
+        except EOFError:
+            return
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            ended = run(task.decode(), _Line(socket)).content
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        outputs.flush()
+        socket.send(ENDED + ended.encode("utf-8", "replace"))
+
+
+class _Line:
+    def __init__(self, socket: Socket) -> None:
+        self._socket = socket
+
+    def ask(self, text: str) -> str:
+        self._socket.send(QUESTION + text.encode("utf-8", "replace"))
+        return self._socket.receive().decode("utf-8", "replace")
+
+
+class _Outputs(Session):
+    """Takes the place of Jupyter's session and of the streams: whatever the shell shows goes over the line."""
+
+    def __init__(self, socket: Socket) -> None:
+        super().__init__(key=b"")
+        self._socket = socket
+        self._printed: list[str] = []
+        self._waiting = 0
+        self._name = ""
+
+    def printed(self, name: str, text: str) -> None:
+        if name != self._name:
+            self.flush()
+        self._name = name
+        self._printed.append(text)
+        self._waiting += len(text)
+        if self._waiting > _AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        text, self._printed, self._waiting = "".join(self._printed), [], 0
+        if text:
+            self._say("stream", {"name": self._name, "text": text})
+
+    def msg(self, kind: str, content: dict[str, Any] | None = None, **_: Any) -> dict[str, Any]:  # type: ignore[override]
+        return {"msg_type": kind, "content": content or {}}
+
+    def send(self, _socket: Any, message: Any, content: dict[str, Any] | None = None, **_: Any) -> None:  # type: ignore[override]
+        if isinstance(message, str):
+            message = self.msg(message, content)
+        self.flush()
+        self._say(message["msg_type"], message["content"])
+
+    def _say(self, kind: str, content: dict[str, Any]) -> None:
+        self._socket.send(OUTPUT + json.dumps([kind, content], default=repr).encode("utf-8", "replace"))
+
+
+class _Stream(io.TextIOBase):
+    encoding = "utf-8"
+
+    def __init__(self, name: str, write: Callable[[str, str], None]) -> None:
+        super().__init__()
+        self.name, self._write = name, write
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self._write(self.name, text)
+        return len(text)
+
+
+def _speak_through(shell: Any, outputs: _Outputs) -> None:
+    sys.stdout, sys.stderr = _Stream("stdout", outputs.printed), _Stream("stderr", outputs.printed)
+    for publisher in (shell.displayhook, shell.display_pub):
+        publisher.session = outputs
+    shell.enable_gui = shell.ask_exit = lambda *_: None  # there is no kernel whose event loop could be another

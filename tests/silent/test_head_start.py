@@ -1,0 +1,60 @@
+"""What is started before the course is opened comes from no folder that a student may have filled."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import head_start
+from autograder.classroom.head_start import HeadStart
+from autograder.kernel.imports import KernelImports
+
+
+class FakeServer:
+    def __init__(self, imports: KernelImports) -> None:
+        self.imports, self.closed = imports, False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture(autouse=True)
+def _starts_nothing(monkeypatch):
+    monkeypatch.setattr(head_start, "KernelForkServer", FakeServer)
+    for name in ("start_importing", "begin_self_test"):
+        monkeypatch.setattr(head_start, name, lambda *_: None)
+
+
+def course(folder: Path, warm: str = "json") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "nbgrader_config.py").write_text("")
+    (folder / "course.toml").write_text(f"warm = ['{warm}']")
+    return folder
+
+
+def test_the_fork_server_of_the_folders_course_is_the_one_that_is_used(tmp_path):
+    with closing(HeadStart(course(tmp_path))) as started:
+        first = started._fork_server
+        assert first is not None and started.fork_server(KernelImports(warm=("json",))) is first
+    assert first.closed
+
+
+def test_where_the_course_is_another_one_so_is_the_fork_server(tmp_path):
+    with closing(HeadStart(course(tmp_path))) as started:
+        first = started._fork_server
+        second = started.fork_server(KernelImports(warm=("csv",)))
+        assert second is not first and first.closed and second.imports.warm == ("csv",)
+
+
+@pytest.mark.parametrize("above", ["nbgrader_config.py", "course.toml"])
+def test_nothing_is_started_for_a_folder_in_a_course(tmp_path, above):
+    (tmp_path / above).write_text("")
+    assert HeadStart(course(tmp_path / "submitted" / "eve" / "ps1", "antigravity"))._fork_server is None
+
+
+def test_nothing_is_started_for_a_folder_without_a_configuration_or_with_a_faulty_one(tmp_path):
+    assert HeadStart(tmp_path)._fork_server is None
+    (course(tmp_path) / "course.toml").write_text("warm = 3")
+    assert HeadStart(tmp_path)._fork_server is None

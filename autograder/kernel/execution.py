@@ -117,13 +117,24 @@ class Execution:
 
     def proceed(self) -> Finished | Asked:
         """Wait for the code's end, or for its next question, which :meth:`reply` answers."""
-        while (finished := self._judge(time.monotonic())) is None:
-            if self._question is not None:
-                return self._question
-            self._poller.poll(TICK)
+        while self._question is None:
+            if not self._poller.poll(TICK):
+                self._disk_full = self._disk_full or self._process_handle.disk_full()
+            if (question := self._asked()) is not None:
+                return question
             self._take_in()
-            self._disk_full = self._disk_full or self._process_handle.disk_full()
-        return replace(finished, seconds=time.monotonic() - self._start, disk_full=self._disk_full)
+            if (finished := self._judge(time.monotonic())) is not None:
+                full = self._disk_full or (finished.status != "ok" and self._process_handle.disk_full())
+                return replace(finished, seconds=time.monotonic() - self._start, disk_full=full)
+        return self._question
+
+    def _asked(self) -> Asked | None:
+        """The next question, if it has come: most are answered at once, and nothing else has happened meanwhile."""
+        if self._line is not None and (question := self._line.question()) is not None:
+            if (now := time.monotonic()) > self._end:
+                self._judge(now)  # it is interrupted all the same
+            self._question = question
+        return self._question
 
     def reply(self, data: bytes, seconds: float) -> None:
         """Answer the question, and give the code as many seconds from now on."""
@@ -137,8 +148,6 @@ class Execution:
         self._line.say(data)
 
     def _take_in(self) -> None:
-        if self._line is not None and self._question is None:
-            self._question = self._line.question()
         check_at = time.monotonic() + _CHECK_EVERY
         for socket in self._sockets:
             for _ in range(_BATCH):

@@ -36,9 +36,9 @@ class ForkedTester:
         disk_full = self._room.ran_out()
         self._texts.send(task.encode())
         while (finished := self._listen(clock, outputs, answer) or self._end_of(clock)) is None:
-            self._ready.poll(TICK)
-            disk_full = disk_full or self._room.ran_out()
-        if finished.status != "ok" and disk_full and not self._used_too_much():
+            if not self._ready.poll(TICK):
+                disk_full = disk_full or self._room.ran_out()
+        if finished.status != "ok" and (disk_full or self._room.ran_out()) and not self._used_too_much():
             raise InfrastructureError(DISK_FULL)
         return replace(finished, seconds=clock.passed)
 

@@ -75,7 +75,9 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. What the user can mend is said in one line, without a traceback."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread per kernel: many kernels, few cores
     # nbgrader calls alembic by name, also where nobody activated the environment
-    os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
+    programs, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")
+    if programs not in path.split(os.pathsep):
+        os.environ["PATH"] = programs + os.pathsep + path
     options = GlobalOptions()
     try:
         code = _call(app())(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=options)

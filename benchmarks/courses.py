@@ -28,8 +28,10 @@ c.Execute.timeout = 120
 
 def environment() -> dict[str, str]:
     """One thread per kernel for every competitor; nbgrader calls alembic by name."""
-    folder = str(Path(sys.executable).parent)
-    wanted = {"OMP_NUM_THREADS": "1", "PATH": folder + os.pathsep + os.environ["PATH"], "PYTHONWARNINGS": "ignore"}
+    folder, path = str(Path(sys.executable).parent), os.environ["PATH"]
+    if folder not in path.split(os.pathsep):
+        path = folder + os.pathsep + path
+    wanted = {"OMP_NUM_THREADS": "1", "PATH": path, "PYTHONWARNINGS": "ignore"}
     return {**{name: value for name, value in os.environ.items() if name != "NBGRADER_DB_URL"}, **wanted}
 
 

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.once import FOLDER
+from tests.once import FOLDER, put_alembic_first
 
 # many small kernels on few cores: one thread each, here as in grading
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 # nbgrader calls alembic by name, also where nobody activated the environment
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+if str(Path(sys.executable).parent) not in os.environ["PATH"].split(os.pathsep):
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+# hundreds of processes import the grader: each would compile it again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 #: Folders whose tests send much code through real kernels, browsers or checks: left out by ``make test-fast``.
 SLOW_FOLDERS = {
@@ -32,12 +36,15 @@ SHARING_FOLDERS = {
     "browser", "ci", "colab", "collect", "docs", "exports", "feedback", "kit", "pipeline", "publish", "report",
     "silent",
 }  # fmt: skip
+#: Files of a minute or more, each done by one worker: begun first, none is left for a worker alone at the end.
+LONGEST = ("test_blocks", "test_student", "test_kit", "test_stock_nbgrader", "test_bundle", "test_colab")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # workers inherit it from the process that starts them
         os.environ[FOLDER] = tempfile.mkdtemp(prefix="course-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
+        put_alembic_first(Path(os.environ[FOLDER]))
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -52,4 +59,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     # files with slow tests first: short ones are left for the worker that is done before the other
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path not in slow))

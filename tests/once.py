@@ -14,6 +14,12 @@ from filelock import FileLock
 
 #: The variable with the folder that all workers of a run share; ``tests/conftest.py`` sets it and removes the folder.
 FOLDER = "COURSE_TESTS_FOLDER"
+#: Asked for its newest revision, alembic imports all of nbgrader: two seconds for each gradebook that is made.
+ALEMBIC = """#!/bin/sh
+[ "$3" = heads ] || exec "{alembic}" "$@"
+[ -s "$0.heads" ] || {{ "{alembic}" "$@" > "$0.$$" && mv "$0.$$" "$0.heads"; }} || exit 1
+cat "$0.heads"
+"""
 
 
 def made_once(name: str, make: Callable[[Path], object]) -> Path:
@@ -26,3 +32,14 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
             make(unfinished)
             unfinished.rename(place)
     return place
+
+
+def put_alembic_first(folder: Path) -> None:
+    """Put a program on the path that asks alembic for its newest revision once, and repeats what it said."""
+    alembic, script = shutil.which("alembic"), folder / "bin" / "alembic"
+    if alembic and os.name == "posix":
+        script.parent.mkdir(exist_ok=True)
+        if not script.exists():
+            script.write_text(ALEMBIC.format(alembic=alembic))
+            script.chmod(0o755)
+        os.environ["PATH"] = f"{script.parent}{os.pathsep}{os.environ['PATH']}"

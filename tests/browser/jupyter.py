@@ -76,8 +76,7 @@ def _environment(home: Path) -> dict[str, str]:
         "IPYTHONDIR": home / "ipython",
         "MPLCONFIGDIR": home / "matplotlib",
     }
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, **{name: str(folder) for name, folder in own.items()}, "PATH": path}
+    return {**os.environ, **{name: str(folder) for name, folder in own.items()}}
 
 
 def _write_settings(home: Path, exchange: Path) -> None:

@@ -10,27 +10,35 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from autograder.model.course import Course
+from autograder.model.assignment import Assignment
+from autograder.release.verify import solved
 from demo.answers import ALAN
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server
 from tests.browser.lab import Notebook, addresses, solve
 from tests.feedback.browser import needs_browser
+from tests.grading import ROOT
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 GAP = "raise NotImplementedError()"
+#: A notebook that needs no torch.
+LIGHT, LIGHT_NOTEBOOK = "numpy_attention", "1_attention"
 
 
 @pytest.fixture(scope="module")
-def server(released: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """What a student has: the released notebooks, in a folder of the student's own, and no course around them."""
     folder = tmp_path_factory.mktemp("student")
     for name in ("distilbert", "solved"):
-        shutil.copytree(released.root / "release" / "distilbert", folder / name)
+        shutil.copytree(ROOT / "release" / "distilbert", folder / name)
     for notebook, answers in ALAN.items():
         solve(folder / "solved" / f"{notebook}.ipynb", answers)
+    shutil.copytree(ROOT / "release" / LIGHT, folder / "unsolved-light")
+    (folder / "solved-light").mkdir()
+    handed_in = solved(Assignment.open(ROOT, LIGHT)).notebooks[LIGHT_NOTEBOOK]
+    (folder / "solved-light" / f"{LIGHT_NOTEBOOK}.ipynb").write_bytes(handed_in)
     with jupyter_server(folder, tmp_path_factory.mktemp("home")) as running:
         yield running
 
@@ -87,10 +95,10 @@ def _lines(notebook: Notebook, cell_id: str) -> list[WebElement]:
     return notebook.cell(cell_id).find_elements(By.CSS_SELECTOR, ".jp-OutputArea svg line")
 
 
-@pytest.mark.parametrize(("folder", "expected"), [("distilbert", "failed"), ("solved", "passes all the tests")])
+@pytest.mark.parametrize(("folder", "expected"), [("unsolved", "failed"), ("solved", "passes all the tests")])
 def test_nbgraders_validate_button_tells_solved_from_unsolved(
     browser: WebDriver, server: Server, folder: str, expected: str
 ) -> None:
-    notebook = Notebook(browser, server, f"{folder}/1_embedding.ipynb")
+    notebook = Notebook(browser, server, f"{folder}-light/{LIGHT_NOTEBOOK}.ipynb")
     said = notebook.validate()
     assert expected in said, said

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,10 +47,7 @@ def shell(folder: Path, script: str) -> tuple[str, Path]:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", f"{script}\npwd"],
         cwd=folder, capture_output=True, text=True,
-        env={
-            **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NBGRADER_"))},
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        },
+        env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NBGRADER_"))},
     )  # fmt: skip
     assert done.returncode == 0, f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     printed, _, place = done.stdout.rstrip("\n").rpartition("\n")

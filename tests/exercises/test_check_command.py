@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from autograder import cli
+from autograder.model.assignment import Generated
+from autograder.model.course import Course
+from autograder.release.generate import draft
 from tests.exercises.tiny import tiny_course
+from tests.fork_servers import fork_servers_are_kept  # noqa: F401
 
 pytestmark = pytest.mark.slow
 
 RIGHT = 'RIGHT = [SampleAnswer("a sum", "def double(x):\\n    return x + x")]\n'
 WRONG = 'WRONG = [SampleAnswer("squared", "def double(x):\\n    return x ** 2", points=0, mistake="squared")]\n'
 MISNAMED = WRONG.replace('mistake="squared"', 'mistake="cubed"')
+
+
+#: What nbgrader made of a source: it is the same in nearly all tests, and takes seconds.
+made: dict[bytes, tuple[Path, Generated]] = {}
+
+
+@pytest.fixture(autouse=True)
+def drafts_are_kept(tmp_path_factory, monkeypatch):
+    def kept(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
+        source = b"".join(path.read_bytes() for path in sorted(course.source(assignment).iterdir()))
+        if source not in made:
+            folder, generated = draft(course, assignment, step)
+            made[source] = Path(shutil.copytree(folder, tmp_path_factory.mktemp("draft") / "kept")), generated
+            return folder, generated
+        folder, generated = made[source]
+        return Path(shutil.copytree(folder, course.folder(step, assignment))), generated
+
+    monkeypatch.setattr("autograder.release.verify.draft", kept)
 
 
 def run(root, *words: str) -> int:

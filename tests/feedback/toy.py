@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import os
 import shutil
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -78,8 +76,6 @@ def _built() -> Path:
     nbformat.write(instructor_notebook(), folder / f"{NOTEBOOK}.ipynb")
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, root)
-    # a new gradebook is made with alembic, which nbgrader looks for on the path
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     generate(Course(root), ASSIGNMENT)
     return root
 

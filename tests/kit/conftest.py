@@ -15,6 +15,7 @@ import pytest
 from autograder.isolation import IsolationUnavailable, available
 from tests.grading import ROOT
 from tests.kit.filled_in import fill_in, hand_in
+from tests.kit.packages import asked_for, put_in
 
 SUBMISSIONS = {
     "right": {
@@ -97,12 +98,14 @@ def grader_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(grader_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Kit:
-    """An environment with the grader and what its wheel asks for, from pip, and nothing more."""
+    """An environment with the grader and what its wheel asks for, and nothing more."""
     kit = Kit(tmp_path_factory.mktemp("kit"))
     venv.create(kit.home / "venv", symlinks=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(kit.home / "venv" / "bin" / "python"), "install", "--quiet"]
-    pip += ["--no-compile", "--disable-pip-version-check", "--constraint", str(ROOT / "constraints.txt")]
-    done = subprocess.run([*pip, str(grader_wheel)], capture_output=True, text=True)
+    python = kit.home / "venv" / "bin" / "python"
+    for name in asked_for(grader_wheel):
+        put_in(kit.home / "venv", name)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    done = subprocess.run([*pip, "--disable-pip-version-check", str(grader_wheel)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     (packages,) = (kit.home / "venv" / "lib").glob("python*/site-packages")
     (packages / "watch_checkout.py").write_text(WATCH.format(root=str(ROOT), log=str(kit.opened)))

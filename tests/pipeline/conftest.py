@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import shutil
 import subprocess
@@ -15,25 +14,37 @@ import pytest
 from autograder.classroom.rows import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
+from benchmarks.courses import make_course, without_warm_modules
 from demo import build_sample_class
+from tests.fork_servers import fork_servers_are_kept  # noqa: F401
 from tests.grading import copy_exercises
 from tests.once import made_once
 
 ROOT = Path(__file__).resolve().parents[2]
+#: What :func:`small_course` holds.
+SMALL, SMALL_NOTEBOOK = "numpy_attention", "1_attention"
 
 
 def nbgrader(course: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """``nbgrader WORDS`` in the course's folder, as an instructor types it."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    return subprocess.run(
-        [sys.executable, "-m", "nbgrader", *words], cwd=course, capture_output=True, text=True, env=environment
-    )
+    return subprocess.run([sys.executable, "-m", "nbgrader", *words], cwd=course, capture_output=True, text=True)
 
 
 def new_course(folder: Path, assignment: str = "distilbert") -> Course:
     """A released course with an empty gradebook of its own."""
     released = made_once(f"released-{assignment}", lambda place: _release(place, assignment))
     return Course(shutil.copytree(released, folder, dirs_exist_ok=True))
+
+
+def small_course(folder: Path, *students: str) -> Course:
+    """A released notebook that needs no torch, its empty gradebook, and right answers of these students."""
+    made = made_once("small-course", lambda place: make_course(place, 1, only=SMALL_NOTEBOOK, assignment=SMALL))
+    course = without_warm_modules(Course(shutil.copytree(made, folder, dirs_exist_ok=True)))
+    (solved,) = (course.root / "submitted").iterdir()
+    for student in students:
+        shutil.copytree(solved, course.root / "submitted" / student)
+    shutil.rmtree(solved)
+    return course
 
 
 def _release(folder: Path, assignment: str) -> None:

@@ -12,11 +12,8 @@ from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class, row_of
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
-from benchmarks.courses import without_warm_modules
 from demo import EXPECTED
-from tests.pipeline.conftest import graded_class, new_course
-
-SMALL = "numpy_attention"
+from tests.pipeline.conftest import SMALL, graded_class, small_course
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +112,7 @@ def test_a_submission_folder_without_notebooks_is_named_with_exit_code_2(course,
 @pytest.fixture
 def small(tmp_path):
     """A course without torch, and a submission that nothing was written into."""
-    course = without_warm_modules(new_course(tmp_path / "course", SMALL))
+    course = small_course(tmp_path / "course")
     shutil.copytree(course.root / "release" / SMALL, course.submitted("noether", SMALL))
     return course
 

@@ -17,12 +17,9 @@ from nbgrader.api import Gradebook
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
 from autograder.release.generate import generate
-from benchmarks.courses import make_course, without_warm_modules
-from tests.pipeline.conftest import nbgrader
+from tests.pipeline.conftest import SMALL, SMALL_NOTEBOOK, nbgrader, small_course
 
 pytestmark = pytest.mark.slow
-
-SMALL, NOTEBOOK = "numpy_attention", "1_attention"
 
 
 def _tool(name: str) -> str | None:
@@ -80,10 +77,10 @@ def _wait_for(url: str) -> str:
 
 
 def test_a_class_graded_into_postgresql_has_the_grades_of_sqlite(server, tmp_path, monkeypatch):
-    course = without_warm_modules(make_course(tmp_path / "course", 1, only=NOTEBOOK, assignment=SMALL))
+    course = small_course(tmp_path / "course", "ada")
     shutil.copytree(course.root / "release" / SMALL, course.submitted("noether", SMALL))
     in_sqlite = {row.student: row.total for row in grade_class(course, GradingOptions(SMALL))}
-    assert in_sqlite == {"student0000": 12.0, "noether": 0.0}
+    assert in_sqlite == {"ada": 12.0, "noether": 0.0}
     for file in (*course.root.glob("gradebook.db*"), *(course.root / ".autograder").glob("*.jsonl")):
         file.unlink()
 
@@ -95,12 +92,12 @@ def test_a_class_graded_into_postgresql_has_the_grades_of_sqlite(server, tmp_pat
     assert not (course.root / "gradebook.db").exists()
 
     with Gradebook(server) as gradebook:
-        gradebook.find_grade("softmax", NOTEBOOK, SMALL, "noether").manual_score = 2.0
+        gradebook.find_grade("softmax", SMALL_NOTEBOOK, SMALL, "noether").manual_score = 2.0
         gradebook.db.commit()
     (row,) = grade_class(course, GradingOptions(SMALL, students=("noether",), force=True))
     assert row.kept_manual == 1
     with Gradebook(server) as gradebook:
         saved = {student: gradebook.find_submission(SMALL, student).score for student in in_sqlite}
-    assert saved == {"student0000": 12.0, "noether": 2.0}
+    assert saved == {"ada": 12.0, "noether": 2.0}
     exported = nbgrader(course.root, "export")
     assert exported.returncode == 0, exported.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from dataclasses import replace
 from functools import partial
 
@@ -17,11 +16,10 @@ from autograder.classroom.workers import KILLED, local_results
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather
 from autograder.model.course import Course
-from benchmarks.courses import make_course, without_warm_modules
+from tests.pipeline.conftest import SMALL, small_course
 from tests.silent.dask_crew import crew
 from tests.silent.jobs import hungry, jobs, other_version, quick_or_deadly, real_or_deadly
 
-ASSIGNMENT = "numpy_attention"
 HONEST = [f"student{number:02d}" for number in range(27)]
 KILLERS = ["killer1", "killer2", "killer3"]
 
@@ -80,17 +78,15 @@ def test_a_worker_grades_nothing_for_another_version():
 def real_class(tmp_path_factory) -> Course:
     """Three students with one solved notebook, and one whose submission kills its worker."""
     folder = tmp_path_factory.mktemp("killers") / "course"
-    course = without_warm_modules(make_course(folder, 3, only="1_attention", assignment=ASSIGNMENT))
-    shutil.copytree(course.submitted("student0001", ASSIGNMENT), course.submitted("killer", ASSIGNMENT))
-    return course
+    return small_course(folder, "ada", "bob", "eve", "killer")
 
 
 @pytest.mark.slow
 def test_a_real_class_has_its_grades_beside_one_that_kills_its_worker(real_class, monkeypatch):
     monkeypatch.setattr(classroom, "local_results", partial(local_results, work=real_or_deadly))
-    rows = {row.student: row for row in classroom.grade_class(real_class, GradingOptions(ASSIGNMENT, workers=2))}
+    rows = {row.student: row for row in classroom.grade_class(real_class, GradingOptions(SMALL, workers=2))}
     assert rows.pop("killer").failure.startswith(KILLED)
     assert {row.total for row in rows.values()} == {12.0}
-    states = {row.student.id: row.state for row in gather(real_class, ASSIGNMENT).rows}
+    states = {row.student.id: row.state for row in gather(real_class, SMALL).rows}
     assert states.pop("killer") == "infrastructure"
     assert set(states.values()) == {"graded"}

@@ -1,0 +1,52 @@
+"""Fork servers that live longer than one grading: each takes seconds to start, and the next is the same."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.kernel.fork_server import KernelForkServer, _variables
+from autograder.kernel.imports import KernelImports
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class _Kept(KernelForkServer):
+    """A fork server that the next test goes on with."""
+
+    def close(self) -> None:
+        """Nothing: it ends with the process."""
+
+    @property
+    def alive(self) -> bool:
+        return not self._failure
+
+
+_kept: dict[object, _Kept] = {}
+
+
+def fork_server(imports: KernelImports = KernelImports()) -> KernelForkServer:
+    """The one of before, where another would be the same: the library lies in the checkout, and so does not change."""
+    if not all(Path(place).is_relative_to(ROOT) for place in imports.readable):
+        return KernelForkServer(imports)
+    key = (imports, tuple(sorted(_variables().items())))
+    if key not in _kept or not _kept[key].alive:
+        _kept[key] = _Kept(imports)
+        atexit.register(KernelForkServer.close, _kept[key])
+    return _kept[key]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def fork_servers_are_kept() -> Iterator[None]:
+    """For folders whose ``conftest.py`` imports it. How one starts and ends: tests/isolation, tests/faults."""
+    from autograder.classroom import run
+    from autograder.kernel import fork_server as imported_when_needed
+    from autograder.kernel import kernels
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (run, kernels, imported_when_needed):
+            patch.setattr(module, "KernelForkServer", fork_server)
+        yield

@@ -32,7 +32,7 @@ def needed(notebook: NotebookNode, index: int) -> set[int]:
 def affected(notebook: NotebookNode, changed: Iterable[str]) -> list[int]:
     """The autograded cells whose result may depend on the solution cells (grade ids) that were changed, in order."""
     places = {index for index, cell in enumerate(notebook.cells) if cells.grade_id(cell) in set(changed)}
-    return [index for index in graded_cells(notebook) if places & needed(notebook, index)]
+    return [index for index in graded_cells(notebook) if places & needed(notebook, index)] if places else []
 
 
 def graded_cells(notebook: NotebookNode) -> list[int]:

@@ -8,7 +8,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class Policy:
     disk_bytes: int = 256 << 20
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self))
+        return json.dumps(vars(self))
 
     @staticmethod
     def from_json(text: str) -> Policy:

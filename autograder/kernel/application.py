@@ -95,6 +95,7 @@ def run_kernel(launch: Launch) -> None:
     app.config.HistoryManager.enabled = False
     app.config.Kernel._execute_sleep = 0.0
     app.initialize([])
+    app.log.setLevel(logging.CRITICAL)  # else every message is made into a record, which its handler drops
     assert app.shell is not None
     app.shell.ask_exit = lambda: None  # exit() must not cost the next cell its kernel
     sys.path.insert(0, "")  # only now: a file beside the notebook cannot pass for a part of the kernel

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import hmac
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,10 +104,14 @@ class KernelChannels:
             if any(len(part) > _MAX_HEADER for part in parts[:_CONTENT]):
                 return None
             oversized = len(parts[_CONTENT]) > MAX_CONTENT
-            raw = self._session.deserialize(parts, content=not oversized)
-            kind, parent = raw["header"]["msg_type"], raw["parent_header"].get("msg_id")
-            content = {} if oversized else raw["content"]
-            data = bytes(raw["buffers"][0]) if raw["buffers"] and raw["buffers"][0].nbytes <= MAX_DATA else None
+            # As the session reads it, without what takes longest there: no date is needed.
+            if not hmac.compare_digest(self._session.sign(parts[1 : _CONTENT + 1]), bytes(parts[0])):
+                return None
+            header, request = (self._session.unpack(part) for part in parts[1:3])
+            kind, parent = header["msg_type"], request.get("msg_id")
+            content = {} if oversized else self._session.unpack(parts[_CONTENT])
+            more = parts[_CONTENT + 1 :]
+            data = bytes(more[0]) if more and len(more[0]) <= MAX_DATA else None
         except Exception:  # a hostile message may fail in any way: too deep, no UTF-8, no signature, of no shape
             return None
         if isinstance(kind, str) and isinstance(content, dict):

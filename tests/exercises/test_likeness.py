@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.exercise import Case, Exercise, compare_case
+from autograder.exercise import Case, Exercise, Mistake, compare_case
 from autograder.exercise.likeness import likeness
 from autograder.exercise.model import Answers
 
@@ -63,3 +63,12 @@ def test_an_exercise_that_compares_says_it_in_its_message() -> None:
     case = Case(expected={"sums": WANT})
     judged = compare_case(Exercise(lambda generator: [case]), case, Answers({"sums": -WANT}))
     assert [check.message for check in judged.checks] == ["sums: every number has the wrong sign."]
+
+
+def test_a_mistake_that_the_case_cannot_show_is_not_named() -> None:
+    case = Case(expected={"sums": WANT})
+    mistakes = [Mistake("eps", "Another eps.", answers=lambda case: {"sums": WANT + 1e-9})]
+    rounded = Answers({"sums": WANT.astype(np.float16).astype(np.float32)})
+    judged = compare_case(Exercise(lambda generator: [case], mistakes=mistakes), case, rounded)
+    assert [check.mistake for check in judged.checks] == [""]
+    assert "too few digits" in judged.checks[0].message

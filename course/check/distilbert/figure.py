@@ -12,7 +12,7 @@ from course.check.distilbert._functions import is_function
 from course.check.figure_data import FigureData, read_figure
 from course.check.modules import undisturbed
 
-LAYERS, TOKENS = 3, 5
+LAYERS, TOKENS = 5, 6
 
 
 @undisturbed
@@ -22,7 +22,7 @@ def figure(plot_attention: Any) -> None:
     is_function(name, plot_attention)
     weights = torch.rand(LAYERS, TOKENS, TOKENS).softmax(-1) ** 2
     weights = weights / weights.sum(-1, keepdim=True)
-    words = ["[CLS]", "so", "very", "so", "[SEP]"]
+    words = ["[CLS]", "so", "very", "so", "good", "[SEP]"]
     with running(
         name, f"a tensor of {LAYERS} layers and {TOKENS} tokens", "plot_attention(attention_per_layer, tokens)"
     ):

@@ -56,20 +56,23 @@ class StoredCase:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{self.slug}: this case stores no input called {name!r}")
 
-    def load(self, module: Any) -> Any:
+    def load(self, module: Any, without: tuple[str, ...] = ()) -> Any:
         """The student's module in eval mode, the stored weights injected by name.
 
         A layer that is missing, of the wrong size or shared with another is replaced: what ``__init__`` got
         wrong costs its own points, not those of ``forward``. A bias that the reference does not have becomes zero.
+
+        without: beginnings of names that are left out, where something else stands in for a part.
         """
-        layers = {name.rpartition(".")[0] for name in self._weights}
+        weights = {name: weight for name, weight in self._weights.items() if not name.startswith(without)}
+        layers = {name.rpartition(".")[0] for name in weights}
         _separate(module, sorted(layers - {""}))
         # weights first: they decide whether a layer stays, and a bias goes into the layer that does
-        for name, weight in sorted(self._weights.items(), key=lambda pair: not pair[0].endswith("weight")):
+        for name, weight in sorted(weights.items(), key=lambda pair: not pair[0].endswith("weight")):
             _inject(module, name, weight)
         for name in layers:
             bias = getattr(_walk(module, name.split(".")), "bias", None) if name else None
-            if bias is not None and f"{name}.bias" not in self._weights:
+            if bias is not None and f"{name}.bias" not in weights:
                 bias.data.zero_()
         return module.eval()
 

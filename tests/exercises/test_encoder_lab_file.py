@@ -53,32 +53,32 @@ def test_a_missing_file_costs_the_exercises_that_need_it_and_says_so() -> None:
     assert "Not filled in yet" in words(cell_of(verdict, "feed_forward"))
 
 
-def test_a_class_that_is_missing_costs_that_class_alone_and_is_named() -> None:
+def test_a_class_that_is_missing_costs_that_class_and_the_whole_and_is_named() -> None:
     verdict = graded(solution_file().replace("class FeedForward(", "class FeedForwards("))
-    assert set(lost(verdict)) == {"feed_forward"}
+    assert set(lost(verdict)) == {"feed_forward", "whole_model"}
     assert "FeedForward" in words(cell_of(verdict, "feed_forward"))
 
 
 @pytest.mark.parametrize(
     ("method", "body", "costs"),
     [
-        ("AttentionHead.__init__", NOTHING, {"head_attention": 3, "attention_head": 2}),
+        ("AttentionHead.__init__", NOTHING, {"head_attention": 3, "attention_head": 2, "whole_model": 2}),
         (
             "AttentionHead.scaled_dot_product_attention",
             "w = (q @ k.mT).softmax(-1)\nreturn w @ v, w",
             {"head_attention": 3},
         ),
-        ("MultiHeadAttention.__init__", NOTHING, {"multi_head_init": 2, "multi_head_attention": 4}),
-        ("MultiHeadAttention.forward", NOTHING, {"multi_head_attention": 4}),
+        ("MultiHeadAttention.__init__", NOTHING, {"multi_head_init": 2, "multi_head_attention": 3, "whole_model": 2}),
+        ("MultiHeadAttention.forward", NOTHING, {"multi_head_attention": 3, "whole_model": 2}),
         ("FeedForward.forward", "return self.linear_2(self.linear_1(hidden_states))", {"feed_forward": 3}),
-        ("Embeddings.__init__", NOTHING, {"embeddings": 4}),
-        ("TransformerEncoderLayer.forward", "return hidden_states", {"encoder_layer": 5}),
-        ("TransformerEncoder.__init__", NOTHING, {"encoder": 3}),
+        ("Embeddings.__init__", NOTHING, {"embeddings": 4, "whole_model": 2}),
+        ("TransformerEncoderLayer.forward", "return hidden_states", {"encoder_layer": 4}),
+        ("TransformerEncoder.__init__", NOTHING, {"encoder": 3, "whole_model": 2}),
         ("ClassificationHead.forward", "return self.linear(pooled).softmax(-1)", {"classification_head": 2}),
-        ("TransformerForSequenceClassification.forward", NOTHING, {"classifier": 2}),
+        ("TransformerForSequenceClassification.forward", NOTHING, {"classifier": 2, "whole_model": 2}),
     ],
 )
-def test_a_mistake_in_one_class_costs_that_class_alone(method: str, body: str, costs: dict[str, float]) -> None:
+def test_a_mistake_in_one_class_costs_that_class_and_one_without_a_name_the_whole(method: str, body: str, costs: dict[str, float]) -> None:
     owner, _, name = method.partition(".")
     tried = trials("encoder_lab").run({"models.py": models_file({(owner, name): body})})
     missing = {cell: verdict.max_points - (verdict.points or 0) for cell, verdict in tried.verdicts.items()}

@@ -74,7 +74,7 @@ def test_what_python_cannot_read_in_one_class_costs_that_class_and_is_named_with
     line = models.split("\n").index("        self.linear_1 = (") + 1
     models = models.replace("(self, pooled: Tensor)", "(self, pooled: Tensr)")
     graded = lab(models)
-    assert lost(graded) == {"feed_forward": 3, "classification_head": 2}
+    assert lost(graded) == {"feed_forward": 3, "classification_head": 2, "whole_model": 2}
     assert said(graded, "feed_forward").startswith(f"Line {line} of models.py is not valid Python")
     assert "so class FeedForward was not read" in said(graded, "feed_forward")
     assert "NameError: name 'Tensr' is not defined" in said(graded, "classification_head")

@@ -1,0 +1,44 @@
+"""Notebook 1: all classes of ``models.py`` put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course.check.base import close, fail, passed, running, same_shape
+from course.check.encoder_lab._building import ENCODER_SIZES, make, settled
+from course.check.encoder_lab._stand_ins import first
+from course.check.modules import undisturbed
+
+IDS = torch.tensor([[3, 7, 1, 9, 2], [2, 5, 4, 9, 6], [2, 5, 4, 6, 9]])
+
+
+@undisturbed
+def whole_model(kind: Any) -> None:
+    """Made of its own parts, the model treats every sentence by itself, and knows the order of its words."""
+    name = "whole_model"
+    model = make(name, kind, *ENCODER_SIZES, 4, 0.5)
+    for tokens in (5, 2, 1):
+        ids = IDS[:, :tokens]
+        with running(name, f"the model, made of your own classes, on ids of shape {tuple(ids.shape)}"):
+            logits, again = first(model(ids)), first(model(ids))
+            alone = torch.cat([first(model(row)) for row in ids.split(1)])
+        same_shape(name, "the logits", logits, (3, 4), "(batch, classes)")
+        settled(name, logits, again)
+        if not close(alone, logits, 1e-4):
+            fail(
+                name,
+                "a sentence has the same logits alone and in a batch.",
+                "Yours differ.",
+                "Which class mixes the sentences of a batch? Or is something kept from one call to the next?",
+            )
+    logits = first(model(IDS))
+    if float((logits[1] - logits[2]).abs().max()) < 1e-6:
+        fail(
+            name,
+            "the order of the words must matter.",
+            "Two sentences of the same words in another order have the same logits.",
+            "Do the positions reach the layers?",
+        )
+    passed(name, "sentences of several lengths", "alone and in a batch alike", "the order of words matters")

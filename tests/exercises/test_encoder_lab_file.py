@@ -78,7 +78,9 @@ def test_a_class_that_is_missing_costs_that_class_and_the_whole_and_is_named() -
         ("TransformerForSequenceClassification.forward", NOTHING, {"classifier": 2, "whole_model": 2}),
     ],
 )
-def test_a_mistake_in_one_class_costs_that_class_and_one_without_a_name_the_whole(method: str, body: str, costs: dict[str, float]) -> None:
+def test_a_mistake_in_one_class_costs_that_class_and_one_without_a_name_the_whole(
+    method: str, body: str, costs: dict[str, float]
+) -> None:
     owner, _, name = method.partition(".")
     tried = trials("encoder_lab").run({"models.py": models_file({(owner, name): body})})
     missing = {cell: verdict.max_points - (verdict.points or 0) for cell, verdict in tried.verdicts.items()}

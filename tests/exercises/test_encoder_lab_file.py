@@ -72,7 +72,7 @@ def test_a_class_that_is_missing_costs_that_class_and_the_whole_and_is_named() -
         ("MultiHeadAttention.forward", NOTHING, {"multi_head_attention": 3, "whole_model": 2}),
         ("FeedForward.forward", "return self.linear_2(self.linear_1(hidden_states))", {"feed_forward": 3}),
         ("Embeddings.__init__", NOTHING, {"embeddings": 4, "whole_model": 2}),
-        ("TransformerEncoderLayer.forward", "return hidden_states", {"encoder_layer": 4}),
+        ("TransformerEncoderLayer.forward", "return hidden_states", {"encoder_layer": 4, "whole_model": 2}),
         ("TransformerEncoder.__init__", NOTHING, {"encoder": 3, "whole_model": 2}),
         ("ClassificationHead.forward", "return self.linear(pooled).softmax(-1)", {"classification_head": 2}),
         ("TransformerForSequenceClassification.forward", NOTHING, {"classifier": 2, "whole_model": 2}),

@@ -62,7 +62,7 @@ def make(generator: np.random.Generator) -> list[Case]:
         case = Case(config, inputs, weights)
         expected = {f"encoded/{part}": _encoded(case, part) for part in ("own", *STAND_INS)}
         cases.append(
-            Case(config, inputs, weights, {}, expected | {"logits": _classified(case, expected["encoded/own"])})
+            Case(config, inputs, weights, {}, expected | {"own/logits": _classified(case, expected["encoded/own"])})
         )
     return cases
 
@@ -114,7 +114,7 @@ def _classified(case: Case, encoded: Array) -> Array:
 def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     charged = [name for name in PARTS if answers.charged(f"encoder_lab/{name}")]
     own = answers.arrays.get("own/logits")
-    if "classifier" not in charged and compare_value("logits", own, case.expected["logits"], exercise).passed:
+    if "classifier" not in charged and compare_value("logits", own, case.expected["own/logits"], exercise).passed:
         return right("whole_model")
     if not charged:
         return _wrong(exercise, case, answers)
@@ -169,8 +169,8 @@ def _wrong(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     own, problem = answers.arrays.get("own/logits"), answers.text("problem")
     if own is None and isinstance(problem, str):
         return named(exercise, "whole-crash", problem=problem)
-    shape = compare_value("logits", own, case.expected["logits"], exercise)
-    if own is None or own.shape != case.expected["logits"].shape:
+    shape = compare_value("logits", own, case.expected["own/logits"], exercise)
+    if own is None or own.shape != case.expected["own/logits"].shape:
         return wrong("whole_model", shape.message, shape.hint)
     return named(exercise, "whole")
 

@@ -55,10 +55,14 @@ def logits(case: Case, lost: Lost) -> Iterator[Array]:
     for embed, variant, order, classify in itertools.product(
         _embeddings(case, lost), _variants(lost), _orders(lost), _classifiers(case, lost)
     ):
-        x = embed()
-        for step in order([_block(case, layer, variant) for layer in range(int(case.config["n_layers"]))]):
-            x = step(x)
-        yield classify(x)
+        try:
+            x = embed()
+            for step in order([_block(case, layer, variant) for layer in range(int(case.config["n_layers"]))]):
+                x = step(x)
+            answer = classify(x)
+        except (IndexError, KeyError, ValueError):
+            continue  # a mistake that cannot be made with these sizes
+        yield answer
 
 
 def _computable(mistakes: Iterable[Mistake], ids: frozenset[str]) -> list[Mistake]:

@@ -78,7 +78,8 @@ def make(generator: np.random.Generator) -> list[Case]:
 def _small_case(generator: np.random.Generator) -> Case:
     from course.names import to_transformers_names
 
-    sizes = config(3, 4, 17, n_classes=3) | {"checkpoint": SMALL}
+    # more positions than words, as in the embeddings: every mistake in looking up can be computed here as well
+    sizes = config(3, 4, 17, n_classes=3, max_position_embeddings=29) | {"checkpoint": SMALL}
     dim = sizes["dim"]
     shapes = {
         "embeddings.word_embeddings.weight": (sizes["vocab_size"], dim),

@@ -79,13 +79,13 @@ def listener():
 
 @pytest.fixture(scope="module")
 def honest():
-    """Tells that an attack was tried. An honest submission is graded after every eighth and after the last: what
-    outlives its submission harms that one, too."""
+    """Tells that an attack was tried. An honest submission is graded after each attack on the machine, else after every
+    eighth and the last: what outlives its submission harms that one, too."""
     tried: list[str] = []
 
-    def one_more(attack: str) -> None:
-        tried.append(attack)
-        if len(tried) == 8:
+    def one_more(attack: Attack) -> None:
+        tried.append(attack.id)
+        if len(tried) == 8 or attack in MACHINE:
             grade_honest()
 
     def grade_honest() -> None:
@@ -147,7 +147,7 @@ def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener, u
     assert "SENT OUT" not in shown and "SQLite format" not in shown
     assert "ENVIRON" not in shown or "PATH=/" not in shown.split("ENVIRON", 1)[1][:400]
 
-    honest(attack.id)
+    honest(attack)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from autograder.exercise.compare import compare_case, compare_value, find_mistak
 from autograder.exercise.model import Answers, Case, Exercise, Judgement, Mistake, Rule
 from autograder.exercise.rules import (
     READY,
+    SIDE_EFFECTS,
     better_of_own_and_ready,
     dropout_at_work,
     named,
@@ -16,6 +17,7 @@ from autograder.exercise.rules import (
     same_twice,
     shared_equally,
     unsteady,
+    without_side_effects,
     wrong,
 )
 from autograder.exercise.sample_answer import SampleAnswer
@@ -24,6 +26,7 @@ from autograder.model.verdict import Check
 
 __all__ = [
     "READY",
+    "SIDE_EFFECTS",
     "TEXT",
     "Answers",
     "Case",
@@ -47,5 +50,6 @@ __all__ = [
     "shared_equally",
     "text_array",
     "unsteady",
+    "without_side_effects",
     "wrong",
 ]

@@ -98,3 +98,31 @@ def same_twice(name: str) -> Rule:
         return named(exercise, "M16") if unsteady(answers, name) else compare_case(exercise, case, answers)
 
     return rule
+
+
+#: The mistakes that :func:`without_side_effects` names.
+SIDE_EFFECTS = (
+    Mistake("CHANGED", "What your code is given is changed in place: whoever uses it afterwards gets other numbers.",
+            "Make new tensors: x = x + y, not x += y; no method whose name ends in _."),
+    Mistake("CUT", "The values are right, but no gradient comes back from them: training could not reach this part.",
+            "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of."),
+)  # fmt: skip
+
+
+def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
+    """``rule``, for an answer that is right only where the call changed nothing and where gradients come back.
+
+    The answers ``changed`` and ``cut`` tell for each array whether it was changed, or no gradient came back to it.
+    unless: slugs of exercises; where one of them lost points, no gradient is asked for.
+    """
+
+    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        judgement = rule(exercise, case, answers)
+        for id, name in (("CHANGED", "changed"), ("CUT", "cut")):
+            found = answers.arrays.get(name)
+            asked = id == "CHANGED" or not answers.charged(*unless)
+            if asked and judgement.earned == 1 and found is not None and found.any():
+                return named(exercise, id)
+        return judgement
+
+    return judge

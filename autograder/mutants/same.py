@@ -22,7 +22,7 @@ def difference(want: Any, got: Any, at: str = "the result") -> str:
     if _is_array(want) or _is_array(got):
         return _of_arrays(want, got, at)
     if isinstance(want, Mapping) and isinstance(got, Mapping):
-        if list(map(str, want)) != list(map(str, got)):
+        if sorted(map(str, want)) != sorted(map(str, got)):
             return f"{at}: other keys"
         return _first(difference(want[key], got[key], f"{at}[{key!r}]") for key in want)
     if isinstance(want, list | tuple) and isinstance(got, list | tuple):

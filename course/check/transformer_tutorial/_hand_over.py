@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.limits import attempt_limit
+from course.check.side_effects import side_effects
 
 #: queries, keys (b*h, t, k) -> (b*h, t, t)
 Score = Callable[[Tensor, Tensor], Tensor]
@@ -121,3 +122,15 @@ def no_dropout() -> Iterator[None]:
     finally:
         for (place, name), value in zip(places, kept, strict=True):
             setattr(place, name, value)
+
+
+def effects(attention: Any, case: Any) -> dict[str, Any]:
+    """``changed`` and ``cut``: see :mod:`course.check.side_effects`."""
+    b, t, h, k = case.queries.shape
+    masks = [case.mask] if hasattr(case, "mask") else []
+
+    def call(queries: Tensor, keys: Tensor, values: Tensor, *masks: Tensor) -> Any:
+        return attention(queries, keys, values, b, h, t, k, *masks)
+
+    with no_dropout():
+        return side_effects(call, case.queries, case.keys, case.values, *masks)

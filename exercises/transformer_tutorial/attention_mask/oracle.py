@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.exercise import (
+    SIDE_EFFECTS,
     Answers,
     Case,
     Exercise,
@@ -14,6 +15,7 @@ from autograder.exercise import (
     named,
     not_charged_twice,
     right,
+    without_side_effects,
     wrong,
 )
 
@@ -54,6 +56,7 @@ MISTAKES = [
     known("M10-tiled", "The heads of one sentence got the masks of other sentences.",
           "After folding, the batch counts all heads of sentence 0, then all heads of sentence 1. In which order do "
           "the masks repeat?", AttentionVariant(mask="tiled")),
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
 
@@ -81,4 +84,5 @@ def _with_earlier_mistakes(variant: AttentionVariant) -> list[AttentionVariant]:
 
 
 RULE = better_of_own_and_ready(not_charged_twice(judge, (SCORES, OUTPUT, HEADS), follows_from_earlier, "mask"))
+RULE = without_side_effects(RULE, unless=(SCORES, OUTPUT, HEADS))
 EXERCISE = Exercise(make, RULE, MISTAKES, framework="torch")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.exercise import (
+    SIDE_EFFECTS,
     Answers,
     Case,
     Exercise,
@@ -14,6 +15,7 @@ from autograder.exercise import (
     named,
     not_charged_twice,
     right,
+    without_side_effects,
     wrong,
 )
 
@@ -44,6 +46,7 @@ MISTAKES = [
           "Row i of the weights belongs to query i and mixes the values of all keys.", WRONG_WEIGHTS["M4-transposed"]),
     Mistake("M1-overflow", "Large scores give nan or inf.",
             "torch's own softmax subtracts the largest score first; exp alone overflows."),
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
 
@@ -68,4 +71,5 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 
 RULE = better_of_own_and_ready(not_charged_twice(judge, (SCORES,), follows_from_earlier, "output"))
+RULE = without_side_effects(RULE, unless=(SCORES,))
 EXERCISE = Exercise(make, RULE, MISTAKES, framework="torch")

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, right, wrong
+from autograder.exercise import (
+    SIDE_EFFECTS,
+    Answers,
+    Case,
+    Exercise,
+    Judgement,
+    Mistake,
+    named,
+    right,
+    without_side_effects,
+    wrong,
+)
 
 from ..._attention import softmax
 from .._attention_cases import draw, known, torch_attention
@@ -28,7 +39,7 @@ def make(generator: np.random.Generator) -> list[Case]:
     return cases
 
 
-MISTAKES = [
+SCORE_MISTAKES = [
     known("M2", "The scores are √k times too large: they were not divided.",
           "k is the length of one query or key: the last axis.", AttentionVariant(scale="never")),
     known("M3", "The scores are divided by k; by its square root they should be.",
@@ -39,6 +50,12 @@ MISTAKES = [
           AttentionVariant(scale="multiplied")),
     known("M4-swap", "Row i shows how token i is found by the others; it must show what token i's query finds.",
           "Rows are queries, columns are keys: which of the two is transposed?", AttentionVariant(swapped=True)),
+]  # fmt: skip
+MISTAKES = [
+    *SCORE_MISTAKES,
+    Mistake("M2-double", "calculate_score gives double-precision numbers: the product with the values stops.",
+            "The scores keep the precision of queries and keys."),
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
 
@@ -52,8 +69,9 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         message = f"calculate_score must give shape {want.shape} = (b * h, t, t); yours is {score.shape}."
         return wrong("scores", message, "Which axis of the keys must meet the last of the queries?")
     if np.allclose(score, want, atol=1e-4, rtol=1e-3):
-        return right("scores")
-    for mistake in exercise.mistakes:
+        double = score.dtype.itemsize > 4 and "output" not in answers.arrays
+        return named(exercise, "M2-double") if double else right("scores")
+    for mistake in SCORE_MISTAKES:
         if np.allclose(score, _scores(case, mistake.variant), atol=1e-4, rtol=1e-3):
             return mistake.judgement()
     return _unknown()
@@ -72,7 +90,7 @@ def _judge_shown(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     transposed = np.allclose(weights.sum(-2), 1, atol=1e-4)
     if transposed and _comes_from(weights.swapaxes(-1, -2), _scores(case)):
         return right("scores")  # right scores, weights transposed: judged elsewhere
-    for mistake in exercise.mistakes:
+    for mistake in SCORE_MISTAKES:
         if _comes_from(weights, _scores(case, mistake.variant)):
             return mistake.judgement()
     return _unknown()
@@ -104,4 +122,4 @@ def _comes_from(weights: Array, s: Array) -> bool:
     return any(float(np.ptp(logs - exponent, axis=axis).max()) < 2e-3 for exponent in exponents for axis in axes)
 
 
-EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch")

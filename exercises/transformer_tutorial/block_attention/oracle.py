@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from autograder.exercise import (
+    SIDE_EFFECTS,
     Answers,
     Case,
     Exercise,
@@ -15,6 +16,7 @@ from autograder.exercise import (
     compare_value,
     find_mistake,
     named,
+    without_side_effects,
     wrong,
 )
 
@@ -53,6 +55,7 @@ MISTAKES = [
             _between(lambda case, x, attended: norm(x, case, 1) + _pre_norm(case, x))),
     Mistake("M7-mlp", "The feed-forward network was never called, so what it should be given cannot be seen.",
             "Attention, add and norm, feed-forward network, add and norm: all four are in forward."),
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
 
@@ -73,4 +76,4 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     )
 
 
-EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch")

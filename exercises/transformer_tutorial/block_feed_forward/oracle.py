@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.exercise import (
+    SIDE_EFFECTS,
     Answers,
     Case,
     Exercise,
@@ -19,10 +20,12 @@ from autograder.exercise import (
     compare_value,
     find_mistake,
     not_charged_twice,
+    without_side_effects,
     wrong,
 )
 
 from .._block import ATTENTION, attend, feed, make, norm, x_of
+from .._given import BLOCK_MISTAKES, as_given, in_block
 
 Array = np.ndarray
 
@@ -59,6 +62,8 @@ MISTAKES = [
             "Add, then norm_2.", _output(lambda case, entered, fed: fed)),
     Mistake("NORM-1", "norm_1 was used twice.", "Each of the two has its own learned scale and shift.",
             _output(lambda case, entered, fed: norm(fed + entered, case, 1))),
+    *BLOCK_MISTAKES,
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
 
@@ -99,4 +104,5 @@ def _tells(between: Array) -> bool:
     )
 
 
-EXERCISE = Exercise(make, not_charged_twice(judge, (ATTENTION,), _follows, "output"), MISTAKES, framework="torch")
+RULE = as_given(not_charged_twice(judge, (ATTENTION,), _follows, "output"), in_block)
+EXERCISE = Exercise(make, without_side_effects(RULE, unless=(ATTENTION,)), MISTAKES, framework="torch")

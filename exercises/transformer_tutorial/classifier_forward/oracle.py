@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, dropout_at_work, same_twice, without_side_effects
 
 from .._classifier import ClassifierVariant, draw, forward
 
@@ -18,7 +18,7 @@ def _known(id: str, message: str, hint: str, **wrong: str) -> Mistake:
     return Mistake(id, message, hint, lambda case: {"log_probabilities": forward(case, variant)}, variant)
 
 
-MISTAKES = [
+FORWARD_MISTAKES = [
     _known("M15-logits", "These are raw scores; log-probabilities are asked for.",
            "log_softmax over the classes comes last.", end="logits"),
     _known("M15-softmax", "These are probabilities; their logarithms are asked for.",
@@ -49,5 +49,6 @@ MISTAKES = [
     _known("M14-reversed", "The blocks were called from the last to the first.", "Block 0 comes first.",
            blocks="reversed"),
 ]  # fmt: skip
+MISTAKES = [*FORWARD_MISTAKES, dropout_at_work("The log-probabilities"), *SIDE_EFFECTS]
 
-EXERCISE = Exercise(make, mistakes=MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(same_twice("log_probabilities")), MISTAKES, framework="torch")

@@ -23,7 +23,7 @@ from autograder.exercise import (
 )
 
 from .._classifier import FORWARD, ClassifierVariant, draw, fits
-from ..classifier_forward.oracle import MISTAKES as FORWARD_MISTAKES
+from ..classifier_forward.oracle import FORWARD_MISTAKES
 
 
 def make(generator: np.random.Generator) -> list[Case]:

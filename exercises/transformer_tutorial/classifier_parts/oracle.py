@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case, named
+
+Array = np.ndarray
 
 
 def make(generator: np.random.Generator) -> list[Case]:
@@ -40,6 +42,50 @@ MISTAKES = [
     Mistake("PART-vocabulary", "The head gives one number for every token of the vocabulary.",
             "k numbers go in, one for each class comes out.",
             lambda case: {"classification_head": np.array([case.config["num_tokens"], case.config["k"]])}),
+    Mistake("PART-bias", "The head has no bias.", "nn.Linear has one unless told otherwise."),
+    Mistake("PART-sizes", "The blocks are made with other sizes than the model: TransformerBlock(k, heads).",
+            "k is the size of a word vector, heads the number of heads."),
+    Mistake("GIVEN-positions", "The positions do not fit the model: as many numbers as a word vector has, and a row "
+            "for each of seq_length places.", "PositionalEncoding(k, max_len=seq_length) is a given line."),
 ]  # fmt: skip
 
-EXERCISE = Exercise(make, mistakes=MISTAKES, framework="torch")
+
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    judgement = compare_case(exercise, case, answers)
+    if judgement.earned == 1:
+        wrong = _wrong_sizes(case, answers)
+        return named(exercise, wrong) if wrong else judgement
+    if any(check.mistake for check in judgement.checks):
+        return judgement
+    return Judgement([_in_words(check, answers.arrays.get(check.name)) for check in judgement.checks])
+
+
+def _wrong_sizes(case: Case, answers: Answers) -> str:
+    """The id of a mistake in what was handed over of the parts' sizes; empty where there is none."""
+    bias, room, sizes = (answers.arrays.get(name) for name in ("head_bias", "room", "block_sizes"))
+    config = case.config
+    if bias is not None and not bias.all():
+        return "PART-bias"
+    if sizes is not None and not (sizes == [config["k"], config["heads"]]).all():
+        return "PART-sizes"
+    if room is not None and (room.shape != (1, 2) or room[0, 0] != config["k"] or room[0, 1] < config["seq_length"]):
+        return "GIVEN-positions"
+    return ""
+
+
+def _in_words(check: Check, got: Array | None) -> Check:
+    """A wrong size, in words."""
+    if check.passed or got is None:
+        return check
+    if check.name == "token_embedding" and got.shape == (2,):
+        message = f"The embedding has {got[0]} rows of {got[1]} numbers. It needs a row for each of num_tokens, of k."
+    elif check.name == "classification_head" and got.shape == (2,):
+        message = f"The head takes {got[1]} numbers and gives {got[0]}. It must take k, and give num_classes."
+    elif check.name == "blocks" and got.shape == ():
+        message = f"There are {got} blocks, not as many as depth says."
+    else:
+        return check
+    return Check(check.name, False, message, check.hint)
+
+
+EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")

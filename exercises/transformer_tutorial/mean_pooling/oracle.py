@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, compare_case, without_side_effects
 
 Array = np.ndarray
 
@@ -57,6 +57,17 @@ MISTAKES = [
             "Each sentence has its own length.", _pooled(lambda x, m: (x * m).sum(1) / m.sum())),
     Mistake("M15-plus", "The sum was divided by one more than there are real tokens.", "Count them once more.",
             _pooled(lambda x, m: (x * m).sum(1) / (m.sum(1) + 1))),
+    Mistake("M15-times", "The sum was multiplied by the number of real tokens.", "Divide by it.",
+            _pooled(lambda x, m: (x * m).sum(1) * m.sum(1))),
+    Mistake("M15-minus", "The number of real tokens was subtracted from the sum.", "Divide by it.",
+            _pooled(lambda x, m: (x * m).sum(1) - m.sum(1))),
+    Mistake("M15-upside", "The fraction is upside down.", "The sum of the vectors is divided by their number.",
+            _pooled(lambda x, m: m.sum(1) / (x * m).sum(1))),
+    Mistake("M15-added", "The mask was added to the numbers.", "Times 0, a number leaves a sum.",
+            _pooled(lambda x, m: (x + m).sum(1) / m.sum(1))),
+    Mistake("M15-weighted", "The numbers were divided by a sum of numbers.", "Divide by how many there are.",
+            _pooled(lambda x, m: (x * m).sum(1) / x.sum(1))),
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
-EXERCISE = Exercise(make, mistakes=MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(compare_case), MISTAKES, framework="torch")

@@ -6,8 +6,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_value, named, right
+from autograder.exercise import (
+    SIDE_EFFECTS,
+    Answers,
+    Case,
+    Exercise,
+    Judgement,
+    Mistake,
+    compare_value,
+    named,
+    right,
+    without_side_effects,
+)
 
+from .._given import RATE
 from .._positions import table, transformers_table
 
 Array = np.ndarray
@@ -63,6 +75,11 @@ MISTAKES = [
            "The rows of pe went to the sentences of the batch: all tokens of a sentence got the same vector.",
            "Which axis of x counts the tokens? The batch comes first.", lambda x, pe: x + pe[: x.shape[0], None]),
     Mistake("M16", "In eval mode some numbers were dropped.", "nn.Dropout knows the mode of its module."),
+    Mistake("M16-none", "In train mode nothing is dropped.", "The given lines make a dropout layer, and use it last."),
+    Mistake("M16-rate", "In train mode another share is dropped than the one that was asked for.",
+            "nn.Dropout(dropout) is a given line."),
+    Mistake("M11-minus", "The positions were subtracted.", "Add them.", variant=lambda x, pe: add(x, -pe)),
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
 
@@ -72,7 +89,8 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     tables = {"output": _right_table(case), "with_table": ready_table(case.config["max_len"], x.shape[2])}
     checks = [compare_value("output", answers.arrays.get(name), add(x, pe), exercise) for name, pe in tables.items()]
     if any(check.passed for check in checks):
-        return right("output")
+        wrong_rate = _wrong_rate(answers)
+        return named(exercise, wrong_rate) if wrong_rate else right("output")
     if own is not None and own.shape == tables["output"].shape and np.isfinite(own).all():
         tables["output"] = own.astype(np.float64)  # to tell what was done with it
     for name, pe in tables.items():
@@ -85,6 +103,15 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     return Judgement([checks[0]])
 
 
+def _wrong_rate(answers: Answers) -> str:
+    """The id of the mistake that the output in train mode shows, of many sentences; empty where there is none."""
+    trained = answers.arrays.get("trained")
+    if trained is None or trained.dtype.kind != "f":
+        return ""
+    share = float((trained == 0).mean())
+    return "M16-none" if share < 0.01 else "M16-rate" if abs(share - RATE) > 0.1 else ""
+
+
 def _find(exercise: Exercise, got: Array, x: Array, pe: Array) -> Mistake | None:
     for mistake in exercise.mistakes:
         if mistake.variant and np.allclose(got, mistake.variant(x, pe), atol=1e-4, rtol=1e-3):
@@ -92,4 +119,4 @@ def _find(exercise: Exercise, got: Array, x: Array, pe: Array) -> Mistake | None
     return None
 
 
-EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch")

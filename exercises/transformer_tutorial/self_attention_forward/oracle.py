@@ -6,23 +6,31 @@ The hidden cell puts ``mix`` in place of the attention; whoever attends without 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
 from autograder.exercise import (
+    SIDE_EFFECTS,
     Answers,
     Case,
     Exercise,
     Judgement,
     Mistake,
     compare_value,
+    dropout_at_work,
     find_mistake,
+    named,
     right,
+    unsteady,
+    without_side_effects,
     wrong,
 )
+from autograder.exercise.likeness import likeness
 
 from ..._attention import linear
 from .._dot_products import attention
+from .._given import ATTENTION_MISTAKES, RATE_MISTAKE, as_given, in_attention
 from ..self_attention_maps.oracle import MAPS
 
 Array = np.ndarray
@@ -98,6 +106,15 @@ MISTAKES = [
            ("to_queries", "to_values", "to_keys")),
     _known("SPLIT-all", "All three come from one map.", "Each has its own.", ("to_queries",) * 3),
     _known("SPLIT-all-keys", "All three come from one map.", "Each has its own.", ("to_keys",) * 3),
+    *(
+        _known("SPLIT-others", f"The attention was given what {', '.join(order)} make, in this order.",
+               "It asks for queries, keys and values.", order)
+        for order in product(RIGHT_ORDER, repeat=3)
+    ),
+    dropout_at_work("What comes out"),
+    *ATTENTION_MISTAKES,
+    RATE_MISTAKE,
+    *SIDE_EFFECTS,
 ]  # fmt: skip
 
 
@@ -109,14 +126,18 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     attended = linear(attention(*_split(case)), case.weights, "unify_heads")
     if np.allclose(got, attended, atol=1e-4, rtol=1e-3):
         return right("output")
+    if unsteady(answers, "output"):
+        return named(exercise, "M16")
     mistake = find_mistake(exercise, case, answers)
     if mistake is not None:
         return mistake.judgement()
+    like = likeness(got, case.expected["output"], exercise.atol, exercise.rtol)
     return wrong(
         "output",
-        "What the attention was given does not follow from the three maps. " + check.message,
+        "What the attention was given does not follow from the three maps" + (f": {like}" if like else "."),
         "Map x, then split the last axis into (heads, k), three times.",
     )
 
 
-EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")
+RULE = without_side_effects(as_given(judge, in_attention))
+EXERCISE = Exercise(make, RULE, MISTAKES, framework="torch")

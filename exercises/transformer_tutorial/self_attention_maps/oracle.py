@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, compare_case, named
 
 Array = np.ndarray
 #: The three maps from a word vector to the vectors of all heads.
@@ -52,6 +52,37 @@ MISTAKES = [
     Mistake("MAP-unify", "unify_heads does not lead from all heads back to one vector of size k.",
             "What goes in are the vectors of all heads end to end; what comes out has the size of a word vector.",
             lambda case: {"unify_heads": np.array([case.config["k"] * case.config["heads"], case.config["k"]])}),
+    Mistake("MAP-unify-bias", "unify_heads has no bias; the assignment asks for one.",
+            "nn.Linear has one unless told otherwise."),
 ]  # fmt: skip
+#: What a map takes and gives, in words.
+ENDS = dict.fromkeys(MAPS, "one word vector (k numbers) and give the vectors of all heads, end to end")
+ENDS["unify_heads"] = "the vectors of all heads, end to end, and give one word vector (k numbers)"
 
-EXERCISE = Exercise(make, mistakes=MISTAKES, framework="torch")
+
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """Where no mistake explains them, the sizes of each map in words."""
+    judgement = compare_case(exercise, case, answers)
+    bias = answers.arrays.get("unify_bias")
+    if judgement.earned == 1 and bias is not None and not bias.all():
+        return named(exercise, "MAP-unify-bias")
+    if judgement.earned == 1 or any(check.mistake for check in judgement.checks):
+        return judgement
+    return Judgement([_in_words(check, answers.arrays.get(check.name)) for check in judgement.checks])
+
+
+def _in_words(check: Check, got: Array | None) -> Check:
+    if check.passed or got is None:
+        return check
+    if check.name in ENDS and got.shape == (2,):
+        message = f"{check.name} takes {got[1]} numbers and gives {got[0]}. It must take {ENDS[check.name]}."
+        return Check(check.name, False, message, "nn.Linear takes what goes in first; heads and k are its arguments.")
+    if check.name == "biases" and got.shape == (3,):
+        names = ", ".join(name for name, bias in zip(MAPS, got, strict=True) if bias)
+        return Check(check.name, False, f"{names}: a bias that the assignment does not ask for.")
+    if check.name == "registered":
+        return Check(check.name, False, "Not all of the four maps belong to the module.", "self.name = nn.Linear(…)")
+    return check
+
+
+EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")

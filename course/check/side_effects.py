@@ -1,0 +1,56 @@
+"""What the values of a result do not show: what a call changes, and whether training can reach what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course.check.base import fail
+
+
+def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Tensor] = ()) -> dict[str, list[bool]]:
+    """``changed``: which of the tensors given to ``call`` are other ones afterwards. ``cut``: to which of the floating-
+    point ones, and of ``weights``, no gradient comes back. Empty where the call fails, or gives nothing.
+
+    Floating-point tensors are given as random ones of the same shape: where numbers are large, gradients vanish.
+    """
+    try:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.manual_seed(0)
+            leaves = [torch.randn_like(x).requires_grad_() if x.is_floating_point() else x.clone() for x in given]
+            passed = [leaf * 1 if leaf.requires_grad else leaf for leaf in leaves]  # no leaf: may be changed in place
+            kept = [x.detach().clone() for x in passed]
+            result = call(*passed)
+            if result is None:  # what is missing is judged elsewhere
+                return {}
+            changed = [x.shape != old.shape or not torch.equal(x, old) for x, old in zip(passed, kept, strict=True)]
+            wanted = [leaf for leaf in leaves if leaf.requires_grad] + [x for x in weights if x.requires_grad]
+            return {"changed": changed, "cut": _cut(result, wanted)}
+    except Exception:
+        return {}
+
+
+def _cut(result: Any, wanted: Sequence[Tensor]) -> list[bool]:
+    """To which of these no gradient comes back from the result; a result that is no tensor is cut off from all."""
+    if not isinstance(result, Tensor) or not result.requires_grad:
+        return [True] * len(wanted)
+    total = (result.double() * torch.rand(result.shape, dtype=torch.double)).sum()
+    gradients = torch.autograd.grad(total, list(wanted), allow_unused=True)
+    return [gradient is None or not bool(gradient.any()) for gradient in gradients]
+
+
+def check_side_effects(name: str, call: Callable[..., Any], *given: Tensor, weights: Sequence[Tensor] = ()) -> None:
+    """Fails where the call changes what it is given, or where training could not reach what the result is made of."""
+    found = side_effects(call, *given, weights=weights)
+    if any(found.get("changed", ())):
+        fail(name, "what goes in must come out as it went in.", "Yours was changed in place.", "Make new tensors.")
+    if any(found.get("cut", ())):
+        fail(
+            name,
+            "training must reach all that the result is made of.",
+            "From yours no gradient comes back.",
+            "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of.",
+        )

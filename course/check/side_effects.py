@@ -27,7 +27,7 @@ def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Ten
             if result is None:  # what is missing is judged elsewhere
                 return {}
             changed = [x.shape != old.shape or not torch.equal(x, old) for x, old in zip(passed, kept, strict=True)]
-            wanted = [leaf for leaf in leaves if leaf.requires_grad] + [x for x in weights if x.requires_grad]
+            wanted = [leaf for leaf in leaves if leaf.requires_grad] + [x.requires_grad_() for x in weights]
             return {"changed": changed, "cut": _cut(result, wanted)}
     except Exception:
         return {}

@@ -18,17 +18,26 @@ Array = np.ndarray
 class AttentionVariant:
     """How the layer computes; the defaults are right."""
 
+    maps: str = "qkv"  # which of W_q, W_k and W_v make queries, keys and values
+    scores: str = "product"  # product | queries | keys | elementwise | dimensions | inverted
     softmax: str = "keys"
-    scale: str = "once"  # once | never | twice | up | model | all_heads | tokens | late
+    scale: str = "once"  # once | never | twice | up | model | all_heads | tokens | logarithm | late
     swapped: bool = False  # scores of key i with query j
     untransposed: bool = False  # q @ k without a transpose: runs only where n = d_qkv
     transposed: bool = False  # weights transposed before they meet the values
-    mix: str = "values"  # values | wrong_axis | late_softmax | queries | keys
+    # values | wrong_axis | late_softmax | queries | keys | weights | scores | bare | elementwise | turned
+    mix: str = "values"
     masked: bool = False  # later tokens hidden
     skip: bool = False  # x added to the result
     project: bool = True
     stack: str = "right"  # right | reshaped
     merge: str = "right"  # right | untransposed | interleaved | reversed | first
+
+    @property
+    def only_square(self) -> bool:
+        """Whether it runs only where there are as many tokens as a query has numbers."""
+        wrong_scores = self.scores in ("queries", "keys", "elementwise", "dimensions")
+        return self.untransposed or wrong_scores or self.mix in ("weights", "scores", "elementwise", "turned")
 
 
 DEFAULT = AttentionVariant()
@@ -83,7 +92,8 @@ def single_head(inputs: Mapping[str, Array], variant: AttentionVariant = DEFAULT
 
 def _heads(x: Array, projections: list[Array], variant: AttentionVariant) -> Array:
     """-> (heads, n, d_qkv)"""
-    q, k, v = (_project(x, w, variant.stack) for w in projections)
+    made = dict(zip("qkv", (_project(x, w, variant.stack) for w in projections), strict=True))
+    q, k, v = (made[name] for name in variant.maps)
     heads, tokens, width = q.shape
     factors = {
         "once": width**-0.5,
@@ -94,10 +104,11 @@ def _heads(x: Array, projections: list[Array], variant: AttentionVariant) -> Arr
         "model": x.shape[1] ** -0.5,
         "all_heads": (heads * width) ** -0.5,
         "tokens": tokens**-0.5,
+        "logarithm": 1 / np.log(width),
     }
     if variant.swapped:
         q, k = k, q
-    scores = factors[variant.scale] * (q @ k if variant.untransposed else q @ k.swapaxes(1, 2))
+    scores = _scores(q, k, variant, factors[variant.scale])
     if variant.masked:
         scores = np.where(np.tril(np.ones((tokens, tokens), dtype=bool)), scores, -np.inf)
     if variant.mix == "late_softmax":
@@ -107,7 +118,24 @@ def _heads(x: Array, projections: list[Array], variant: AttentionVariant) -> Arr
         weights = weights.swapaxes(1, 2)
     if variant.mix == "wrong_axis":  # einsum 'ij,jk->jik' summed over the axis of the queries
         return weights.sum(axis=1)[:, :, None] * v
+    whole = {"weights": weights, "scores": scores, "bare": v}
+    if variant.mix in whole:
+        return np.asarray(whole[variant.mix])
+    if variant.mix in ("elementwise", "turned"):
+        return np.asarray(weights * v if variant.mix == "elementwise" else v @ weights)
     return np.asarray(weights @ {"values": v, "queries": q, "keys": k}[variant.mix])
+
+
+def _scores(q: Array, k: Array, variant: AttentionVariant, factor: float) -> Array:
+    """(heads, queries, keys)"""
+    turned = k.swapaxes(1, 2)
+    if variant.scores in ("product", "inverted"):
+        products = q @ k if variant.untransposed else q @ turned
+        return np.asarray(factor * products if variant.scores == "product" else 1 / (factor * products))
+    ways = {"queries": q, "keys": turned}
+    if variant.scores in ways:
+        return np.asarray(factor * ways[variant.scores])
+    return np.asarray(factor * (q * turned if variant.scores == "elementwise" else turned @ q))
 
 
 def _project(x: Array, w: Array, stack: str) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def made_in(layer: Layer, mistakes: Sequence[Mistake]) -> list[Mistake]:
 
 
 def _answers(layer: Layer, variant: AttentionVariant, case: Case) -> dict[str, Array]:
-    if variant.untransposed and len(case.inputs["x"]) != case.inputs["W_q"].shape[-1]:
+    if variant.only_square and len(case.inputs["x"]) != case.inputs["W_q"].shape[-1]:
         return {}  # the shapes do not fit: the code stops with an error
     return {"y": layer(case.inputs, variant)}
 
@@ -148,7 +149,46 @@ MISTAKES = [
         "W_o brings the result back to the width of the model.",
         variant=AttentionVariant(project=False),
     ),
-]
+    *(
+        Mistake(
+            "MAPS",
+            f"Queries, keys and values come from W_{q}, W_{k} and W_{v}.",
+            "W_q makes the queries, W_k the keys, W_v the values.",
+            variant=AttentionVariant(maps=q + k + v),
+        )
+        for q, k, v in product("qkv", repeat=3)
+        if (q, k, v) != ("q", "k", "v")
+    ),
+    Mistake(
+        "M3-logarithm",
+        "The scores are divided by a logarithm; by a root they should be.",
+        "√d_qkv.",
+        variant=AttentionVariant(scale="logarithm"),
+    ),
+    Mistake(
+        "M3-inverted",
+        "The root was divided by the dot products; they should be divided by it.",
+        "What stands above the fraction bar of the formula?",
+        variant=AttentionVariant(scores="inverted"),
+    ),
+    *(
+        Mistake(id, message, "It runs only because n = d_qkv here; write the shapes down with n = 20.", variant=variant)
+        for id, message, variant in (
+            ("S-queries", "The scores are the queries alone.", AttentionVariant(scores="queries")),
+            ("S-keys", "The scores are the keys alone.", AttentionVariant(scores="keys")),
+            ("S-elementwise", "Queries and keys were multiplied number by number: @ makes dot products.",
+             AttentionVariant(scores="elementwise")),
+            ("S-dimensions", "Keys were multiplied with queries from the wrong side.",
+             AttentionVariant(scores="dimensions")),
+            ("W-elementwise", "Weights and values were multiplied number by number: @ makes weighted sums.",
+             AttentionVariant(mix="elementwise")),
+            ("W-turned", "Values and weights have changed places.", AttentionVariant(mix="turned")),
+            ("W-alone", "The weights never meet the values.", AttentionVariant(mix="weights")),
+            ("W-scores", "The scores never meet the values.", AttentionVariant(mix="scores")),
+            ("W-none", "The values were not mixed: every token kept its own.", AttentionVariant(mix="bare")),
+        )
+    ),
+]  # fmt: skip
 
 #: What can go wrong only where there are several heads.
 HEAD_MISTAKES = [

@@ -102,6 +102,12 @@ MISTAKES = [
     Mistake(
         "M1-logarithm", "These are the logarithms of the weights.", "Leave the last logarithm out.", _with("logarithm")
     ),
+    Mistake(
+        "M1-power",
+        "Powers of 2 were made; of e they should be.",
+        "np.exp is e to the power of each number.",
+        lambda case: {"weights": softmax(case.inputs["scores"] * np.log(2))},
+    ),
     Mistake("M1-twice", "The softmax was applied twice.", "Once is enough.", _with("twice")),
     Mistake(
         "M1-column-shift",

@@ -53,6 +53,8 @@ SCORE_MISTAKES = [
 ]  # fmt: skip
 MISTAKES = [
     *SCORE_MISTAKES,
+    Mistake("M2-half", "The scores are nearly right: something computes them with too few digits.",
+            "Scores keep the precision of queries and keys: no half, no round."),
     Mistake("M2-double", "calculate_score gives double-precision numbers: the product with the values stops.",
             "The scores keep the precision of queries and keys."),
     *SIDE_EFFECTS,
@@ -62,6 +64,8 @@ MISTAKES = [
 def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     shown = _judge_shown(exercise, case, answers)
     score = answers.arrays.get("score")
+    if shown.earned == 1 and score is not None and _rounded(score, _scores(case)):
+        return named(exercise, "M2-half")
     if shown.earned == 1 or any(check.mistake for check in shown.checks) or score is None:
         return shown
     want = _scores(case)
@@ -94,6 +98,12 @@ def _judge_shown(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         if _comes_from(weights, _scores(case, mistake.variant)):
             return mistake.judgement()
     return _unknown()
+
+
+def _rounded(score: Array, want: Array) -> bool:
+    """True where the scores are right but for a few digits."""
+    off = np.abs(score - want).max() if score.shape == want.shape and score.dtype.kind == "f" else 0.0
+    return bool(5e-5 < off / np.abs(want).max() < 1e-2)
 
 
 def _unknown() -> Judgement:

@@ -51,3 +51,6 @@ WRONG = [
     wrong("the other way round", "P-order", "torch.softmax(logits[position], dim=0)[word_ids].flip(0)"),
     wrong("rounded", "", "torch.softmax(logits[position], dim=0)[word_ids].round(decimals=3)"),
 ]
+
+#: Mutants that may pass, with the reason.
+ACCEPTED = {"detach": "Nobody trains on these probabilities: the chapter reads them off a trained model."}

@@ -21,11 +21,11 @@ class AttentionVariant:
     maps: str = "qkv"  # which of W_q, W_k and W_v make queries, keys and values
     scores: str = "product"  # product | queries | keys | elementwise | dimensions | inverted
     softmax: str = "keys"
-    scale: str = "once"  # once | never | twice | up | model | all_heads | tokens | logarithm | late
+    scale: str = "once"  # once | never | twice | up | model | all_heads | tokens | late
     swapped: bool = False  # scores of key i with query j
     untransposed: bool = False  # q @ k without a transpose: runs only where n = d_qkv
     transposed: bool = False  # weights transposed before they meet the values
-    # values | wrong_axis | late_softmax | queries | keys | weights | scores | bare | elementwise | turned
+    # values | wrong_axis | late_softmax | queries | keys | weights | scores | elementwise | turned
     mix: str = "values"
     masked: bool = False  # later tokens hidden
     skip: bool = False  # x added to the result
@@ -104,7 +104,6 @@ def _heads(x: Array, projections: list[Array], variant: AttentionVariant) -> Arr
         "model": x.shape[1] ** -0.5,
         "all_heads": (heads * width) ** -0.5,
         "tokens": tokens**-0.5,
-        "logarithm": 1 / np.log(width),
     }
     if variant.swapped:
         q, k = k, q
@@ -118,7 +117,7 @@ def _heads(x: Array, projections: list[Array], variant: AttentionVariant) -> Arr
         weights = weights.swapaxes(1, 2)
     if variant.mix == "wrong_axis":  # einsum 'ij,jk->jik' summed over the axis of the queries
         return weights.sum(axis=1)[:, :, None] * v
-    whole = {"weights": weights, "scores": scores, "bare": v}
+    whole = {"weights": weights, "scores": scores}
     if variant.mix in whole:
         return np.asarray(whole[variant.mix])
     if variant.mix in ("elementwise", "turned"):

@@ -157,13 +157,7 @@ MISTAKES = [
             variant=AttentionVariant(maps=q + k + v),
         )
         for q, k, v in product("qkv", repeat=3)
-        if (q, k, v) != ("q", "k", "v")
-    ),
-    Mistake(
-        "M3-logarithm",
-        "The scores are divided by a logarithm; by a root they should be.",
-        "√d_qkv.",
-        variant=AttentionVariant(scale="logarithm"),
+        if q + k + v not in ("qkv", "kqv", "qkq", "qkk")  # right, or named above
     ),
     Mistake(
         "M3-inverted",
@@ -185,7 +179,6 @@ MISTAKES = [
             ("W-turned", "Values and weights have changed places.", AttentionVariant(mix="turned")),
             ("W-alone", "The weights never meet the values.", AttentionVariant(mix="weights")),
             ("W-scores", "The scores never meet the values.", AttentionVariant(mix="scores")),
-            ("W-none", "The values were not mixed: every token kept its own.", AttentionVariant(mix="bare")),
         )
     ),
 ]  # fmt: skip

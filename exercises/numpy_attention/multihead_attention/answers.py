@@ -67,6 +67,33 @@ RIGHT = [
     """),
         costs={"no_loops": 0},
     ),
+    SampleAnswer(
+        "a comprehension, type hints, a walrus",
+        as_multihead_attention("""
+        heads: list[np.ndarray] = [
+            softmax((q := x @ w_q) @ (x @ w_k).T / np.sqrt(q.shape[-1])) @ (x @ w_v)
+            for w_q, w_k, w_v in zip(W_q, W_k, W_v)
+        ]
+        return np.concatenate(heads, axis=-1) @ W_o
+    """),
+        costs={"no_loops": 0},
+    ),
+    SampleAnswer(
+        "tensordot, and a sum over the heads",
+        as_multihead_attention("""
+        q, k, v = (np.moveaxis(np.tensordot(x, W, axes=(1, 1)), 1, 0) for W in (W_q, W_k, W_v))
+        mixed = np.matmul(softmax(np.matmul(q, k.swapaxes(-1, -2)) / np.sqrt(W_q.shape[-1])), v)
+        return np.matmul(mixed, W_o.reshape(len(W_q), -1, W_o.shape[-1])).sum(axis=0)
+    """),
+    ),
+    SampleAnswer(
+        "float64 inside, keyword arguments alone",
+        as_multihead_attention("""
+        q, k, v = (np.einsum('im,hmd->hid', x.astype(np.float64), W, optimize=True) for W in (W_q, W_k, W_v))
+        weights = softmax(x=np.einsum('hid,hjd->hij', q, k) / np.sqrt(k.shape[2]))
+        return np.hstack(tup=list(np.einsum('hij,hjd->hid', weights, v))) @ W_o
+    """),
+    ),
 ]
 
 WRONG = [

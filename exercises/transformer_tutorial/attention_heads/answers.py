@@ -46,6 +46,14 @@ RIGHT = [
     """),
     right("flattened and unflattened", fold(".transpose(1, 2).flatten(0, 1)"),
           (UNFOLD, "out = out.unflatten(0, (b, h)).transpose(1, 2)")),
+    attention("heads taken apart and laid end to end", """
+        folded = [torch.stack(x.unbind(2), dim=1).flatten(0, 1) for x in (queries, keys, values)]
+        score = self.calculate_score(folded[0], folded[1])
+        if mask is not None:
+            score = torch.where(mask.repeat_interleave(h, dim=0)[:, None], score, -torch.inf)
+        out = self.dropout(score.softmax(dim=-1)) @ folded[2]
+        return torch.cat(out.unflatten(0, (b, h)).unbind(1), dim=-1)
+    """),
 ]  # fmt: skip
 
 WRONG = [

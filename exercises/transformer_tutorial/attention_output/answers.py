@@ -22,6 +22,9 @@ RIGHT = [
     right("exponential of the score less its logsumexp",
           (SOFTMAX, "(score - score.logsumexp(dim=2, keepdim=True)).exp()")),
     right("einsum", (OUT, 'out = torch.einsum("bqm,bmk->bqk", weights, values)')),
+    right("a layer nn.Softmax, made on the spot", (SOFTMAX, "nn.Softmax(dim=-1)(score)")),
+    right("torch.vmap over the rows of the batch", (OUT, "out = torch.vmap(torch.matmul)(weights, values)")),
+    right("a softmax in float64, and back", (SOFTMAX, "score.double().softmax(dim=-1).to(score.dtype)")),
 ]  # fmt: skip
 
 WRONG = [
@@ -33,4 +36,5 @@ WRONG = [
     wrong("softmax behind the values", "M9-late", (WEIGHTS, "weights = self.dropout(score)"),
           (OUT, "out = F.softmax(torch.bmm(weights, values), dim=2)"), attention_dropout=0),
     wrong("exponential by hand", "M1-overflow", (SOFTMAX, "score.exp() / score.exp().sum(2, keepdim=True)")),
+    wrong("the weights cut from the graph", "CUT", (SOFTMAX, f"{SOFTMAX}.detach()")),
 ]  # fmt: skip

@@ -23,6 +23,14 @@ RIGHT = [
     right("queries divided first", (SCORE, "return (queries / math.sqrt(queries.size(2))) @ keys.mT")),
     right("products summed by hand",
           (SCORE, "return (queries.unsqueeze(2) * keys.unsqueeze(1)).sum(-1) * keys.shape[2] ** -0.5")),
+    right("a comprehension over the sentences",
+          (SCORE, "return torch.stack([q @ k.mT for q, k in zip(queries, keys)]) / math.sqrt(queries.shape[-1])")),
+    right("torch.vmap",
+          (SCORE, "return torch.vmap(lambda q, k: q @ k.T)(queries, keys) / math.sqrt(keys.shape[-1])")),
+    right("in float64, and back",
+          (SCORE, "return (queries.double() @ keys.double().mT / queries.shape[-1] ** 0.5).to(queries.dtype)")),
+    right("keyword arguments alone", (SCORE, "return torch.baddbmm(input=queries.new_zeros(1, 1, 1), batch1=queries, "
+                                             "batch2=keys.mT, beta=0, alpha=queries.shape[-1] ** -0.5)")),
 ]  # fmt: skip
 
 WRONG = [
@@ -35,4 +43,10 @@ WRONG = [
     wrong("keys not transposed", "", (PRODUCTS, "torch.bmm(queries, keys)")),
     wrong("nothing returned", "", (SCORE, SCORE.replace("return", "score ="))),
     wrong("distances in place of products", "", (PRODUCTS, "-torch.cdist(queries, keys)")),
-]
+    wrong("in double precision", "M2-double",
+          ("return torch.bmm(queries, keys", "return torch.bmm(queries.double(), keys.double()")),
+    wrong("in half precision", "M2-half", ("torch.bmm(queries, keys.transpose(1, 2))",
+          "torch.bmm(queries, keys.transpose(1, 2)).half().float()")),
+    wrong("cut from the graph", "CUT", ("torch.bmm(queries, keys.transpose(1, 2))",
+          "torch.bmm(queries, keys.transpose(1, 2)).detach()")),
+]  # fmt: skip

@@ -30,6 +30,21 @@ RIGHT = [
             return self.norm(self.norm_2, x.clone().add_(self.mlp(x)))
     """),
     right("in two lines", (SECOND, "x = x + feedforward\n        return self.norm_2(x)")),
+    block("__call__ overridden, a walrus", """
+        def __call__(self, *given, **named):
+            return self.forward(*given, **named)
+
+        def forward(self, x, mask=None):
+            return self.norm_2((x := self.norm_1(x + self.attention(x, mask))) + self.mlp(x))
+    """),
+    block("both halves through one method, functional_call", """
+        def half(self, norm, sublayer, x):
+            return torch.func.functional_call(norm, dict(norm.named_parameters()), (x + sublayer(x),))
+
+        def forward(self, x, mask=None):
+            x = self.half(self.norm_1, lambda states: self.attention(states, mask), x)
+            return self.half(self.norm_2, self.mlp, x)
+    """),
 ]  # fmt: skip
 
 WRONG = [
@@ -45,4 +60,7 @@ WRONG = [
     wrong("norm_1 in both places", "NORM-1", (SECOND, "return self.norm_1(feedforward + x)")),
     wrong("network's output twice", "M7-ffn", (SECOND, "return self.norm_2(feedforward + feedforward)")),
     wrong("nothing returned", "", (SECOND, "self.norm_2(feedforward + x)")),
+    wrong("always eight heads", "GIVEN-sizes", ("SelfAttention(k, heads=heads)", "SelfAttention(k)")),
+    wrong("a norm without scale", "GIVEN-norms", ("norm_1 = nn.LayerNorm(k)", "norm_1 = nn.LayerNorm(k, bias=False)")),
+    wrong("another activation", "GIVEN-network", ("nn.ReLU()", "nn.GELU()")),
 ]  # fmt: skip

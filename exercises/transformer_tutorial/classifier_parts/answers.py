@@ -40,6 +40,10 @@ RIGHT = [
         self.classification_head = nn.Linear(k, num_classes)
     """)),
     right("a Sequential of a list", (BLOCKS, "nn.Sequential(*[TransformerBlock(k, heads) for _ in range(depth)])")),
+    right("an OrderedDict of blocks", (BLOCKS, "nn.Sequential(__import__('collections').OrderedDict((f'block_{i}', "
+                                               "TransformerBlock(k=k, heads=heads)) for i in range(depth)))")),
+    right("keyword arguments alone", (HEAD, "nn.Linear(in_features=k, out_features=num_classes, bias=True)"),
+          (EMBEDDING, "nn.Embedding(num_embeddings=num_tokens, embedding_dim=k)")),
 ]  # fmt: skip
 
 WRONG = [
@@ -52,7 +56,10 @@ WRONG = [
     wrong("the head gives a word vector", "PART-head", (HEAD, "nn.Linear(k, k)")),
     wrong("the head gives tokens", "PART-vocabulary", (HEAD, "nn.Linear(k, num_tokens)")),
     wrong("no head", "", (f"self.classification_head = {HEAD}", "pass")),
-]
+    wrong("a head without bias", "PART-bias", (HEAD, "nn.Linear(k, num_classes, bias=False)")),
+    wrong("blocks of the wrong size", "PART-sizes", ("TransformerBlock(k, heads)", "TransformerBlock(k, depth)")),
+    wrong("positions too short", "GIVEN-positions", ("max_len=seq_length", "max_len=depth")),
+]  # fmt: skip
 
 #: Mutants that may pass, with the reason.
 LONGER = "A table of positions that is longer than seq_length adds the same vectors."

@@ -32,6 +32,12 @@ RIGHT = [
         padded = torch.where(mask[..., None], hidden_states, torch.nan)
         return padded.double().nanmean(dim=1).float()
     """),
+    pooling("torch.vmap over the sentences",
+            "return torch.vmap(lambda states, real: real.to(states.dtype) @ states / real.sum())(hidden_states, mask)"),
+    pooling("torch.average by a walrus", """
+        total = hidden_states.mul(weights := mask[..., None].type_as(hidden_states)).sum(dim=-2)
+        return total.div(weights.sum(dim=-2).clamp(min=1))
+    """),
 ]  # fmt: skip
 
 WRONG = [

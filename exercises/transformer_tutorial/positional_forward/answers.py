@@ -17,6 +17,8 @@ RIGHT = [
     right("rows chosen by number", (ADD, "x = x + self.pe.index_select(0, torch.arange(x.shape[1]))")),
     right("sentence by sentence", (ADD, "x = torch.stack([sentence + self.pe[: len(sentence)] for sentence in x])")),
     right("expanded over the batch", (ADD, "x = x + self.pe.expand(x.shape[0], -1, -1)[:, : x.shape[1]]")),
+    right("torch.vmap over the sentences", (ADD, "x = torch.vmap(lambda one: one + self.pe[: x.shape[1]])(x)")),
+    right("in float64, and back", (ADD, "x = (x.double() + self.pe[: x.shape[1]].double()).to(x.dtype)")),
 ]  # fmt: skip
 
 WRONG = [
@@ -33,4 +35,8 @@ WRONG = [
     wrong("one row too far", "M11-next", (ADD, "x = x + self.pe[1 : x.shape[1] + 1]")),
     wrong("as many rows as sentences", "", (ADD, "x = x + self.pe[: x.shape[0]]")),
     wrong("dropped in eval mode", "M16", ("return self.dropout(x)", "return nn.functional.dropout(x, 0.5)")),
+    wrong("no dropout", "M16-none", ("return self.dropout(x)", "return x")),
+    wrong("another rate", "M16-rate", ("nn.Dropout(dropout)", "nn.Dropout(0.9)")),
+    wrong("subtracted", "M11-minus", ("x = x + self.pe", "x = x - self.pe")),
+    wrong("added in place", "CHANGED", ("x = x + self.pe", "x += self.pe")),
 ]  # fmt: skip

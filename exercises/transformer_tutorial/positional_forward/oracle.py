@@ -78,7 +78,7 @@ MISTAKES = [
     Mistake("M16-none", "In train mode nothing is dropped.", "The given lines make a dropout layer, and use it last."),
     Mistake("M16-rate", "In train mode another share is dropped than the one that was asked for.",
             "nn.Dropout(dropout) is a given line."),
-    Mistake("M11-minus", "The positions were subtracted.", "Add them.", variant=lambda x, pe: add(x, -pe)),
+    _known("M11-minus", "The positions were subtracted.", "Add them.", lambda x, pe: add(x, -pe)),
     *SIDE_EFFECTS,
 ]  # fmt: skip
 

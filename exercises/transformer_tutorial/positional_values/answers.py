@@ -38,6 +38,16 @@ RIGHT = [
         angle = torch.arange(max_len)[:, None] / 10000 ** ((column - column % 2) / emb_size)
         self.register_buffer("pe", torch.sin(angle.double() + math.pi / 2 * (column % 2)).to(torch.float32))
     """, "x = torch.add(x, self.pe.narrow(0, 0, x.shape[1]).expand_as(x))"),
+    positions("a comprehension over the columns, keyword arguments", """
+        waves = [(torch.cos if i % 2 else torch.sin)(torch.arange(max_len) / 10000 ** ((i - i % 2) / emb_size))
+                 for i in range(emb_size)]
+        self.register_buffer(name="pe", tensor=torch.stack(tensors=waves, dim=1))
+    """),
+    positions("torch.vmap over the places", """
+        rates = 10000.0 ** (-torch.arange(0, emb_size, 2) / emb_size)
+        row = lambda place: torch.stack([torch.sin(place * rates), torch.cos(place * rates)], dim=1).flatten()
+        self.register_buffer("pe", torch.vmap(row)(torch.arange(max_len).float()))
+    """),
 ]  # fmt: skip
 
 WRONG = [

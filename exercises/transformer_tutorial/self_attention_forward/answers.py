@@ -26,6 +26,15 @@ RIGHT = [
         values = torch.einsum("btk,hik->bthi", x, self.to_values.weight.view(h, k, k))
     """),
     right("without the class of the exercise before", (ATTEND, body(OWN_ATTENTION, 8).strip())),
+    self_attention("functional_call, with type hints", forward="""
+        call = torch.func.functional_call
+        maps: list[nn.Linear] = [self.to_queries, self.to_keys, self.to_values]
+        queries, keys, values = (call(part, dict(part.named_parameters()), (x,)).view(b, t, h, k) for part in maps)
+    """),
+    self_attention("one product with all three weights", forward="""
+        weight = torch.cat([self.to_queries.weight, self.to_keys.weight, self.to_values.weight])
+        queries, keys, values = F.linear(x, weight).unflatten(-1, (3, h, k)).unbind(2)
+    """),
 ]  # fmt: skip
 
 WRONG = [
@@ -41,4 +50,10 @@ WRONG = [
     wrong("not mapped at all", "",
           *((f"self.to_{name}(x){SPLIT}", "x.unsqueeze(2).expand(b, t, h, k)") for name in NAMES)),
     wrong("not split", "", (SPLIT, "")),
+    wrong("the attention lost", "GIVEN-attention", ("self.attention = DotProductAttention(dropout)", "pass")),
+    wrong("the mask not handed on", "GIVEN-mask", ("b, h, t, k, mask)", "b, h, t, k)")),
+    wrong("another dropout", "GIVEN-rate", ("DotProductAttention(dropout)", "DotProductAttention(0.0)")),
+    wrong("queries from the values' map", "SPLIT-others", ("self.to_queries(x)", "self.to_values(x)")),
+    wrong("what comes out is dropped", "M16",
+          ("return self.unify_heads(out)", "return F.dropout(self.unify_heads(out))")),
 ]  # fmt: skip

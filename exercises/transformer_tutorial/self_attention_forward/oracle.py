@@ -93,6 +93,14 @@ def _known(id: str, message: str, hint: str, order: Sequence[str] = RIGHT_ORDER,
     return Mistake(id, message, hint, answers)
 
 
+#: The right order of the maps, and those that have a mistake of their own.
+NAMED_ORDERS = (
+    RIGHT_ORDER,
+    ("to_keys", "to_queries", "to_values"),
+    ("to_queries", "to_values", "to_keys"),
+    ("to_queries",) * 3,
+    ("to_keys",) * 3,
+)
 MISTAKES = [
     _known("SPLIT-inter", "The heads are interleaved: the last axis was taken for (k, h).",
            "A map lays the heads end to end: h times k numbers.", how="interleaved"),
@@ -110,6 +118,7 @@ MISTAKES = [
         _known("SPLIT-others", f"The attention was given what {', '.join(order)} make, in this order.",
                "It asks for queries, keys and values.", order)
         for order in product(RIGHT_ORDER, repeat=3)
+        if order not in NAMED_ORDERS
     ),
     dropout_at_work("What comes out"),
     *ATTENTION_MISTAKES,

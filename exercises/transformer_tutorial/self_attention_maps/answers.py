@@ -25,6 +25,13 @@ RIGHT = [
     right("from a generator", (f"self.to_keys = {MAP}", f"made = ({MAP} for _ in range(3))\n"
                                                         "        self.to_keys, self.to_queries, self.to_values = made"),
           (QUERIES, ""), (VALUES, "")),
+    self_attention("type hints, keyword arguments alone", """
+        sizes: dict[str, int] = {"in_features": k, "out_features": k * heads}
+        self.to_queries: nn.Module = nn.Linear(**sizes, bias=False)
+        self.to_keys: nn.Module = nn.Linear(**sizes, bias=False)
+        self.to_values: nn.Module = nn.Linear(**sizes, bias=False)
+        self.unify_heads: nn.Module = nn.Linear(in_features=k * heads, out_features=k, bias=True)
+    """),
 ]  # fmt: skip
 
 WRONG = [
@@ -38,4 +45,6 @@ WRONG = [
           (VALUES, "self.to_queries = self.to_values = self.to_keys")),
     wrong("one map for keys and values", "MAP-two", (VALUES, "self.to_values = self.to_keys")),
     wrong("unify_heads the wrong way round", "MAP-unify", ("nn.Linear(k * heads, k)", "nn.Linear(k, k * heads)")),
+    wrong("unify_heads without bias", "MAP-unify-bias",
+          ("nn.Linear(k * heads, k)", "nn.Linear(k * heads, k, bias=False)")),
 ]  # fmt: skip

@@ -17,20 +17,28 @@ def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Ten
 
     Floating-point tensors are given as random ones of the same shape: where numbers are large, gradients vanish.
     """
+    asked = [x.requires_grad for x in weights]
     try:
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
             leaves = [torch.randn_like(x).requires_grad_() if x.is_floating_point() else x.clone() for x in given]
             passed = [leaf * 1 if leaf.requires_grad else leaf for leaf in leaves]  # no leaf: may be changed in place
             kept = [x.detach().clone() for x in passed]
+            for weight in weights:  # stored weights are loaded without
+                weight.requires_grad_()
             result = call(*passed)
             if result is None:  # what is missing is judged elsewhere
                 return {}
             changed = [x.shape != old.shape or not torch.equal(x, old) for x, old in zip(passed, kept, strict=True)]
-            wanted = [leaf for leaf in leaves if leaf.requires_grad] + [x.requires_grad_() for x in weights]
+            wanted = [leaf for leaf in leaves if leaf.requires_grad] + list(weights)
+            if any(changed):  # what a gradient needs may be among it
+                return {"changed": changed}
             return {"changed": changed, "cut": _cut(result, wanted)}
     except Exception:
         return {}
+    finally:
+        for weight, before in zip(weights, asked, strict=True):
+            weight.requires_grad_(before)
 
 
 def _cut(result: Any, wanted: Sequence[Tensor]) -> list[bool]:

@@ -7,6 +7,7 @@ earlier class is paid for once; the second, so that a solution may reach into it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -26,6 +27,7 @@ from course.check.encoder_lab._stand_ins import (
     selects_first_token,
     stand_in_class,
 )
+from course.check.side_effects import side_effects
 
 HEAD = ("d_model", "d_k", "d_q", "d_v")
 ATTENTION = ("d_model", "num_attention_heads")
@@ -48,6 +50,16 @@ def learned(owner: nn.Module, norm: str) -> int:
     return sum(getattr(layer, name, None) is not None for name in ("weight", "bias"))
 
 
+def effects(make: Callable[[], nn.Module], given: Tensor) -> Answers:
+    """``changed`` and ``cut`` of a module with its own parts, weights loaded; see :mod:`course.check.side_effects`."""
+    try:
+        module = make()
+    except Exception:
+        return {}
+    loaded = [weight for weight in module.parameters() if not weight.requires_grad]
+    return dict(side_effects(lambda x: first(module(x)), given, weights=loaded))
+
+
 def attention_head(models: ModuleType, case: Any) -> Answers:
     """AttentionHead.forward, with its method scaled_dot_product_attention stood in for."""
     head = models.AttentionHead(*values(case.config, HEAD))
@@ -68,7 +80,8 @@ def attention_head(models: ModuleType, case: Any) -> Answers:
             del head.scaled_dot_product_attention
         return {"output": output, **dict(zip("qkv", received[0], strict=True))} if received else {}
 
-    return shapes | attempts([stand_in], lambda: {"output": first(head(case.hidden_states))})
+    answers = attempts([stand_in], lambda: {"output": first(head(case.hidden_states))})
+    return shapes | answers | effects(lambda: head, case.hidden_states)
 
 
 def multi_head_init(models: ModuleType, case: Any) -> Answers:
@@ -114,13 +127,15 @@ def multi_head_attention(models: ModuleType, case: Any) -> Answers:
         return {"output": first(case.load(models.MultiHeadAttention(*sizes))(case.hidden_states))}
 
     pair = returns_pair(lambda: models.AttentionHead(sizes[0], d_head, d_head, d_head), case.hidden_states)
-    return attempts([partial(stand_in, form) for form in forms(pair)], own)
+    answers = attempts([partial(stand_in, form) for form in forms(pair)], own)
+    return answers | effects(lambda: case.load(models.MultiHeadAttention(*sizes)), case.hidden_states)
 
 
 def feed_forward(models: ModuleType, case: Any) -> Answers:
     network = models.FeedForward(*values(case.config, FEED_FORWARD))
     shapes = {name: list(getattr(network, name).weight.shape) for name in ("linear_1", "linear_2")}
-    return shapes | {"output": first(case.load(network)(case.hidden_states))}
+    output = {"output": first(case.load(network)(case.hidden_states.clone()))}
+    return shapes | output | effects(lambda: network, case.hidden_states)
 
 
 def embeddings(models: ModuleType, case: Any) -> Answers:
@@ -129,6 +144,7 @@ def embeddings(models: ModuleType, case: Any) -> Answers:
     shapes = {name: list(getattr(module, name).weight.shape) for name in ("token_embeddings", "position_embeddings")}
     norm = {"own_norms": [learned(module, "layer_norm")]}
     output = first(case.load(module)(case.input_ids))
+    more = effects(lambda: module, case.input_ids)
     torch.manual_seed(0)
     in_training = first(module.train()(case.input_ids))
     module.eval()
@@ -137,7 +153,7 @@ def embeddings(models: ModuleType, case: Any) -> Answers:
         refuses = False
     except Exception:
         refuses = True
-    return shapes | norm | {"output": output, "in_training": in_training, "refuses_long": refuses}
+    return shapes | norm | more | {"output": output, "in_training": in_training, "refuses_long": refuses}
 
 
 def encoder_layer(models: ModuleType, case: Any) -> Answers:
@@ -164,7 +180,8 @@ def encoder_layer(models: ModuleType, case: Any) -> Answers:
         return {"output": first(case.load(models.TransformerEncoderLayer(*sizes))(case.hidden_states))}
 
     pair = returns_pair(lambda: models.MultiHeadAttention(*sizes[:2]), case.hidden_states)
-    return attempts([partial(stand_in, form) for form in forms(pair)], own) | asked
+    more = effects(lambda: case.load(models.TransformerEncoderLayer(*sizes)), case.hidden_states)
+    return attempts([partial(stand_in, form) for form in forms(pair)], own) | asked | more
 
 
 def _put_norms(layer: nn.Module, case: Any) -> None:
@@ -200,7 +217,8 @@ def encoder(models: ModuleType, case: Any) -> Answers:
         return {"output": first(case.load(models.TransformerEncoder(*sizes))(case.input_ids))}
 
     pair = returns_pair(lambda: models.TransformerEncoderLayer(*values(case.config, LAYER)), case.embedded)
-    return attempts([partial(stand_in, form) for form in forms(pair)], own) | asked
+    more = effects(lambda: case.load(models.TransformerEncoder(*sizes)), case.input_ids)
+    return attempts([partial(stand_in, form) for form in forms(pair)], own) | asked | more
 
 
 def classification_head(models: ModuleType, case: Any) -> Answers:
@@ -210,7 +228,8 @@ def classification_head(models: ModuleType, case: Any) -> Answers:
     case.load(head)
     # a head that picks the first token itself wants the whole sentence
     vectors = case.hidden_states if selects_first_token(head, case.config.d_model) else case.pooled
-    logits = first(head(vectors))
+    logits = first(head(vectors.clone()))
+    asked |= effects(lambda: head, vectors)
     torch.manual_seed(0)
     drops = not torch.equal(first(head.train()(vectors)), logits)
     head.linear.weight.data.zero_()

@@ -11,6 +11,7 @@ from course.check.base import fail, passed, running, same_shape
 from course.check.encoder_lab._building import make, settled
 from course.check.encoder_lab._stand_ins import first
 from course.check.modules import part, undisturbed
+from course.check.side_effects import check_side_effects
 
 #: The exact GELU of 1, -1 and 3: x times the share of the normal distribution below x.
 GELU = {1.0: 0.841345, -1.0: -0.158655, 3.0: 2.99595}
@@ -42,6 +43,7 @@ def feed_forward(kind: Any) -> None:
         output = first(network(x))
     same_shape(name, "the output", output, (1, 2, 3), "(batch, tokens, d_model)")
     settled(name, output, first(network(x)))
+    check_side_effects(name, lambda given: first(network(given)), x)
     _activation(name, output[0, 0], x[0, 0])
     passed(name, "narrow to wide and back", "exact GELU between the layers")
 

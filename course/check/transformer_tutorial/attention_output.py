@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from course.check.base import close, fail, finite, passed
+from course.check.side_effects import check_side_effects
 from course.check.transformer_tutorial._calls import attend, make, undisturbed
 
 
@@ -18,6 +19,7 @@ def attention_output(kind: Any) -> None:
     attention = make(name, kind, 0.0).eval()
     b, t, k = 2, 4, 5
     queries, keys = torch.randn(b, t, 1, k), torch.randn(b, t, 1, k)
+    check_side_effects(name, lambda q, k_, v: attention(q, k_, v, b, 1, t, k), queries, keys, queries)
     value = torch.linspace(-2, 3, k)
     alike = attend(name, attention, queries, keys, value.expand(b, t, 1, k).clone())
     if not close(alike, value.expand(b, t, k)):

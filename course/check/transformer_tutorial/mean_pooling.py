@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from course.check.base import close, fail, finite, passed, running, same_shape
+from course.check.side_effects import check_side_effects
 from course.check.transformer_tutorial._calls import undisturbed
 
 B, T, K = 2, 4, 5
@@ -18,6 +19,7 @@ def mean_pooling(function: Any) -> None:
     name = "mean_pooling"
     mask = torch.arange(T) < torch.tensor([4, 2])[:, None]
     states = torch.randn(B, T, K)
+    check_side_effects(name, function, states, mask)
     with running(
         name, f"states (b, t, k) = ({B}, {T}, {K}) and a mask ({B}, {T})", "Print the shape after every step."
     ):

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from course.check.base import close, fail, passed, running, same_shape
+from course.check.side_effects import check_side_effects
 from course.check.transformer_tutorial._calls import undisturbed
 from course.check.transformer_tutorial._positions import SIZE, made_with_table
 
@@ -18,6 +19,7 @@ def positional_forward(kind: Any) -> None:
     encoding, pe = made_with_table(name, kind)
     b, t = 3, 5
     x = torch.randn(b, t, SIZE)
+    check_side_effects(name, encoding, x)
     with running(
         name,
         f"x of shape (b, t, emb_size) = ({b}, {t}, {SIZE})",

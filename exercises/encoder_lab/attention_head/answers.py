@@ -41,6 +41,17 @@ RIGHT = [
         },
     ),
     SampleAnswer("its own method wrong: that is paid for elsewhere", methods={METHOD: NOT_BEGUN}),
+    SampleAnswer(
+        "functional_call, keyword arguments alone",
+        methods={
+            HEAD: """
+            call = torch.func.functional_call
+            layers = (self.wq, self.wk, self.wv)
+            q, k, v = (call(layer, dict(layer.named_parameters()), (hidden_states,)) for layer in layers)
+            return self.scaled_dot_product_attention(q=q, k=k, v=v)[0]
+            """
+        },
+    ),
 ]
 WRONG = [
     SampleAnswer(

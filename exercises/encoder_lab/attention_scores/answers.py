@@ -9,6 +9,8 @@ HEAD = "def attention_scores(query, key):"
 RIGHT = right_functions(
     HEAD,
     {
+        "torch.vmap": "return torch.vmap(lambda q, k: q @ k.T / math.sqrt(k.shape[-1]))(query, key)",
+        "a comprehension": "return torch.stack([torch.mm(q, k.T).div(k.size(-1) ** 0.5) for q, k in zip(query, key)])",
         "einsum": "return torch.einsum('bnd,bmd->bnm', query, key) / key.shape[-1] ** 0.5",
         "queries scaled": "return (query / math.sqrt(query.size(-1))) @ key.mT",
         "added up": "return (query[:, :, None] * key[:, None]).sum(-1) / math.sqrt(key.size(2))",

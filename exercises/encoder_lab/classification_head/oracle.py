@@ -6,7 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case, compare_value, named
+from autograder.exercise import (
+    SIDE_EFFECTS,
+    Answers,
+    Case,
+    Exercise,
+    Judgement,
+    Mistake,
+    compare_case,
+    compare_value,
+    named,
+    without_side_effects,
+)
 
 from ..._attention import linear, softmax
 from .._arrays import Wrong, linear_weight, normal
@@ -111,7 +122,8 @@ MISTAKES = [
         share=0.5,
     ),
     Mistake("M16-none", "Nothing is dropped in training.", "dropout, then linear.", share=0.5),
+    *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, judge_head, MISTAKES, framework="torch")
+EXERCISE = Exercise(_make, without_side_effects(judge_head), MISTAKES, framework="torch")

@@ -76,6 +76,16 @@ RIGHT = [
             """
         },
     ),
+    SampleAnswer(
+        "expanded positions, keyword arguments alone",
+        methods={
+            EMBEDDINGS: """
+            places = torch.arange(input_ids.shape[-1], device=input_ids.device).expand_as(input_ids)
+            both = torch.add(input=self.token_embeddings(input_ids), other=self.position_embeddings(places))
+            return self.dropout(self.layer_norm(input=both))
+            """
+        },
+    ),
 ]
 WRONG = [
     _placed("counted along the batch", "torch.arange(len(input_ids))[:, None]", "M11-batch"),

@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case, named
+from autograder.exercise import (
+    SIDE_EFFECTS,
+    Answers,
+    Case,
+    Exercise,
+    Judgement,
+    Mistake,
+    compare_case,
+    named,
+    without_side_effects,
+)
 
 from ..._attention import layer_norm
 from .._arrays import Wrong
@@ -175,7 +185,8 @@ MISTAKES = [
         "Eq. (4): the dropout comes last.",
         share=0.75,
     ),
+    *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, judge_embeddings, MISTAKES, framework="torch")
+EXERCISE = Exercise(_make, without_side_effects(judge_embeddings), MISTAKES, framework="torch")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, without_side_effects
 
 from .._arrays import Wrong, normal
 from .._attempts import judge_attempts
@@ -130,7 +130,18 @@ MISTAKES = [
         "vocab_size, max_position_embeddings, d_model.",
         lambda case: {"embeddings_arguments": case.expected["embeddings_arguments"][:, [1, 0, 2]]},
     ),
+    *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, judge_attempts, MISTAKES, framework="torch")
+#: A class that uses other classes is cut off where one of them is: that has had its price.
+EARLIER = (
+    "encoder_lab/head_attention",
+    "encoder_lab/attention_head",
+    "encoder_lab/multi_head_init",
+    "encoder_lab/multi_head_attention",
+    "encoder_lab/feed_forward",
+    "encoder_lab/embeddings",
+    "encoder_lab/encoder_layer",
+)
+EXERCISE = Exercise(_make, without_side_effects(judge_attempts, unless=EARLIER), MISTAKES, framework="torch")

@@ -79,6 +79,15 @@ RIGHT = [
         methods={NETWORK: "return self.linear_2(self.linear_1(hidden_states))"},
     ),
     SampleAnswer("none of its parts work yet", methods={HEADS_INIT: NOT_BEGUN, NETWORK_INIT: NOT_BEGUN}),
+    SampleAnswer(
+        "a walrus",
+        methods={
+            LAYER: """
+            attended = (x := hidden_states) + self.attention(self.layer_norm_1(x))
+            return self.feed_forward(self.layer_norm_2(attended)) + attended
+            """
+        },
+    ),
 ]
 WRONG = [
     _wrong("post-LN", "h = n1(x + a(x))\nreturn n2(h + f(h))", "M8-post"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, without_side_effects
 
 from ..._attention import layer_norm
 from .._arrays import Wrong, normal
@@ -189,7 +189,16 @@ MISTAKES = [
         "d_model first, then intermediate_size.",
         lambda case: {"feed_forward_arguments": case.expected["feed_forward_arguments"][:, ::-1]},
     ),
+    *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, judge_attempts, MISTAKES, framework="torch")
+#: A class that uses other classes is cut off where one of them is: that has had its price.
+EARLIER = (
+    "encoder_lab/head_attention",
+    "encoder_lab/attention_head",
+    "encoder_lab/multi_head_init",
+    "encoder_lab/multi_head_attention",
+    "encoder_lab/feed_forward",
+)
+EXERCISE = Exercise(_make, without_side_effects(judge_attempts, unless=EARLIER), MISTAKES, framework="torch")

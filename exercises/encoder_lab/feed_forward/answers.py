@@ -56,6 +56,28 @@ RIGHT = [
             """
         },
     ),
+    SampleAnswer(
+        "layer by layer in a loop",
+        methods={
+            NETWORK: """
+            for layer in (self.linear_1, self.gelu, self.linear_2, self.dropout):
+                hidden_states = layer(hidden_states)
+            return hidden_states
+            """
+        },
+    ),
+    SampleAnswer(
+        "in float64, and back",
+        methods={
+            NETWORK: """
+            linear, x = nn.functional.linear, hidden_states.double()
+            for layer in (self.linear_1, self.linear_2):
+                x = linear(x, layer.weight.double(), layer.bias.double())
+                x = nn.functional.gelu(x) if layer is self.linear_1 else x
+            return x.to(hidden_states.dtype)
+            """
+        },
+    ),
 ]
 WRONG = [
     _wrong("ReLU", f"self.linear_2(torch.relu({WIDE}))", "M12"),
@@ -79,5 +101,18 @@ WRONG = [
         },
         points=0,
         mistake="M12-sizes",
+    ),
+    _wrong("cut from the graph", "self.linear_2(self.gelu(self.linear_1(hidden_states))).detach()", "CUT"),
+    SampleAnswer(
+        "what goes in is changed",
+        methods={
+            NETWORK: """
+            wide = self.gelu(self.linear_1(hidden_states))
+            hidden_states.zero_()
+            return self.linear_2(wide)
+            """
+        },
+        points=0,
+        mistake="CHANGED",
     ),
 ]

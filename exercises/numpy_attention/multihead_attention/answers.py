@@ -85,6 +85,7 @@ RIGHT = [
         mixed = np.matmul(softmax(np.matmul(q, k.swapaxes(-1, -2)) / np.sqrt(W_q.shape[-1])), v)
         return np.matmul(mixed, W_o.reshape(len(W_q), -1, W_o.shape[-1])).sum(axis=0)
     """),
+        costs={"no_loops": 0},
     ),
     SampleAnswer(
         "float64 inside, keyword arguments alone",
@@ -93,6 +94,7 @@ RIGHT = [
         weights = softmax(x=np.einsum('hid,hjd->hij', q, k) / np.sqrt(k.shape[2]))
         return np.hstack(tup=list(np.einsum('hij,hjd->hid', weights, v))) @ W_o
     """),
+        costs={"no_loops": 0},
     ),
 ]
 

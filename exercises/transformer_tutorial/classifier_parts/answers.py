@@ -56,9 +56,10 @@ WRONG = [
     wrong("the head gives a word vector", "PART-head", (HEAD, "nn.Linear(k, k)")),
     wrong("the head gives tokens", "PART-vocabulary", (HEAD, "nn.Linear(k, num_tokens)")),
     wrong("no head", "", (f"self.classification_head = {HEAD}", "pass")),
-    wrong("a head without bias", "PART-bias", (HEAD, "nn.Linear(k, num_classes, bias=False)")),
-    wrong("blocks of the wrong size", "PART-sizes", ("TransformerBlock(k, heads)", "TransformerBlock(k, depth)")),
-    wrong("positions too short", "GIVEN-positions", ("max_len=seq_length", "max_len=depth")),
+    wrong("a head without bias", "PART-bias", (HEAD, "nn.Linear(k, num_classes, bias=False)"), unseen=True),
+    wrong("blocks of the wrong size", "PART-sizes",
+          ("TransformerBlock(k, heads)", "TransformerBlock(k, depth)"), unseen=True),
+    wrong("positions too short", "GIVEN-positions", ("max_len=seq_length", "max_len=depth"), unseen=True),
 ]  # fmt: skip
 
 #: Mutants that may pass, with the reason.

@@ -1,0 +1,49 @@
+"""What values do not show: a call that changes what it is given, and one that training could not reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from autograder.exercise import SIDE_EFFECTS, Answers, Case, Exercise, compare_case, without_side_effects
+from course.check.side_effects import side_effects
+
+X = torch.arange(6.0).reshape(2, 3)
+
+
+def test_a_call_that_leaves_everything_as_it_was_has_no_side_effect():
+    assert side_effects(lambda x: 2 * x, X) == {"changed": [False], "cut": [False]}
+
+
+def test_a_change_in_place_is_seen():
+    assert side_effects(lambda x: x.add_(1), X) == {"changed": [True]}
+    layer = nn.Linear(3, 3)
+    assert side_effects(lambda x: (layer(x), x.zero_())[0], X, weights=[layer.weight]) == {"changed": [True]}
+
+
+def test_a_result_that_is_cut_from_what_it_is_made_of_is_seen():
+    layer = nn.Linear(3, 3)
+    weights = [layer.weight.requires_grad_(False)]
+    assert side_effects(layer, X, weights=weights)["cut"] == [False, False]
+    assert side_effects(lambda x: x + layer(x).detach(), X, weights=weights)["cut"] == [False, True]
+    assert side_effects(lambda x: (2 * x).tolist(), X)["cut"] == [True]
+    assert not layer.weight.requires_grad
+
+
+def test_a_call_that_stops_or_gives_nothing_is_judged_elsewhere():
+    assert side_effects(lambda x: x @ x, X) == side_effects(lambda x: None, X) == {}
+
+
+def test_a_right_answer_with_a_side_effect_is_named_and_no_other():
+    exercise = Exercise(lambda _: [], without_side_effects(compare_case, unless=("toy/part",)), SIDE_EFFECTS)
+    case = Case(expected={"y": np.ones(3)})
+
+    def named(**answers: object) -> list[str]:
+        arrays = {name: np.asarray(value) for name, value in answers.items()}
+        return [check.mistake for check in exercise.rule(exercise, case, Answers(arrays)).checks]
+
+    assert named(y=np.ones(3), changed=[False], cut=[False]) == [""]
+    assert named(y=np.ones(3), changed=[False], cut=[True]) == ["CUT"]
+    assert named(y=np.ones(3), changed=[True], cut=[True]) == ["CHANGED"]
+    assert named(y=np.zeros(3), changed=[True], cut=[True]) == [""]

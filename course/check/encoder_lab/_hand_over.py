@@ -50,13 +50,18 @@ def learned(owner: nn.Module, norm: str) -> int:
     return sum(getattr(layer, name, None) is not None for name in ("weight", "bias"))
 
 
-def effects(make: Callable[[], nn.Module], given: Tensor) -> Answers:
-    """``changed`` and ``cut`` of a module with its own parts, weights loaded; see :mod:`course.check.side_effects`."""
+def effects(make: Callable[[], nn.Module], given: Tensor, within: str = "") -> Answers:
+    """``changed`` and ``cut`` of a module with its own parts, weights loaded; see :mod:`course.check.side_effects`.
+
+    within: how the names of the weights begin that a gradient must come back to.
+    """
     try:
         module = make()
     except Exception:
         return {}
-    loaded = [weight for weight in module.parameters() if not weight.requires_grad]
+    loaded = [
+        weight for name, weight in module.named_parameters() if name.startswith(within) and not weight.requires_grad
+    ]
     return dict(side_effects(lambda x: first(module(x)), given, weights=loaded))
 
 
@@ -217,7 +222,7 @@ def encoder(models: ModuleType, case: Any) -> Answers:
         return {"output": first(case.load(models.TransformerEncoder(*sizes))(case.input_ids))}
 
     pair = returns_pair(lambda: models.TransformerEncoderLayer(*values(case.config, LAYER)), case.embedded)
-    more = effects(lambda: case.load(models.TransformerEncoder(*sizes)), case.input_ids)
+    more = effects(lambda: case.load(models.TransformerEncoder(*sizes)), case.input_ids, "embeddings.token")
     return attempts([partial(stand_in, form) for form in forms(pair)], own) | asked | more
 
 

@@ -51,7 +51,7 @@ WRONG = [
           *((f"self.to_{name}(x){SPLIT}", "x.unsqueeze(2).expand(b, t, h, k)") for name in NAMES)),
     wrong("not split", "", (SPLIT, "")),
     wrong("the attention lost", "GIVEN-attention",
-          ("self.attention = DotProductAttention(dropout)", "pass"), unseen=True),
+          ("self.attention = DotProductAttention(dropout)", "pass")),
     wrong("the mask not handed on", "GIVEN-mask", ("b, h, t, k, mask)", "b, h, t, k)"), unseen=True),
     wrong("another dropout", "GIVEN-rate", ("DotProductAttention(dropout)", "DotProductAttention(0.0)"), unseen=True),
     wrong("queries from the values' map", "SPLIT-others", ("self.to_queries(x)", "self.to_values(x)")),

@@ -38,6 +38,8 @@ PROVISIONER = EntryPoint(
 )
 _MAX_RETIRING = 4  # kernels
 
+_Ahead = tuple[Mapping[str, bytes], Mapping[str, Path], Future[tuple[Kernel, Scratch]]]
+
 logger = logging.getLogger(__name__)
 
 
@@ -51,6 +53,7 @@ class Kernels:
         self._numbers = itertools.count(1)
         self._background = ThreadPoolExecutor(_MAX_RETIRING, "retire")
         self._retiring: deque[Future[None]] = deque()
+        self._ahead: _Ahead | None = None
 
     @classmethod
     @contextlib.contextmanager
@@ -79,6 +82,7 @@ class Kernels:
             kernels = cls(base, client, imports)
             closing.callback(kernels._context.destroy, linger=0)
             closing.callback(kernels._background.shutdown)
+            closing.callback(kernels.drop_ahead)
             if client is None:
                 _stage_testing(base / "staged")
             yield kernels
@@ -149,6 +153,38 @@ class Kernels:
             return self._start(scratch, policy, room)
         except InfrastructureError:  # the fork server may have ended between two notebooks
             return self._start(scratch, policy, room)
+
+    def start_ahead(
+        self, files: Mapping[str, bytes], inputs: Mapping[str, Path], memory_bytes: int, processes: int, disk_bytes: int
+    ) -> None:
+        """Begin, in the background, with the kernel that the next notebook will need: see :meth:`started_ahead`."""
+
+        def begin() -> tuple[Kernel, Scratch]:
+            scratch = self.new_scratch(files, inputs)
+            try:
+                return self.start(scratch, memory_bytes, processes, disk_bytes), scratch
+            except BaseException:
+                scratch.remove()
+                raise
+
+        self.drop_ahead()
+        self._ahead = files, inputs, self._background.submit(begin)
+
+    def started_ahead(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> tuple[Kernel, Scratch] | None:
+        """The kernel that was started ahead, and its folder, if it was for just these files and inputs."""
+        if self._ahead is None or self._ahead[0] is not files or self._ahead[1] != inputs:
+            return None
+        begun, self._ahead = self._ahead[2], None
+        try:
+            return begun.result()
+        except (InfrastructureError, ValueError):  # whoever starts it now meets the same, and says so
+            return None
+
+    def drop_ahead(self) -> None:
+        """Let go of a kernel that was started ahead for nothing."""
+        if self._ahead is not None:
+            files, inputs, _ = self._ahead
+            self.retire(*(self.started_ahead(files, inputs) or (None, None)))
 
     def retire(self, kernel: Kernel | ForkedTester | None, scratch: Scratch | None) -> None:
         """Close a kernel and remove its folder, in the background: that waits for the system more than it works.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -50,6 +50,7 @@ def run(
     drawings: str = "",
     steps: Sequence[Step] = (),
     tester_files: Mapping[str, bytes] = {},
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> ExecutedNotebook:
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
@@ -60,6 +61,7 @@ def run(
     drawings: the course's module of drawings, which need no kernel.
     steps: what is done with each cell; none where all graded cells have references.
     tester_files: like ``files``, for the tester: nothing of the student's is among them.
+    meanwhile: called once when the kernel is up.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
     """
@@ -74,6 +76,7 @@ def run(
         if any(step.parts for step in steps):
             tester.start()  # it comes up beside the student's
         student.restart()
+        meanwhile()
         for index, cell in enumerate(executed.cells):
             if cell.cell_type == "code":
                 outcomes.append(session.cell(index, cell, steps[index] if steps else None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,20 +100,25 @@ def grade_submission(
     log: list[str] = []
     parts: list[PartOutcome] = []
     earlier: dict[str, CellVerdict] = {}
-    for name, made in prepared.rebuilt.items():
-        verdicts[name], notebooks[name] = _grade_notebook(
-            name,
-            made,
-            submission.student,
-            assignment,
-            prepared.files,
-            kernels,
-            limits,
-            log,
-            parts,
-            on_executed,
-            earlier,
-        )
+    following = {name: _starting(other, prepared, assignment, kernels, limits) for name, other in _pairs(prepared)}
+    try:
+        for name, made in prepared.rebuilt.items():
+            verdicts[name], notebooks[name] = _grade_notebook(
+                name,
+                made,
+                submission.student,
+                assignment,
+                prepared.files,
+                kernels,
+                limits,
+                log,
+                parts,
+                on_executed,
+                earlier,
+                following[name],
+            )
+    finally:
+        kernels.drop_ahead()
     ordered = tuple(verdicts[name] for name in assignment.source)
     return Graded(
         SubmissionVerdict(submission.student, assignment.name, ordered),
@@ -123,6 +128,22 @@ def grade_submission(
         any(part.status in ("timeout", "crashed", "skipped") for part in parts),
         prepared.answers,
     )
+
+
+def _pairs(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
+    """Every notebook with the one after it."""
+    names = list(prepared.rebuilt)
+    return zip(names, [*names[1:], None], strict=True)
+
+
+def _starting(
+    name: str | None, prepared: Prepared, assignment: Assignment, kernels: Kernels, limits: Limits
+) -> Callable[[], None]:
+    """Begins with a notebook's kernel while the one before it is at work."""
+    if name is None:
+        return lambda: None
+    inputs = inputs_of(prepared.rebuilt[name].notebook, assignment.references)
+    return lambda: kernels.start_ahead(prepared.files, inputs, limits.memory_bytes, limits.processes, limits.disk_bytes)
 
 
 def _grade_notebook(
@@ -137,6 +158,7 @@ def _grade_notebook(
     parts: list[PartOutcome],
     on_executed: Callable[[str, ExecutedNotebook], None],
     earlier: dict[str, CellVerdict],
+    meanwhile: Callable[[], None],
 ) -> tuple[NotebookVerdict, NotebookNode]:
     for attempt in range(ATTEMPTS):
         try:
@@ -152,6 +174,7 @@ def _grade_notebook(
                     drawings=assignment.drawings,
                     steps=steps_for(assignment.source[name], made.notebook, assignment.files, assignment.deliverables),
                     tester_files=trusted_files(assignment),
+                    meanwhile=meanwhile,
                 )
                 on_executed(name, ran)
                 log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]

@@ -141,9 +141,14 @@ class StudentKernel:
         One that crashes now is not run another time, so that this comes to an end.
         """
         self.close()
-        self._scratch = self._kernels.new_scratch(self._files, self._inputs)
-        limits = self._limits
-        self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
+        if (ahead := self._kernels.started_ahead(self._files, self._inputs)) is not None:
+            self._kernel, self._scratch = ahead
+            if self._kernel.ended() is not None:
+                self.close()
+        if self._kernel is None:
+            self._scratch = self._kernels.new_scratch(self._files, self._inputs)
+            limits = self._limits
+            self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
         for index, (cell, source) in list(self._done.items()):
             finished = self._execute(cell, source, Outputs(HIDDEN_OUTPUT_BYTES), remembered=True)
             if not finished.alive or finished.status == "timeout":

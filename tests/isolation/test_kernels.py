@@ -218,3 +218,38 @@ def test_the_folders_of_a_grader_that_was_killed_are_removed_by_the_next(
     for folder, lock in ((living, still_held), (last, _lock)):
         shutil.rmtree(folder)
         lock.close()
+
+
+BOUNDS = LIMITS.memory_bytes, LIMITS.processes, LIMITS.disk_bytes
+
+
+def test_a_kernel_that_was_started_ahead_is_had_for_the_same_files_alone(kernels: Kernels) -> None:
+    files: dict[str, bytes] = {"a.txt": b"1"}
+    kernels.start_ahead(files, {}, *BOUNDS)
+    assert kernels.started_ahead({"a.txt": b"2"}, {}) is None
+    ahead = kernels.started_ahead(files, {})
+    assert ahead is not None and kernels.started_ahead(files, {}) is None
+    kernel, scratch = ahead
+    assert ask(kernel, "open('a.txt').read()") == "'1'"
+    kernels.retire(kernel, scratch)
+    kernels.settle()
+    assert not scratch.root.exists()
+
+
+def test_a_kernel_that_was_started_ahead_for_nothing_leaves_nothing(
+    kernels: Kernels, fork_server: KernelForkServer
+) -> None:
+    before = set(kernels._base.iterdir())
+    kernels.start_ahead({}, {}, *BOUNDS)
+    kernels.start_ahead({}, {}, *BOUNDS)  # takes the place of the first
+    kernels.drop_ahead()
+    kernels.settle()
+    assert nothing_left(fork_server) and set(kernels._base.iterdir()) == before
+
+
+def test_what_keeps_a_kernel_from_starting_ahead_is_said_when_it_is_needed(kernels: Kernels) -> None:
+    files = {"../out": b""}
+    kernels.start_ahead(files, {}, *BOUNDS)
+    assert kernels.started_ahead(files, {}) is None
+    with pytest.raises(ValueError, match="not a name"):
+        kernels.new_scratch(files, {})

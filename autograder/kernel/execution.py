@@ -12,6 +12,7 @@ import zmq
 from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, KernelChannels, lost
 from autograder.kernel.line import Asked, Line
 from autograder.kernel.outputs import Outputs, problem
+from autograder.tester.line import SERVING
 
 Status = Literal["ok", "error", "crashed", "timeout"]
 
@@ -63,6 +64,7 @@ class Execution:
     expressions: name -> expression, evaluated after the code, see :attr:`Finished.values`.
     line: on which the code may ask questions, by :mod:`autograder.tester.line`. It is told the request's name there
     first; a question that comes before the last one is answered is dropped.
+    then: an expression that is evaluated after the code, and asks; its first question counts when all was shown.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Execution:
         remembered: bool,
         expressions: Mapping[str, str] = {},
         line: Line | None = None,
+        then: str = "",
     ) -> None:
         self._channels, self._process_handle, self._line = channels, process_handle, line
         self.outputs = outputs
@@ -82,6 +85,7 @@ class Execution:
         self._question: Asked | None = None
         self._replied_at = self._lost_at = float("inf")
         self._idle = self._timed_out = False
+        self._shown, self._asked_at = not then, float("inf")
         self._disk_full = process_handle.disk_full()
         self._start = time.monotonic()
         self._seconds, self._end = seconds, self._start + seconds
@@ -96,7 +100,8 @@ class Execution:
         self._request = channels.request(
             "execute_request",
             {"code": code, "silent": bool(expressions), "store_history": remembered,
-             "user_expressions": dict(expressions), "allow_stdin": False, "stop_on_error": False},
+             "user_expressions": {"then": then} if then else dict(expressions), "allow_stdin": False,
+             "stop_on_error": False},
         )  # fmt: skip
         if line is not None:
             line.begin(self._request)
@@ -117,24 +122,26 @@ class Execution:
 
     def proceed(self) -> Finished | Asked:
         """Wait for the code's end, or for its next question, which :meth:`reply` answers."""
-        while self._question is None:
+        while not self._is_asked():
             if not self._poller.poll(TICK):
                 self._disk_full = self._disk_full or self._process_handle.disk_full()
-            if (question := self._asked()) is not None:
-                return question
+            if self._is_asked():
+                break
             self._take_in()
             if (finished := self._judge(time.monotonic())) is not None:
                 full = self._disk_full or (finished.status != "ok" and self._process_handle.disk_full())
                 return replace(finished, seconds=time.monotonic() - self._start, disk_full=full)
+        assert self._question is not None
         return self._question
 
-    def _asked(self) -> Asked | None:
-        """The next question, if it has come: most are answered at once, and nothing else has happened meanwhile."""
-        if self._line is not None and (question := self._line.question()) is not None:
-            if (now := time.monotonic()) > self._end:
+    def _is_asked(self) -> bool:
+        """Whether the next question has come: most are answered at once, and nothing else has happened meanwhile."""
+        now = time.monotonic()
+        if self._line is not None and self._question is None and (question := self._line.question()) is not None:
+            if now > self._end:
                 self._judge(now)  # it is interrupted all the same
-            self._question = question
-        return self._question
+            self._question, self._asked_at = question, now
+        return self._question is not None and (self._shown or now > self._asked_at + _IDLE)
 
     def reply(self, data: bytes, seconds: float) -> None:
         """Answer the question, and give the code as many seconds from now on."""
@@ -165,7 +172,8 @@ class Execution:
                     if message.kind == "execute_reply" and self._reply is None:
                         self._reply, self._replied_at = message.content, time.monotonic()
                 elif message.kind == "status":
-                    self._idle = self._idle or message.content.get("execution_state") == "idle"
+                    state = message.content.get("execution_state")
+                    self._idle, self._shown = self._idle or state == "idle", self._shown or state == SERVING
                 elif message.oversized:
                     self.outputs.omit(f"an output of more than {MAX_CONTENT >> 20} MB was left out")
                 else:

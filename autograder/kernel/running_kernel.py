@@ -18,6 +18,7 @@ from autograder.kernel.room import Room
 
 _START_SECONDS = 60.0
 _TEST = "__import__('autograder.tester.cell', fromlist=['run']).run({!r})"
+_SERVE = "__import__('autograder.tester.serve', fromlist=['serve']).serve()"
 _ASK_AGAIN = 0.05  # seconds
 
 
@@ -51,7 +52,10 @@ class Kernel:
         Raises InfrastructureError where it failed while others had filled the disk: nobody knows whose fault that is.
         """
         execution = self._begin(code, seconds, outputs, remembered, expressions, answer is not None)
-        finished = execution.wait(answer)
+        return self.blamed(execution.wait(answer))
+
+    def blamed(self, finished: Finished) -> Finished:
+        """How a request ended. Raises InfrastructureError where others may be the reason."""
         if finished.status != "ok" and finished.disk_full and not self._stopped_for_what_it_used():
             raise InfrastructureError(DISK_FULL)
         return finished
@@ -65,12 +69,16 @@ class Kernel:
             "", seconds=seconds, outputs=outputs, remembered=False, expressions=expressions, answer=answer
         )
 
-    def converse(self, code: str, *, seconds: float, outputs: Outputs) -> Execution:
-        """Run code that answers requests: it asks for the first, later questions are answers, the last one is empty.
+    def converse(self, *, seconds: float, outputs: Outputs, cell: str = "") -> Execution:
+        """Have calls answered: the kernel asks for the first, its later questions are answers.
 
-        Nothing of it stays in ``In``.
+        An empty call is the last. ``cell``: code that is executed before, as :meth:`execute` does it.
         """
-        return self._begin(code, seconds, outputs, False, {}, True)
+        if not cell:
+            return self._begin(_SERVE, seconds, outputs, False, {}, True)
+        return Execution(
+            self._channels, self._process_handle, cell, seconds, outputs, True, line=self._line, then=_SERVE
+        )
 
     def _begin(
         self, code: str, seconds: float, outputs: Outputs, remembered: bool, expressions: Mapping[str, str], asks: bool

@@ -10,6 +10,7 @@ import contextlib
 import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -71,6 +72,7 @@ def run(
     executed = copy.deepcopy(notebook)
     session = _Session(student, tester, limits, drawings)
     outcomes: list[CellOutcome] = []
+    before_calls = _before_calls(executed, steps)
     start = time.monotonic()
     try:
         if any(step.parts for step in steps):
@@ -79,7 +81,7 @@ def run(
         meanwhile()
         for index, cell in enumerate(executed.cells):
             if cell.cell_type == "code":
-                outcomes.append(session.cell(index, cell, steps[index] if steps else None))
+                outcomes.append(session.cell(index, cell, steps[index] if steps else None, index in before_calls))
     finally:
         student.close()
         tester.close()
@@ -95,8 +97,8 @@ class _Session:
         self._count = 0
         self._allowance = Allowance(limits.notebook_output_bytes)
 
-    def cell(self, index: int, cell: NotebookNode, step: Step | None) -> CellOutcome:
-        """Run one code cell, and put the outputs of what is visible of it into it."""
+    def cell(self, index: int, cell: NotebookNode, step: Step | None, called: bool) -> CellOutcome:
+        """Run one code cell, and put the outputs of what is visible of it into it. ``called``: the tester is next."""
         if (picture := drawing(cell.source, self._drawings)) is not None:
             return self._draw(index, cell, picture)
         outputs = Outputs(self._limits.output_bytes, self._allowance)
@@ -106,7 +108,7 @@ class _Session:
             return self._in_kernel(index, cell, outputs)
         judged = cells.is_autograded(cell)
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
-        visible = self._student.part(index, name_of(cell), parts.visible, outputs, remembered=True)
+        visible = self._student.part(index, name_of(cell), parts.visible, outputs, remembered=True, called=called)
         self._show(cell, outputs, visible)
         if step is not None and step.parts:
             self._tester.run(index, name_of(cell), step, Outputs(HIDDEN_OUTPUT_BYTES))
@@ -156,6 +158,20 @@ class _Session:
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = self._count
+
+
+def _before_calls(notebook: NotebookNode, steps: Sequence[Step]) -> set[int]:
+    """The cells after which the tester calls what the student's kernel has, and nothing else is executed there."""
+    code = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code" and cell.source.strip()]
+    pairs = pairwise(code) if steps else ()
+    return {
+        index
+        for index, following in pairs
+        if steps[index].role in ("student", "trusted")
+        and steps[following].role == "outside"
+        and not steps[following].also
+        and (steps[following].remote or steps[following].unknown)
+    }
 
 
 def _number_shown(outputs: Sequence[NotebookNode]) -> float | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.kernel import InfrastructureError
 from autograder.kernel.collect_answers import MAX_BYTES, MAX_OF_SUBMISSION, collect_answers
-from autograder.kernel.execution import Execution, Finished
+from autograder.kernel.execution import Execution, Finished, too_long
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.line import Asked
 from autograder.kernel.outputs import Outputs
@@ -17,7 +18,6 @@ from autograder.model.limits import Clock, Limits
 from autograder.pipeline.outcomes import PartOutcome, answers_folder
 
 HIDDEN_OUTPUT_BYTES = 1 << 16  # thrown away in any case
-_SERVE = "__import__('autograder.tester.serve', fromlist=['serve']).serve()"
 _CLOSING = 2.0  # seconds in which a kernel must come back from the conversation with the tester
 
 
@@ -41,13 +41,18 @@ class StudentKernel:
         self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
         self.log: list[str] = []
 
-    def part(self, index: int, cell: str, source: str, outputs: Outputs, remembered: bool) -> PartOutcome:
-        """Execute a part of a cell. ``remembered`` ones count up, and are executed again after a restart."""
+    def part(
+        self, index: int, cell: str, source: str, outputs: Outputs, remembered: bool, called: bool = False
+    ) -> PartOutcome:
+        """Execute a part of a cell. ``remembered`` ones count up, and are executed again after a restart.
+
+        called: the tester is about to call what it binds, so that the kernel goes on to answer calls at once.
+        """
         if not source.strip():
             return PartOutcome("ok")
         if not self.revive():
             return PartOutcome("skipped", "Skipped", "the submission's time was up")
-        finished = self._execute(cell, source, outputs, remembered)
+        finished = self._execute(cell, source, outputs, remembered, called)
         if finished.status in ("crashed", "timeout"):
             self.log.append(f"cell {index}: {finished.status}: {finished.evalue}")
         if finished.status == "ok" and remembered:
@@ -72,16 +77,31 @@ class StudentKernel:
         except OSError as error:
             raise InfrastructureError(f"the answers cannot be stored: {error}") from error
 
-    def _execute(self, cell: str, source: str, outputs: Outputs, remembered: bool) -> Finished:
+    def _execute(self, cell: str, source: str, outputs: Outputs, remembered: bool, called: bool = False) -> Finished:
         assert self._kernel is not None
         limit = self._clock.limit(cell)
         seconds = self._clock.allowed(limit)
-        finished = self._kernel.execute(source, seconds=seconds, outputs=outputs, remembered=remembered)
+        if called:
+            finished = self._execute_and_converse(source, seconds, outputs)
+        else:
+            finished = self._kernel.execute(source, seconds=seconds, outputs=outputs, remembered=remembered)
         if finished.status == "timeout" and seconds == limit:
             self._clock.timed_out(finished.seconds)
         if not finished.alive:
             self.stop()
         return finished
+
+    def _execute_and_converse(self, source: str, seconds: float, outputs: Outputs) -> Finished:
+        assert self._kernel is not None
+        start = time.monotonic()
+        conversation = self._kernel.converse(seconds=seconds, outputs=outputs, cell=source)
+        if isinstance(said := conversation.proceed(), Finished):
+            return self._kernel.blamed(said)
+        self._conversation = conversation
+        if conversation.took_too_long:
+            self._hang_up()
+            return too_long(seconds)
+        return Finished("ok", seconds=time.monotonic() - start)
 
     def call(self, request: bytes, seconds: float) -> bytes | Finished:
         """What the student's kernel answers to a request of the tester; else how it ended over it.
@@ -92,7 +112,7 @@ class StudentKernel:
             return Finished("crashed", "KernelDied", "the kernel died before it was called")
         if self._conversation is None:
             outputs = Outputs(HIDDEN_OUTPUT_BYTES)
-            self._conversation = self._kernel.converse(_SERVE, seconds=seconds, outputs=outputs)
+            self._conversation = self._kernel.converse(seconds=seconds, outputs=outputs)
             if isinstance(ended := self._conversation.proceed(), Finished):
                 return self._ended(ended)
         self._conversation.reply(request, max(0.0, seconds))
@@ -112,7 +132,7 @@ class StudentKernel:
 
     def _ended(self, finished: Finished) -> Finished:
         self._conversation = None
-        if not finished.alive or finished.status == "error":  # it answers no more: somebody closed the line, say
+        if not finished.alive or finished.status != "timeout":  # it answers no more: somebody closed the line, say
             self.stop()
         return finished
 

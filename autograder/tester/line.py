@@ -18,6 +18,8 @@ MAX_PACKET = 1 << 16
 _MORE, _LAST = b"+", b"."
 #: What a text of a tester without a kernel begins with: a question, an output as JSON, or how its cell ended.
 QUESTION, OUTPUT, ENDED = b"q", b"o", b"e"
+#: The state of a kernel that has shown all of its cell, and answers calls.
+SERVING = "serving"
 _LOOK_UP = 1000  # milliseconds between chances to be interrupted, where waiting cannot be
 
 

@@ -312,7 +312,7 @@ def test_a_wrong_average_is_named(body: str) -> None:
 
 
 DRAW = """
-figure, panels = plt.subplots(2, 2)
+figure, panels = plt.subplots(1, len(attention_per_layer))
 for i, panel in enumerate(panels.flat):
     panel.imshow(attention_per_layer[i])
     panel.set_title(f"layer {i}")
@@ -322,7 +322,7 @@ return figure
 """
 RIGHT_FIGURES = {
     "imshow": DRAW,
-    "layers counted from 1": DRAW.replace("layer {i}", "Layer {i + 1} of 4"),
+    "layers counted from 1": DRAW.replace("layer {i}", "Layer {i + 1} of {len(panels)}"),
     "with colour bars": DRAW.replace(
         "    panel.set_title", "    figure.colorbar(panel.images[0])\n    panel.set_title"
     ),
@@ -330,7 +330,10 @@ RIGHT_FIGURES = {
     "pcolormesh": DRAW.replace("imshow", "pcolormesh").replace(
         "range(len(tokens))", "[i + 0.5 for i in range(len(tokens))]"
     ),
-    "shared axes": DRAW.replace("plt.subplots(2, 2)", "plt.subplots(2, 2, sharex=True, sharey=True)"),
+    "shared axes": DRAW.replace("(attention_per_layer))", "(attention_per_layer), sharex=True, sharey=True)"),
+    "two rows, the last place empty": DRAW.replace("1, len(attention_per_layer)", "2, 3").replace(
+        "panels.flat", "panels.flat[: len(attention_per_layer)]"
+    ),
     "labels of the whole figure": DRAW.replace('panel.set_xlabel("key"); panel.set_ylabel("query")', "pass").replace(
         "return figure", 'figure.supxlabel("keys"); figure.supylabel("queries")\nreturn figure'
     ),
@@ -344,7 +347,7 @@ RIGHT_FIGURES = {
 WRONG_FIGURES = {
     DRAW.replace("attention_per_layer[i]", "attention_per_layer[i].T"): "queries and keys have changed places",
     DRAW.replace("attention_per_layer[i]", "attention_per_layer[0]"): "every panel shows layer 0",
-    DRAW.replace("attention_per_layer[i]", "attention_per_layer[3 - i]"): "reverse order",
+    DRAW.replace("attention_per_layer[i]", "attention_per_layer[-1 - i]"): "reverse order",
     DRAW.replace("attention_per_layer[i]", "attention_per_layer[i] ** 2"): "other numbers",
     DRAW.replace('f"layer {i}"', '"attention"'): "which layer it shows",
     DRAW.replace('"key"', '"x"').replace('"query"', '"key"').replace('"x"', '"query"'): "exchanged",
@@ -352,6 +355,7 @@ WRONG_FIGURES = {
     DRAW.replace("panel.set_yticks(range(len(tokens)), tokens)", "pass"): "the ticks of the y axis",
     DRAW.replace("panel.set_xticks(range(len(tokens)), tokens);", "pass;"): "the ticks of the x axis",
     DRAW.replace("set_xticks(range(len(tokens)), tokens)", "set_xticks(range(len(tokens)), tokens[::-1])"): "x axis",
+    DRAW.replace("1, len(attention_per_layer)", "2, 2"): "Yours has 4",
     "figure, panel = plt.subplots()\npanel.imshow(attention_per_layer[0])\nreturn figure": "Yours has 1",
     "figure, panel = plt.subplots()\npanel.imshow(attention_per_layer.mean(0))\nreturn figure": "Yours has 1",
     DRAW.replace("return figure", "plt.show()"): "returns NoneType",

@@ -173,9 +173,8 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     weights_are_right = compare_value("weights", weights, case.expected["weights"], exercise).passed
     if weights_are_right and any(check.passed for check in checks):
         return right("context")
-    for mistake in exercise.mistakes:
-        if mistake.variant is not None and _made_with(mistake.variant, case, output, weights, splits):
-            return mistake.judgement()
+    if mistake := _explanation(exercise, case, output, weights, splits):
+        return mistake.judgement()
     if unsteady(answers, "output"):
         return named(exercise, "M16")
     return _unknown(case, answers.arrays.get("context"), weights, splits, checks[0].hint)
@@ -223,10 +222,22 @@ def _splits(case: Case, weights: Array) -> list[str]:
     return ["right", *(way for way in others if made_of(given, scores_of(case, BlockVariant(split=way))))]
 
 
-def _made_with(variant: BlockVariant, case: Case, output: Array, weights: Array, splits: list[str]) -> bool:
-    ways = splits if variant.split == "right" else [variant.split]
-    tails = (_tail(case, weights, replace(variant, split=way)) for way in ways)
-    return any(np.allclose(output, tail, atol=1e-4, rtol=1e-3) for tail in tails)
+def _explanation(exercise: Exercise, case: Case, output: Array, weights: Array, splits: list[str]) -> Mistake | None:
+    """The mistake that gives this output: within the exercise's tolerance if there is one, else nearly.
+
+    Where the inputs are tiny, all weights are nearly equal: transposed ones nearly give the output of a wrong eps too.
+    """
+    variants = [(mistake, mistake.variant) for mistake in exercise.mistakes if mistake.variant is not None]
+    tails = [
+        (mistake, _tail(case, weights, replace(variant, split=way)))
+        for mistake, variant in variants
+        for way in (splits if variant.split == "right" else [variant.split])
+    ]
+    for atol, rtol in ((exercise.atol, exercise.rtol), (1e-4, 1e-3)):
+        for mistake, tail in tails:
+            if np.allclose(output, tail, atol=atol, rtol=rtol):
+                return mistake
+    return None
 
 
 def _merged(case: Case, weights: Array, way: str) -> Array:

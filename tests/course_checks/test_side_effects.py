@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
 from autograder.exercise import SIDE_EFFECTS, Answers, Case, Exercise, compare_case, without_side_effects
+from course.check import limits
+from course.check.encoder_lab import _hand_over as encoder_lab
 from course.check.side_effects import side_effects
+from course.check.transformer_tutorial import _hand_over as transformer_tutorial
 
 X = torch.arange(6.0).reshape(2, 3)
 
@@ -33,6 +39,23 @@ def test_a_result_that_is_cut_from_what_it_is_made_of_is_seen():
 
 def test_a_call_that_stops_or_gives_nothing_is_judged_elsewhere():
     assert side_effects(lambda x: x @ x, X) == side_effects(lambda x: None, X) == {}
+
+
+class Endless(nn.Module):
+    def forward(self, *given: object) -> None:
+        while True:
+            pass
+
+
+def test_a_part_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ATTEMPT_SECONDS", 0.05)
+    monkeypatch.setattr(limits, "_stopped", False)
+    assert encoder_lab.effects(lambda: nn.Sequential(nn.Linear(3, 3), Endless()), X) == {}
+    assert encoder_lab.effects(lambda: Endless()(X), X) == {}
+    heads = torch.ones(1, 2, 1, 3)
+    case = SimpleNamespace(queries=heads, keys=heads, values=heads)
+    assert transformer_tutorial.effects(Endless(), case) == {}
+    assert limits._stopped
 
 
 def test_a_right_answer_with_a_side_effect_is_named_and_no_other():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
@@ -133,7 +134,7 @@ def grade_submission(
 def _pairs(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
     """Every notebook with the one after it."""
     names = list(prepared.rebuilt)
-    return zip(names, [*names[1:], None], strict=True)
+    return zip_longest(names, names[1:])
 
 
 def _starting(

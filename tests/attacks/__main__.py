@@ -20,8 +20,9 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, environment, make_course
+from tests.attacks.attack import Attack
 from tests.attacks.attempt import NOTEBOOK, submission
-from tests.attacks.corpus import ATTACKS, Attack
+from tests.attacks.corpus import ATTACKS
 from tests.attacks.machine import MACHINE
 from tests.attacks.ordinary import Unavailable, outcomes
 from tests.attacks.test_attacks import graded, released

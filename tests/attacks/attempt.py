@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.attacks.corpus import Attack, Notebook
+from tests.attacks.attack import Attack, Notebook
 from tests.grading import REFERENCES
 
 NOTEBOOK = "1_embedding"

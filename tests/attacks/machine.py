@@ -6,7 +6,8 @@ wrong answer of the corpus follows, so that 0 of 5 points are deserved and "the 
 
 from __future__ import annotations
 
-from tests.attacks.corpus import PAY, Attack
+from tests.attacks.attack import Attack
+from tests.attacks.corpus import PAY
 
 _LIBC = "import ctypes, os, resource, signal, socket, threading, time\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 

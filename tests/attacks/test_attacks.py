@@ -21,8 +21,9 @@ from autograder.model.verdict import to_json
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import Graded
 from autograder.pipeline.grade import grade_submission as grade
+from tests.attacks.attack import WRONG_ANSWER, Attack
 from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
-from tests.attacks.corpus import ATTACKS, WRONG_ANSWER, Attack
+from tests.attacks.corpus import ATTACKS
 from tests.attacks.machine import MACHINE
 from tests.grading import ROOT, alone_with, assignment, copy_exercises, exercises_alone, filled, kernels
 

@@ -2,74 +2,30 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import shutil
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
-from sqlalchemy.exc import OperationalError
 
 from autograder import cli
 from autograder.classroom import run as classroom
 from autograder.classroom import workers
-from autograder.classroom.fingerprint import content_parts, digest, submission_parts
+from autograder.classroom.fingerprint import content_parts, digest
 from autograder.classroom.pace import record_pace
-from autograder.classroom.run import GradingOptions, Row, grade_class
-from autograder.classroom.workers import Job, JobResult
 from autograder.errors import GradingError
-from autograder.gradebook import write as gradebook_module
-from autograder.gradebook.gather import gather
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
-from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Graded, nothing
 from autograder.references.store import References
-from benchmarks.courses import ASSIGNMENT, make_course
+from benchmarks.courses import ASSIGNMENT
+from tests.silent.without_kernels import NOTEBOOK, STUDENTS, copied_course, full_marks, grade, graded_course, why  # noqa: F401
 
-NOTEBOOK = "1_embedding"
-STUDENTS = ["student0000", "student0001", "student0002"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fixes")]
-
-
-def full_marks(job: Job) -> JobResult:
-    """Grading without a kernel: every cell has all its points."""
-    assignment = Assignment.open(job.course, job.assignment)
-    submission = read_submission(job.course.submitted(job.student, job.assignment), job.student, assignment)
-    said = [nothing(assignment, name, job.student, "passed", "") for name in assignment.source]
-    verdicts = tuple(
-        replace(one, cells=tuple(replace(cell, points=cell.max_points, checks=()) for cell in one.cells))
-        for one in said
-    )
-    graded = Graded(SubmissionVerdict(job.student, job.assignment, verdicts), {}, (), slowest=2.0)
-    return JobResult(job, graded, submission=submission_parts(submission))
-
-
-@pytest.fixture(scope="module")
-def graded_course(tmp_path_factory) -> Course:
-    """Three students graded, without kernels."""
-    course = make_course(tmp_path_factory.mktemp("fixes") / "course", len(STUDENTS), only=NOTEBOOK)
-    (course.source(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
-    (course.release(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
-        grade_class(course, GradingOptions(ASSIGNMENT))
-    return course
-
-
-@pytest.fixture
-def course(graded_course, tmp_path, monkeypatch) -> Course:
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
-    return Course(shutil.copytree(graded_course.root, tmp_path / "course"))
 
 
 def edit(course: Course, change: Callable[[nbformat.NotebookNode], None]) -> None:
@@ -83,14 +39,6 @@ def edit(course: Course, change: Callable[[nbformat.NotebookNode], None]) -> Non
 
 def cell(notebook: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:
     return next(one for one in notebook.cells if one.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
-
-
-def grade(course: Course, **options: object) -> list[Row]:
-    return grade_class(course, GradingOptions(ASSIGNMENT, **options))
-
-
-def why(course: Course, **options: object) -> set[str]:
-    return {row.again or ("graded before" if row.skipped else "?") for row in grade(course, **options)}
 
 
 def test_nothing_is_graded_again_where_nothing_has_changed(course):
@@ -225,63 +173,6 @@ def test_a_new_gradebook_gets_the_grades_that_stand(course):
     assert not any(row.rewritten for row in grade(course))
 
 
-@pytest.fixture
-def failing(monkeypatch) -> str:
-    def fail(job: Job) -> JobResult:
-        return JobResult(job, None, "the worker died", "details") if job.student == STUDENTS[1] else full_marks(job)
-
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(fail, todo))
-    return STUDENTS[1]
-
-
-def test_an_old_grade_does_not_pass_for_that_of_a_failed_run(course, failing):
-    rows = {row.student: row for row in grade(course, force=True)}
-    log = Path(".autograder") / "logs" / ASSIGNMENT / f"{failing}.log"
-    assert rows[failing].failure == f"the worker died (log: {log})"
-    assert "details" in (course.root / log).read_text()
-    states = {row.student.id: (row.state, row.score) for row in gather(course, ASSIGNMENT).rows}
-    assert states.pop(failing) == ("infrastructure", None)
-    assert all(state == "graded" for state, _ in states.values())
-
-
-def test_a_failed_submission_is_graded_by_the_next_run(course, failing, monkeypatch):
-    grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
-    rows = {row.student: row for row in grade(course)}
-    assert not rows[failing].failure and not rows[failing].skipped
-    assert all(row.skipped for student, row in rows.items() if student != failing)
-
-
-def test_an_old_grade_does_not_pass_for_that_of_a_submission_without_notebooks(course):
-    (course.submitted(STUDENTS[2], ASSIGNMENT) / f"{NOTEBOOK}.ipynb").unlink()
-    grade(course)
-    states = {row.student.id: row.state for row in gather(course, ASSIGNMENT).rows}
-    assert states == {STUDENTS[0]: "graded", STUDENTS[1]: "graded", STUDENTS[2]: "infrastructure"}
-
-
-def interrupted(jobs: list[Job], after: int) -> Iterator[JobResult]:
-    yield from map(full_marks, jobs[:after])
-    raise KeyboardInterrupt
-
-
-def test_a_forced_run_goes_on_where_it_was_interrupted(course, monkeypatch):
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: interrupted(todo, 2))
-    with pytest.raises(KeyboardInterrupt):
-        grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
-    assert [row.skipped for row in grade(course, force=True)] == [True, True, False]
-    assert not any(row.skipped for row in grade(course, force=True)), "complete: the next one begins anew"
-
-
-def test_a_run_without_force_ends_what_was_interrupted(course, monkeypatch):
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: interrupted(todo, 2))
-    with pytest.raises(KeyboardInterrupt):
-        grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
-    assert why(course) == {"graded before"}
-    assert not any(row.skipped for row in grade(course, force=True))
-
-
 def test_what_took_long_is_handed_out_first(course, monkeypatch):
     path = course.root / ".autograder" / f"{ASSIGNMENT}.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -314,40 +205,6 @@ def test_cells_have_the_limits_of_the_solution_s_time_unless_one_is_given(course
     assert [limits.cells for limits in given] == [{NOTEBOOK: {"embeddings": 10.0}}, {}]
 
 
-def one_line_and_exit_code_2(course: Course, capsys) -> str:
-    assert cli.main(["--course", str(course.root), "grade", ASSIGNMENT, "--force", "--no-isolation"]) == 2
-    said = capsys.readouterr()
-    assert len(said.err.strip().splitlines()) == 1 and "Traceback" not in said.out + said.err
-    return said.err
-
-
-def test_a_full_disk_is_said_in_one_line_and_the_run_goes_on_later(course, capsys, monkeypatch):
-    def full(*given):
-        raise OSError(errno.ENOSPC, "No space left on device", "verdicts.json")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(classroom, "write_autograded", full)
-        assert "verdicts.json: No space left on device; when that is mended" in one_line_and_exit_code_2(course, capsys)
-    assert not any(row.failure for row in grade(course, force=True))
-
-
-def test_a_folder_that_cannot_be_written_is_said_in_one_line(course, capsys):
-    lock = course.root / ".autograder" / f"{ASSIGNMENT}.lock"
-    lock.unlink(missing_ok=True)
-    lock.mkdir()
-    assert ".autograder cannot be written: Is a directory" in one_line_and_exit_code_2(course, capsys)
-
-
-@pytest.mark.parametrize("reason", ["database or disk is full", "attempt to write a readonly database"])
-def test_a_gradebook_that_cannot_be_written_is_not_waited_for(course, capsys, monkeypatch, reason):
-    def refuse(*given):
-        raise OperationalError("UPDATE", {}, sqlite3.OperationalError(reason))
-
-    monkeypatch.setattr(gradebook_module, "_save", refuse)
-    monkeypatch.setattr(gradebook_module.time, "sleep", lambda seconds: pytest.fail("it waited"))
-    assert f"the gradebook cannot be written: {reason}" in one_line_and_exit_code_2(course, capsys)
-
-
 def test_a_worker_takes_the_notebooks_of_the_release_it_is_asked_for(course):
     before = Assignment.open(course, ASSIGNMENT)
     old = digest(content_parts(before))
@@ -363,10 +220,3 @@ def test_a_worker_takes_the_notebooks_of_the_release_it_is_asked_for(course):
     assert workers._assignment(course, ASSIGNMENT, digest(content_parts(after))).release == after.release
     with pytest.raises(GradingError, match="is not the same on"):
         workers._assignment(course, ASSIGNMENT, "0" * 16)
-
-
-def test_what_a_run_left_half_written_is_removed(course):
-    left = course.autograded(STUDENTS[0], ASSIGNMENT).with_name(f".{ASSIGNMENT}.new")
-    left.mkdir()
-    grade(course)
-    assert not left.exists()

@@ -1,0 +1,66 @@
+"""A class that is graded without kernels: every cell has all its points."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import run as classroom
+from autograder.classroom.fingerprint import submission_parts
+from autograder.classroom.run import GradingOptions, Row, grade_class
+from autograder.classroom.workers import Job, JobResult
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.model.verdict import SubmissionVerdict
+from autograder.pipeline.grade import Graded, nothing
+from benchmarks.courses import ASSIGNMENT, make_course
+from tests.once import made_once
+
+NOTEBOOK = "1_embedding"
+STUDENTS = ["student0000", "student0001", "student0002"]
+
+
+def full_marks(job: Job) -> JobResult:
+    """Grading without a kernel: every cell has all its points."""
+    assignment = Assignment.open(job.course, job.assignment)
+    submission = read_submission(job.course.submitted(job.student, job.assignment), job.student, assignment)
+    said = [nothing(assignment, name, job.student, "passed", "") for name in assignment.source]
+    verdicts = tuple(
+        replace(one, cells=tuple(replace(cell, points=cell.max_points, checks=()) for cell in one.cells))
+        for one in said
+    )
+    graded = Graded(SubmissionVerdict(job.student, job.assignment, verdicts), {}, (), slowest=2.0)
+    return JobResult(job, graded, submission=submission_parts(submission))
+
+
+@pytest.fixture(scope="module")
+def graded_course() -> Course:
+    """Three students graded, without kernels; made once in a run, and only copied."""
+    return Course(made_once("graded without kernels", make_graded_course))
+
+
+def make_graded_course(root: Path) -> None:
+    course = make_course(root, len(STUDENTS), only=NOTEBOOK)
+    (course.source(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
+    (course.release(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
+        grade_class(course, GradingOptions(ASSIGNMENT))
+
+
+@pytest.fixture(name="course")
+def copied_course(graded_course, tmp_path, monkeypatch) -> Course:
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
+    return Course(shutil.copytree(graded_course.root, tmp_path / "course"))
+
+
+def grade(course: Course, **options: object) -> list[Row]:
+    return grade_class(course, GradingOptions(ASSIGNMENT, **options))
+
+
+def why(course: Course, **options: object) -> set[str]:
+    return {row.again or ("graded before" if row.skipped else "?") for row in grade(course, **options)}

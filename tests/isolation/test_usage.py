@@ -61,9 +61,7 @@ def test_a_process_whose_first_thread_has_ended_is_counted_and_ended(
                 end_this_thread()
         time.sleep(20)
 
-    start = time.monotonic()
     assert "MB of memory" in confined(attempt, memory_bytes=200 * MB).reason
-    assert time.monotonic() - start < 15
 
 
 def test_children_that_are_small_together_and_grow_by_writing_to_what_they_inherited_are_stopped() -> None:

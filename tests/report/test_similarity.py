@@ -21,9 +21,9 @@ def answer(source: str, student: str = "a", stub: str = "") -> Answer:
 
 
 def test_the_planted_pair_is_found_and_no_honest_one(answers: list[Answer]) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     pairs = similar_pairs(answers)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert [(pair.first, pair.second) for pair in pairs] == [simulated.COPIED]
     assert pairs[0].in_common > 0.9 and pairs[0].similarity > 0.9
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import shutil
@@ -15,9 +16,11 @@ from statistics import mean, median
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, ROOT, check_grades, make_course
+from benchmarks.large import make_tiny_course
 from benchmarks.measure import Measured, watched
 from benchmarks.plain import ASSIGNMENT as PLAIN
 from benchmarks.plain import make_plain_course, require_right
+from benchmarks.sleeping import SECONDS, efficiency
 from benchmarks.stages import where_the_time_goes
 
 #: Each grades the students whose numbers end in two of the ten digits.
@@ -117,6 +120,25 @@ def scaling(folder: Path, sizes: list[int]) -> None:
         row([str(size), f"{seconds:.1f}", f"{seconds / size:.3f}", further, f"{parent:.0f}"])
 
 
+def large(folder: Path, sizes: list[int]) -> None:
+    """What does not run in parallel, as the class grows: submissions of one cell, of which the first alone is run."""
+    print("\n## The writing process alone: submissions of one cell, the first of them run\n", flush=True)
+    heads(["submissions", "ms of processor time per submission", "peak MB", "files per submission", "bytes of them"])
+    for size in sizes:
+        course = make_tiny_course(folder / f"large{size}", size)
+        spent = json.loads(watched(ROOT, "benchmarks.large", str(course.root)).last_line)
+        shutil.rmtree(course.root)
+        row([str(size), f"{1000 * spent['seconds'] / size:.1f}", f"{spent['peak_mb']:.0f}", str(spent["files"]),
+             str(spent["bytes"])])  # fmt: skip
+
+
+def dask(folder: Path) -> None:
+    print(f"\n## Dask workers with submissions that sleep for {SECONDS:g} s\n", flush=True)
+    heads(["workers", "share of the workers' time in which they had a submission"])
+    for workers in (2, 4, 8):
+        row([str(workers), f"{efficiency(workers, folder):.3f}"])
+
+
 def notebooks(folder: Path) -> None:
     print("\n## Every source notebook, run from top to bottom as Jupyter runs it\n", flush=True)
     shutil.copytree(ROOT / "exercises", folder / "exercises")
@@ -147,7 +169,8 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("--submissions", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
-    parser.add_argument("--only", choices=["notebooks", "throughput", "plain", "scaling", "stages"])
+    parser.add_argument("--large", type=int, nargs="*", default=[1000, 4000, 10000])
+    parser.add_argument("--only", choices=["notebooks", "throughput", "plain", "scaling", "stages", "large", "dask"])
     args = parser.parse_args()
     if args.submissions < 2 * STOCK_PARTS or min(args.sizes, default=3) < 3:
         parser.error(f"--submissions takes at least {2 * STOCK_PARTS}, each of --sizes at least 3")
@@ -164,6 +187,10 @@ def main() -> None:
             plain_tests(folder / "plain", args.submissions)
         if args.only in (None, "scaling"):
             scaling(folder, args.sizes)
+        if args.only in (None, "large"):
+            large(folder, args.large)
+        if args.only in (None, "dask"):
+            dask(folder)
 
 
 if __name__ == "__main__":

@@ -105,15 +105,15 @@ def make_plain_course(root: Path, submissions: int) -> Course:
 def _notebook(name: str, exercises: list[tuple[str, str, str, str, str]]) -> NotebookNode:
     cells = [new_markdown_cell(f"# {name}", id="title"), new_code_cell(IMPORTS, id="imports")]
     for exercise, right, _, visible, hidden in exercises:
-        cells.append(_cell(f"### BEGIN SOLUTION\n{right}\n### END SOLUTION", f"{exercise}_answer", solution=True))
+        cells.append(cell(f"### BEGIN SOLUTION\n{right}\n### END SOLUTION", f"{exercise}_answer", solution=True))
         tests = f"{visible}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
-        cells.append(_cell(tests, exercise, grade=True, locked=True, points=2))
+        cells.append(cell(tests, exercise, grade=True, locked=True, points=2))
     made = new_notebook(cells=cells)
     made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return made
 
 
-def _cell(text: str, grade_id: str, **marks: object) -> NotebookNode:
+def cell(text: str, grade_id: str, **marks: object) -> NotebookNode:
     made = new_code_cell(dedent(text), id=grade_id.replace("_", "-"))
     base = {
         "schema_version": 3,

@@ -27,7 +27,7 @@ def remarks(table: ResultsTable) -> list[str]:
         lines.append(f"{_counted(timeless)}: no time was recorded, counted as on time")
     if not table.deadline and any(row.deduction for row in table.rows):
         lines.append("the gradebook's own late penalties are taken off: late_policy.toml has no deadline here")
-    return lines
+    return [*lines, *(f"{one.exercise}: {one.text}" for one in table.waivers)]
 
 
 def _counted(students: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from autograder.feedback.body import TEMPLATES, notebook_body
 from autograder.feedback.paths import without_paths
 from autograder.feedback.strip import without_hidden_tests
 from autograder.feedback.titles import exercise_titles
-from autograder.feedback.whole import whole_assignment
+from autograder.feedback.whole import graded_again, whole_assignment
 from autograder.feedback.words import WORDS, points, readable
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import ExerciseResult, StudentResult, result_of
@@ -78,7 +78,7 @@ def render_notebook(
         total=here.points_so_far,
         max_points=sum(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
-        whole=whole_assignment(result),
+        whole=(*whole_assignment(result), *graded_again(result)),
         body=notebook_body(without_paths(without_hidden_tests(notebook), library)) if notebook is not None else "",
         style=_style(),
     )
@@ -95,6 +95,8 @@ def _exercise(
     words = WORDS.get(result.status, "graded")
     if result.decided_by == "person":
         words = "graded by hand"
+    if result.waiver:
+        words = result.waiver
     if result.extra_credit:
         words += f", with {points(result.extra_credit)} points of extra credit"
     failed = tuple(check for check in cell.checks if not check.passed)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.feedback.words import points
+from autograder.feedback.words import points, readable
+from autograder.gradebook.regradings import Change, Regrading
 from autograder.gradebook.results import StudentResult
 
 
@@ -26,3 +27,20 @@ def whole_assignment(result: StudentResult) -> tuple[str, ...]:
         why = late or "handed in late"
         return (f"{whole}{earned} {of} earned, {off} taken off ({why}), {counts} count.",)
     return (f"{whole}{points(result.points)} {of}{f' ({late})' if late else ''}.",) if several or late else ()
+
+
+def graded_again(result: StudentResult) -> tuple[str, ...]:
+    """A line for each time that the submission was graded again because the instructor's side had changed."""
+    return tuple(_told(one) for one in result.regradings)
+
+
+def _told(one: Regrading) -> str:
+    changes = "; ".join(map(_change, one.changes)) or "your points are the same"
+    return f"Graded again on {one.date.isoformat()} ({one.why}): {changes}."
+
+
+def _change(change: Change) -> str:
+    name = readable(change.exercise)
+    if change.kept is not None:
+        return f"{name} keeps its {points(change.new)} points"
+    return f"{name} had {points(change.old)} points then and {points(change.new)} after it"

@@ -15,6 +15,7 @@ from autograder.gradebook.late.policy import Lateness, LatePolicy, decide_term
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.late.written import is_ours, read_written
 from autograder.gradebook.read import Book, Grade, Key, Student, open_book, read_book
+from autograder.gradebook.regradings import read_regradings
 from autograder.gradebook.results import (
     NOT_GRADED,
     ExerciseResult,
@@ -23,7 +24,9 @@ from autograder.gradebook.results import (
     StudentResult,
     check_one_version,
     result_of,
+    waived,
 )
+from autograder.gradebook.waivers import Waiver, waivers_of
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, SubmissionVerdict
@@ -62,6 +65,8 @@ def gather_from(
     speaks = bool(policy and assignment in policy.assignments)
     withdrawn = {} if speaks else read_written(course.root, assignment)  # by a policy that is no more
     exercises = _exercises(said.values(), book)
+    waivers = waivers_of(course.root, assignment, {*book.max_points, *(one.key for one in exercises)})
+    again = read_regradings(course.root, assignment)
     rows = []
     for student in wanted:
         results = _results(said.get(student), book.grades.get(student, {}))
@@ -70,15 +75,26 @@ def gather_from(
         rows.append(
             StudentResult(
                 book.students.get(student, Student(student)),
-                {exercise.key: results[exercise.key] for exercise in exercises if exercise.key in results},
+                {one.key: _counted(results[one.key], waivers.get(one.key)) for one in exercises if one.key in results},
                 _comments(book, student),
                 times[assignment].get(student),
                 _lateness(policy, assignment, student, times) if results else None,
                 0.0 if is_ours(penalty := book.penalties.get(student, 0.0), withdrawn.get(student)) else penalty,
                 said.get(student),
+                again.get(student, ()),
             )
         )
-    return ResultsTable(assignment, tuple(exercises), tuple(rows), speaks, unreadable, book.max_points)
+    shown = tuple(replace(one, max_points=0.0) if _dropped(waivers.get(one.key)) else one for one in exercises)
+    given = tuple(waivers.values())
+    return ResultsTable(assignment, shown, tuple(rows), speaks, unreadable, book.max_points, given)
+
+
+def _counted(result: ExerciseResult, waiver: Waiver | None) -> ExerciseResult:
+    return result if waiver is None else waived(result, waiver)
+
+
+def _dropped(waiver: Waiver | None) -> bool:
+    return waiver is not None and waiver.counts == "drop"
 
 
 def policy_of(course: Course, students: Collection[str]) -> LatePolicy | None:

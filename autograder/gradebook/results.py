@@ -10,6 +10,7 @@ CI, late penalties and ``nbgrader export``. :func:`result_of` is the rule for on
 3. A sum with None in it is None. ``points_so_far`` is what is decided of it, and is always shown as such.
 4. The deduction for being late is taken off a sum that is decided.
 5. Points of two versions of an assignment are never put side by side: :func:`check_one_version`.
+6. A waived exercise (``waivers.toml``) counts in full for everybody who handed in, or for nobody: :func:`waived`.
 
 Results come from the gradebook, where people grade, and from ``verdicts.json``, which says more than it and is enough
 where there is no gradebook.
@@ -25,6 +26,8 @@ from typing import Literal, cast
 from autograder.errors import GradingError
 from autograder.gradebook.late.policy import Lateness
 from autograder.gradebook.read import Grade, Key, Student
+from autograder.gradebook.regradings import Regrading
+from autograder.gradebook.waivers import Waiver
 from autograder.model.verdict import CellVerdict, NotebookVerdict, Status, SubmissionVerdict
 
 #: ``waiting``: a person must read something; ``infrastructure``: the grader failed, or has not graded it yet.
@@ -53,14 +56,16 @@ class ExerciseResult:
     ``points`` is None where nobody has decided yet; ``status`` then says who must: ``manual`` or ``infrastructure``.
     Else it is the grader's own word, whoever gave the points. ``extra_credit`` is part of ``points``.
     ``graded_before``: a person gave points for an answer that has changed since.
+    ``waiver``: why the exercise counts otherwise than it was graded; empty for most.
     """
 
     status: str
     points: float | None
     max_points: float
-    decided_by: Literal["grader", "person"] | None = None
+    decided_by: Literal["grader", "person", "waiver"] | None = None
     extra_credit: float = 0.0
     graded_before: bool = False
+    waiver: str = ""
 
 
 def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded: bool = False) -> ExerciseResult:
@@ -85,11 +90,21 @@ def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded
     return ExerciseResult(status, grade.auto_score + grade.extra_credit, most, "grader", grade.extra_credit)
 
 
+def waived(result: ExerciseResult, waiver: Waiver) -> ExerciseResult:
+    """The result as the waiver has it. Nobody loses points by a waiver in full, extra credit included."""
+    status = "graded" if result.points is None else result.status
+    if waiver.counts == "drop":
+        return ExerciseResult(status, 0.0, 0.0, "waiver", waiver=waiver.text)
+    points = max(result.points or 0.0, result.max_points)
+    return replace(result, status=status, points=points, decided_by="waiver", waiver=waiver.text)
+
+
 @dataclass(frozen=True)
 class StudentResult:
     """One student. ``penalty``: what the gradebook holds as late penalty; it counts only where no policy speaks.
 
     ``verdict``: as the grader wrote it; None where there is none that can be read.
+    ``regradings``: how often and why the submission was graded again by ``autograder regrade``.
     """
 
     student: Student
@@ -99,6 +114,7 @@ class StudentResult:
     lateness: Lateness | None = None
     penalty: float = 0.0
     verdict: SubmissionVerdict | None = None
+    regradings: tuple[Regrading, ...] = ()
 
     @property
     def waiting(self) -> list[Key]:
@@ -159,7 +175,7 @@ def _with_results(notebook: NotebookVerdict, exercises: Mapping[Key, ExerciseRes
     for cell in notebook.cells:
         found = exercises.get((notebook.notebook, cell.cell)) or result_of(cell)
         status = cast(Status, found.status) if found.points is None else cell.status
-        cells.append(replace(cell, points=found.points, status=status))
+        cells.append(replace(cell, points=found.points, max_points=found.max_points, status=status))
     return replace(notebook, cells=tuple(cells))
 
 
@@ -169,6 +185,7 @@ class ResultsTable:
 
     ``unreadable``: student to the reason why their verdict cannot be read.
     ``released``: the exercises and points of the assignment's last release; empty where no gradebook knows them.
+    ``waivers``: of exercises of this assignment.
     """
 
     assignment: str
@@ -177,6 +194,7 @@ class ResultsTable:
     deadline: bool = False
     unreadable: Mapping[str, str] = field(default_factory=dict)
     released: Mapping[Key, float] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()
 
     @property
     def max_points(self) -> float:

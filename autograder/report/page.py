@@ -113,6 +113,7 @@ def render(
             enough=ENOUGH_TOKENS,
             parts=ready_made(answers, patterns),
             rows=results.rows,
+            waivers=results.table.waivers,
             pictures={name: _inline(path) for name, path in pictures.items()},
             style=_style(),
         )

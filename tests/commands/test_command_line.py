@@ -25,6 +25,7 @@ LEAST = {
     "ci": ["a", "b"],
     "convert": ["otter", "a"],
     "export": ["a", "--to", "csv"],
+    "waive": ["a", "b", "--full"],
     "publish": ["folder"],
 }
 WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status"}

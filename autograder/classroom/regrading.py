@@ -1,0 +1,230 @@
+"""Grading again what a change on the instructor's side touches: first seen, then written.
+
+Whoever handed in something new is left to ``autograder grade``: here only the grader, the course and its exercises have
+changed, so nobody is to lose points by it unless the instructor says so.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+
+from autograder.classroom import run as classroom
+from autograder.classroom.autograded import read_verdict, sweep_autograded
+from autograder.classroom.lock import only_run
+from autograder.classroom.merge import keep_higher
+from autograder.classroom.regrade import reasons
+from autograder.classroom.rows import row_of
+from autograder.classroom.workers import JobResult
+from autograder.errors import GradingError, NothingToGrade
+from autograder.gradebook.gather import gather_from
+from autograder.gradebook.late.penalties import check_policy, refresh_penalties
+from autograder.gradebook.late.times import course_times
+from autograder.gradebook.read import Grade, Key, open_book, read_book
+from autograder.gradebook.regradings import Change, Regrading, add_regradings
+from autograder.gradebook.results import ExerciseResult, ResultsTable, result_of, waived
+from autograder.gradebook.write import open_gradebook
+from autograder.kernel.imports import imports_of
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.submission import read_submission
+from autograder.model.verdict import SubmissionVerdict
+from autograder.release.agreement import check_before_grading
+
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class RegradePlan:
+    """Whom a change touches. ``again``: student to what has changed; ``theirs``: whose submission is a new one.
+
+    ``failed``: student to the reason why nothing could be done; their grades stay.
+    """
+
+    again: Mapping[str, str]
+    theirs: tuple[str, ...] = ()
+    standing: int = 0
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RegradedClass:
+    """What grading again made of the plan. ``done``: student to what changes, also where it is nothing."""
+
+    plan: RegradePlan
+    done: Mapping[str, Regrading] = field(default_factory=dict)
+    written: bool = False
+
+
+def plan_regrade(course: Course, options: classroom.GradingOptions) -> RegradePlan:
+    """Who would be graded again, and why. Runs nothing. Raises GradingError as ``autograder grade`` does."""
+    return _Regrade(course, options).plan()
+
+
+def regrade_class(
+    course: Course,
+    options: classroom.GradingOptions,
+    *,
+    write: bool,
+    lower: bool,
+    report: classroom.Report = lambda progress: None,
+) -> RegradedClass:
+    """Grade again whom a change touches, compare, and write it all or nothing of it.
+
+    lower: let points fall; else each exercise keeps the points that it had, where they are more.
+    """
+    with only_run(course.root, options.assignment):
+        return _Regrade(course, options).regrade(write, lower, report)
+
+
+class _Regrade(classroom._Run):
+    """A run whose results are looked at before they are kept."""
+
+    def __init__(self, course: Course, options: classroom.GradingOptions) -> None:
+        assignment = Assignment.open(course, options.assignment)
+        check_before_grading(course.root, assignment)
+        self._students = classroom._chosen(course, options)
+        imports_of(course)
+        check_policy(course, options.assignment)
+        super().__init__(course, options, assignment, course_times(course, options.assignment))
+
+    def plan(self) -> RegradePlan:
+        again: dict[str, str] = {}
+        failed: dict[str, str] = {}
+        theirs: list[str] = []
+        standing = 0
+        for student in self._students:
+            entry = self._journal.entry(student)
+            if entry is None:
+                theirs.append(student)  # never graded, or by a version that did not say from what
+                continue
+            try:
+                folder = self._course.submitted(student, self._order.assignment)
+                parts = classroom.submission_parts(read_submission(folder, student, self._assignment))
+            except GradingError as error:
+                failed[student] = str(error)
+                continue
+            why = reasons(entry, self._trusted, parts, self._limits)
+            if entry.submission != parts:
+                theirs.append(student)
+            elif not why:
+                standing += 1
+            elif read_verdict(self._course, self._order.assignment, student) is None:
+                failed[student] = "its verdict cannot be read: 'autograder grade' makes it again"
+            else:
+                again[student] = ", ".join(why)
+        return RegradePlan(again, tuple(theirs), standing, failed)
+
+    def regrade(self, write: bool, lower: bool, report: classroom.Report) -> RegradedClass:
+        if write:
+            sweep_autograded(self._course, self._order.assignment, self._students)
+        plan = self.plan()
+        if not plan.again:
+            return RegradedClass(plan, written=write)
+        with tempfile.TemporaryDirectory(prefix="autograder-regrade-") as name:
+            folder = Path(name)
+            failed = self._grade_into(folder, plan, lower, report)
+            plan = replace(plan, failed={**plan.failed, **failed})
+            done = self._compared(folder, plan)
+            if write:
+                self._write(folder, done)
+        return RegradedClass(plan, done, write)
+
+    def _grade_into(self, folder: Path, plan: RegradePlan, lower: bool, report: classroom.Report) -> dict[str, str]:
+        """One file for each submission that was graded again; returns why others were not. A class fits on disk."""
+        progress, failed = classroom.Progress(len(plan.again)), {}
+        report(progress)
+        for number, done in enumerate(
+            classroom._results(self._course, self._jobs(list(plan.again)), self._order, None)
+        ):
+            student = done.job.student
+            why = done.failure if done.graded is None else row_of(done.graded.verdict).failure
+            if done.graded is None or why:
+                failed[student] = why
+                progress.last_failure = f"{student}: {why}"
+            else:
+                old = read_verdict(self._course, self._order.assignment, student)
+                kept: dict[Key, float] = {}
+                graded = done.graded
+                if old is not None and not lower:
+                    graded, kept = keep_higher(self._course, old, graded)
+                (folder / f"{number}.pickle").write_bytes(pickle.dumps((replace(done, graded=graded), kept)))
+            progress.done += 1
+            report(progress)
+        return failed
+
+    def _compared(self, folder: Path, plan: RegradePlan) -> dict[str, Regrading]:
+        """Per student the points that count now and would count then."""
+        name = self._order.assignment
+        with open_book(self._course.db_url) or nullcontext() as book:
+            table = gather_from(self._course, name, book, list(plan.again))
+            grades = read_book(book, name, list(plan.again)).grades
+        before = {row.student.id: row.exercises for row in table.rows}
+        today, found = date.today(), {}
+        for done, kept in _stored(folder):
+            student = done.job.student
+            assert done.graded is not None
+            after = _projected(done.graded.verdict, grades.get(student, {}), table)
+            changes = _changes(before.get(student, {}), after, kept)
+            found[student] = Regrading(today, plan.again[student], tuple(changes))
+        return dict(sorted(found.items()))
+
+    def _write(self, folder: Path, done: Mapping[str, Regrading]) -> None:
+        with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
+            for result, _ in _stored(folder):
+                row = self._keep(gradebook, result)
+                if row.failure:
+                    raise GradingError(f"{row.student}: {row.failure}; start the same command again")
+                add_regradings(self._course.root, self._order.assignment, [(row.student, done[row.student])])
+        refresh_penalties(self._course, self._order.assignment)
+
+
+def _stored(folder: Path) -> Iterator[tuple[JobResult, dict[Key, float]]]:
+    for path in sorted(folder.glob("*.pickle"), key=lambda path: int(path.stem)):
+        yield pickle.loads(path.read_bytes())  # written by this process
+
+
+def _projected(
+    verdict: SubmissionVerdict, grades: Mapping[Key, Grade], table: ResultsTable
+) -> dict[Key, ExerciseResult]:
+    """The points that would count: manual grades stay, because the answers are the same."""
+    waivers = {one.key: one for one in table.waivers}
+    found = {}
+    for notebook in verdict.notebooks:
+        for cell in notebook.cells:
+            key = notebook.notebook, cell.cell
+            grade = grades.get(key)
+            if grade is not None:
+                waits = grade.needs_manual_grade if grade.manual_score is not None else cell.points is None
+                grade = replace(grade, auto_score=cell.points, max_score=cell.max_points, needs_manual_grade=waits)
+            result = result_of(cell, grade)
+            found[key] = waived(result, waivers[key]) if key in waivers else result
+    return found
+
+
+def _changes(
+    before: Mapping[Key, ExerciseResult], after: Mapping[Key, ExerciseResult], kept: Mapping[Key, float]
+) -> Iterator[Change]:
+    for key in {**before, **after}:
+        old = before[key].points if key in before else None
+        new = after[key].points if key in after else None
+        by_grader = key in after and after[key].decided_by == "grader"
+        lost = kept.get(key) if by_grader else None
+        if not _same(old, new) or lost is not None or (key in before) != (key in after):
+            yield Change(*key, old, new, lost)
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    return one is other if one is None or other is None else abs(one - other) < _TOLERANCE
+
+
+def nobody(plan: RegradePlan, assignment: str) -> NothingToGrade | None:
+    """The reason to stop where nobody has a grade that could be made again."""
+    if plan.again or plan.standing or plan.failed:
+        return None
+    return NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")

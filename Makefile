@@ -16,7 +16,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[views]' --editable './autograder[dask,postgresql]' --requirement requirements-dev.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[views]' --editable './autograder[canvas,dask,postgresql]' --requirement requirements-dev.txt
 	touch $(STAMP)
 
 ## make demo       release the course, grade a sample class, show grades, feedback and picture

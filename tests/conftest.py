@@ -33,7 +33,7 @@ LATE = ("TimeoutException", "StaleElementReferenceException", "ElementNotInterac
         "ElementClickInterceptedException")  # fmt: skip
 #: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
 SHARING_FOLDERS = {
-    "browser", "ci", "colab", "collect", "docs", "exports", "feedback", "kit", "pipeline", "publish", "report",
+    "browser", "ci", "colab", "collect", "docs", "exports", "feedback", "kit", "lms", "pipeline", "publish", "report",
     "silent",
 }  # fmt: skip
 #: Files of a minute or more, each done by one worker: begun first, none is left for a worker alone at the end.

@@ -1,23 +1,57 @@
-"""``autograder feedback ASSIGNMENT``: a page per notebook that a student can read."""
+"""``autograder feedback ASSIGNMENT``: a page per notebook that a student can read, and the way back to the students."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from autograder.commands._options import AssignmentName, Students, open_course
 from autograder.commands._output import Output
-from autograder.errors import NothingToGrade
+from autograder.errors import GradingError, NothingToGrade
 
-EXAMPLE = "autograder feedback distilbert --student ada"
+if TYPE_CHECKING:
+    from autograder.gradebook.results import ResultsTable
+    from autograder.lms.pages import Pages
+    from autograder.model.course import Course
+
+EXAMPLE = "autograder feedback distilbert --to moodle"
 
 
-def run(context: typer.Context, assignment: AssignmentName, student: Students = None) -> int:
-    """Write the students' feedback pages, one a notebook."""
+def run(
+    context: typer.Context,
+    assignment: AssignmentName,
+    student: Students = None,
+    to: Annotated[
+        Literal["moodle", "canvas", "git"] | None,
+        typer.Option(
+            help="Also pack the pages as Moodle or Canvas takes them back, or commit them to students' clones."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.zip", help="The zip (default: in exports/); for moodle and canvas.")
+    ] = None,
+    columns: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Moodle's grading worksheet, where the submissions did not come from there."),
+    ] = None,
+    clones: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="With --to git: the folder with the clones.")
+    ] = None,
+) -> int:
+    """Write the students' feedback pages, one a notebook, and pack them for the way back.
+
+    Exit code 1 where students are left out of what goes back: they are listed.
+    """
     from autograder.feedback import write_feedback
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties
+    from autograder.lms.pages import pages_of
 
-    course = open_course(context)
+    _check_together(to, out, columns, clones)
+    course, output = open_course(context), Output(context)
     graded = filter(course.takes, course.everybody_autograded(assignment))
     wanted = [name for name in graded if not student or name in student]
     if not wanted:
@@ -25,6 +59,70 @@ def run(context: typer.Context, assignment: AssignmentName, student: Students = 
     table = gather(course, assignment)
     store_penalties(course, table)
     results = {row.student.id: row for row in table.rows}
-    pages = [page for name in wanted for page in write_feedback(course, assignment, name, results[name])]
-    Output(context).say(f"{len(pages)} pages for {len(wanted)} students in {course.every_feedback}")
-    return 0
+    written = {name: write_feedback(course, assignment, name, results[name]) for name in wanted}
+    pages = sum(map(len, written.values()))
+    output.say(f"{pages} pages for {len(wanted)} students in {course.every_feedback}")
+    if to == "git":
+        return _commit(output, course, assignment, pages_of(written), clones or Path())
+    return _pack(output, course, table, to, pages_of(written), out, columns) if to else 0
+
+
+def _check_together(to: str | None, out: Path | None, columns: Path | None, clones: Path | None) -> None:
+    if out and to not in ("moodle", "canvas"):
+        raise GradingError("--out goes with --to moodle or --to canvas")
+    if columns and to != "moodle":
+        raise GradingError("--columns goes with --to moodle: it is Moodle's grading worksheet")
+    if (clones is None) == (to == "git"):
+        raise GradingError("--to git and --clones FOLDER go together: the folder with the students' clones")
+
+
+def _pack(
+    output: Output,
+    course: Course,
+    table: ResultsTable,
+    to: Literal["moodle", "canvas"],
+    pages: Pages,
+    out: Path | None,
+    columns: Path | None,
+) -> int:
+    from autograder.collect.origins import read_origins
+    from autograder.exports.sheet import read_sheet
+    from autograder.lms import canvas, moodle
+    from autograder.lms.pages import write_folder, write_zip
+
+    people = read_origins(course.root, table.assignment)
+    if columns is not None:
+        people = moodle.of_worksheet([row for row in table.rows if row.student.id in pages], read_sheet(columns))
+    elif to == "moodle":
+        people = {student: origin for student, origin in people.items() if origin.kind == "moodle"}
+    packed = (canvas if to == "canvas" else moodle).pack(pages, people)
+    if not packed.files:
+        remedy = "collect Moodle's download first, or give its grading worksheet with --columns"
+        if to == "canvas":
+            remedy = "collect Canvas's download first, or send the pages with 'autograder canvas push'"
+        raise GradingError(f"nothing was packed: of no student {to} would know who they are; {remedy}")
+    path = out or course.root / "exports" / f"{table.assignment}-feedback-{to}.zip"
+    if to == "canvas" and out is None:
+        write_folder(path.with_suffix(""), packed.files)
+    write_zip(path, packed.files)
+    output.say(f"{path}: {len(packed.files)} files for {len(pages) - len(packed.left_out)} students")
+    return _left_out(output, packed.left_out)
+
+
+def _commit(output: Output, course: Course, assignment: str, pages: Pages, clones: Path) -> int:
+    from autograder.collect.origins import read_origins
+    from autograder.lms.repositories import BRANCH, commit
+
+    done = commit(pages, read_origins(course.root, assignment), clones, assignment)
+    for student, clone in done.clones.items():
+        output.say(f"{student}: git -C {clone} push origin {BRANCH}")
+    output.say(f"{len(done.clones)} clones have a new commit on {BRANCH}, {len(done.unchanged)} had it already")
+    return _left_out(output, done.left_out)
+
+
+def _left_out(output: Output, left_out: Mapping[str, str]) -> int:
+    from autograder.model.plain_text import one_line
+
+    for student, reason in left_out.items():
+        output.warn(f"autograder: {one_line(f'{student} is left out: {reason}')}")
+    return 1 if left_out else 0

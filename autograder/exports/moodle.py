@@ -75,7 +75,8 @@ def _plain(table: ResultsTable, rows: list[StudentResult]) -> ExportFile:
     return ExportFile(to_csv(lines, digits=2), (note, *spoilt_keys(lines, KEYS)))
 
 
-def _passes(template: Sheet) -> list[Pass]:
+def matching_passes(template: Sheet) -> list[Pass]:
+    """How a student's line in a table of Moodle's is found, from the surest sign to the weakest."""
     return [
         (lms_ids, says(template, "Identifier", change=digits)),
         (ids, says(template, "Username")),
@@ -102,7 +103,7 @@ def _worksheet(table: ResultsTable, rows: list[StudentResult], template: Sheet) 
             "there: download it with Moodle's language set to English"
         )
     comments, maximum = template.column(FEEDBACK), template.column("Maximum grade")
-    found = match(rows, template, _passes(template))
+    found = match(rows, template, matching_passes(template))
     lines: list[list[Cell]] = [[*template.header]]
     too_many = []
     for index, given in enumerate(template.lines):
@@ -135,7 +136,7 @@ def _gradebook(table: ResultsTable, rows: list[StudentResult], template: Sheet) 
             f"{template.name}: expected Moodle's grading worksheet (Identifier, Grade, ...) or its gradebook export "
             f"with Username, ID number or Email address, in English; found {', '.join(template.header[:6])}"
         )
-    found = match(rows, template, _passes(template))
+    found = match(rows, template, matching_passes(template))
     lines: list[list[Cell]] = [
         [*(template.header[index] for index in kept), table.assignment, f"{table.assignment} (feedback)"]
     ]

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -23,6 +24,8 @@ NAME = "course.toml"
 NO_REPOSITORY = "OWNER/NAME"
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+#: A token must not go over the wire in the clear, but for a server on this machine.
+_SERVER = re.compile(r"https://[\w.-]+(:\d+)?/?|http://(localhost|127\.0\.0\.1)(:\d+)?/?")
 #: Limits that a course may set; the others follow from the assignment.
 _LIMITS = ("cell_seconds", "submission_seconds", "memory_bytes", "processes", "disk_bytes")
 
@@ -40,6 +43,18 @@ class Publish:
 
 
 @dataclass(frozen=True)
+class CanvasCourse:
+    """Where the course lies in Canvas. The token is in the environment, never here.
+
+    url: of the Canvas server; course: its number there; assignments: assignment -> its number there.
+    """
+
+    url: str = ""
+    course: int = 0
+    assignments: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
 class CourseFile:
     """The settings of ``course.toml``.
 
@@ -50,6 +65,7 @@ class CourseFile:
     warm: modules that are imported once, before the first kernel starts; what cannot be imported is skipped.
     deliverables: assignment -> files that students hand in beside the notebooks.
     ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
+    dates: assignment -> the moment from which it is published (aware).
     """
 
     title: str = ""
@@ -63,6 +79,8 @@ class CourseFile:
     ready_made: Mapping[str, str] = field(default_factory=dict, hash=False)
     limits: Limits = field(default_factory=Limits)
     publish: Publish = field(default_factory=Publish)
+    canvas: CanvasCourse = field(default_factory=CanvasCourse)
+    dates: Mapping[str, datetime] = field(default_factory=dict, hash=False)
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -163,6 +181,40 @@ def _publish(key: str, value: Any) -> Publish:
     return Publish(**_read(_table(key, value), {"files": partial(_list, _path), "readme": _path}, f"in [{key}]"))
 
 
+def _server(key: str, value: Any) -> str:
+    if not isinstance(value, str) or not _SERVER.fullmatch(value):
+        raise _wrong(key, 'a server such as "https://canvas.example.edu"', value)
+    return value.rstrip("/")
+
+
+def _number(key: str, value: Any) -> int:
+    if type(value) is not int or value <= 0:
+        raise _wrong(key, "a whole number above 0", value)
+    return value
+
+
+def _numbers(key: str, value: Any) -> Mapping[str, int]:
+    return {name: _number(f"{key}.{name}", number) for name, number in _table(key, value).items()}
+
+
+def _canvas(key: str, value: Any) -> CanvasCourse:
+    readers = {"url": _server, "course": _number, "assignments": _numbers}
+    return CanvasCourse(**_read(_table(key, value), readers, f"in [{key}]"))
+
+
+def _dates(key: str, value: Any) -> Mapping[str, datetime]:
+    return {name: _date(f"{key}.{name}", moment) for name, moment in _table(key, value).items()}
+
+
+def _date(key: str, value: Any) -> datetime:
+    """Aware. A day begins at midnight, and a moment without a zone is UTC's."""
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    if not isinstance(value, date):
+        raise _wrong(key, "a day or a time, such as 2027-01-15 or 2027-01-15T08:00:00+01:00", str(value))
+    return datetime(value.year, value.month, value.day, tzinfo=UTC)
+
+
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "title": _text,
     "repository": _repository,
@@ -175,4 +227,6 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "ready_made": _patterns,
     "limits": _limits,
     "publish": _publish,
+    "canvas": _canvas,
+    "dates": _dates,
 }

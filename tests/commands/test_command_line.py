@@ -22,6 +22,7 @@ NAMES = cli.command_names()
 #: The least that each command takes.
 LEAST = {
     "bundle": ["gradescope", "a"],
+    "canvas": ["pull", "a"],
     "ci": ["a", "b"],
     "convert": ["otter", "a"],
     "export": ["a", "--to", "csv"],

@@ -29,6 +29,7 @@ ELSEWHERE = {
     "exports.md": "tests/exports",
     "from-nbgrader.md": "tests/plain/test_from_nbgrader.py",
     "from-otter.md": "tests/convert",
+    "lms.md": "tests/lms",
     "writing-exercises.md": "tests/docs/test_writing_exercises.py",
 }
 #: Blocks that no test can run, word for word.

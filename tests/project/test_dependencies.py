@@ -22,7 +22,7 @@ NOTEBOOKS = sorted((ROOT / "source").glob("*/*.ipynb"))
 OURS = {"transformer-course", "transformer-course-autograder"}
 CONDA_NAMES = {"pytorch-cpu": "torch"}
 STUDENT = ["--editable .[views]"]
-INSTRUCTOR = [*STUDENT, "--editable ./autograder[dask,postgresql]"]
+INSTRUCTOR = [*STUDENT, "--editable ./autograder[canvas,dask,postgresql]"]
 #: Declared and imported nowhere, and why.
 NOT_IMPORTED = {
     "psycopg": "SQLAlchemy loads it",

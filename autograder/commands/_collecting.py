@@ -1,0 +1,193 @@
+"""What ``autograder collect`` and ``autograder canvas pull`` share: show who sent what, ask, write, tell."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands._output import Output
+from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from autograder.collect import Plan, WrittenSubmission
+    from autograder.collect.people import Kind
+    from autograder.gradebook.late.times import Record
+    from autograder.model.course import Course
+
+_SAID = {
+    "new": "written",
+    "unchanged": "there already",
+    "replaced": "replaced",
+    "differs": "left alone: another submission is there (--force replaces it and keeps the old one)",
+    "empty": "nothing that the assignment asks for",
+    "refused": "left alone: there is a link in that place",
+}
+_AMISS = ("differs", "empty", "refused")
+
+
+def collect(
+    course: Course,
+    output: Output,
+    assignment: str,
+    archive: Path | None,
+    kind: Kind | None,
+    people: Mapping[str, str],
+    moments: Mapping[str, datetime],
+    *,
+    yes: bool,
+    force: bool,
+) -> int:
+    """Sort ``archive``, or without one nbgrader's exchange, into ``submitted/``; returns the exit code.
+
+    people: LMS id -> student. moments: LMS id or student -> when it came in.
+    """
+    from autograder.collect import make_plan, write_plan
+    from autograder.model.assignment import Assignment
+
+    with _said_where(course):
+        opened = Assignment.open(course, assignment)
+        own = course.root / ".autograder"
+        own.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="collecting-", dir=own) as aside:
+            plan = make_plan(opened, archive or course, Path(aside), kind, people)
+            records = dict(_times(plan, moments))
+            _show(output, plan, records)
+            if not yes and not _agreed(output, course):
+                output.problem("nothing was written")
+                return 2
+            outcomes = write_plan(course, assignment, plan, force)
+        timeless = _record(course, assignment, outcomes, records)
+        _record_origins(course, assignment, plan, outcomes)
+    _tell(output, plan, outcomes, timeless)
+    output.document(_document(assignment, plan, outcomes, timeless))
+    return 1 if plan.ignored or any(outcome.what in _AMISS for outcome in outcomes) else 0
+
+
+def _record_origins(course: Course, assignment: str, plan: Plan, outcomes: list[WrittenSubmission]) -> None:
+    """Feedback goes back by the number and the files of the submission that is there now."""
+    from autograder.collect.origins import Origin, record_origins
+
+    there = {one.student for one in outcomes if one.what in ("new", "replaced", "unchanged")}
+    record_origins(
+        course.root,
+        assignment,
+        {
+            one.student: Origin(plan.kind, one.person.id, one.person.name, one.taken)
+            for one in plan.students
+            if one.student in there
+        },
+    )
+
+
+@contextmanager
+def _said_where(course: Course) -> Iterator[None]:
+    """Raises GradingError, with the file's name, for one that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename2 or error.filename or course.root
+        raise GradingError(f"{name} cannot be written: {error.strerror}; what was collected before stays") from error
+
+
+def _document(assignment: str, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str]) -> dict[str, Any]:
+    files = {one.student: sorted(one.taken) for one in plan.students}
+    return {
+        "assignment": assignment,
+        "from": plan.kind,
+        "students": [
+            {
+                "student": outcome.student,
+                "outcome": outcome.what,
+                "files": files[outcome.student],
+                "replaced": str(outcome.kept_at) if outcome.kept_at else None,
+            }
+            for outcome in outcomes
+        ],
+        "ignored": [{"file": name, "reason": reason} for name, reason in plan.ignored],
+        "nothing_from": plan.missing,
+        "without_time": timeless,
+    }
+
+
+def _times(plan: Plan, moments: Mapping[str, datetime]) -> Iterator[tuple[str, Record]]:
+    """What is known about when each came in: the instructor's list before the exchange."""
+    from autograder.gradebook.late.times import Record
+
+    for one in plan.students:
+        submission = one.came_in.submission if one.came_in else ""
+        given = next((moments[key] for key in (one.student, one.person.id) if key in moments), None)
+        if given is not None:
+            yield one.student, Record(given, submission)
+        elif one.came_in is not None:
+            yield one.student, one.came_in
+
+
+def _record(course: Course, assignment: str, outcomes: list[WrittenSubmission], times: dict[str, Record]) -> list[str]:
+    """Record what is known of the submissions that are there now, and nothing of those they replaced.
+
+    Returns the students without a recorded time.
+    """
+    from autograder.gradebook.late.times import read_times, record_times
+
+    there = {one.student: one.what for one in outcomes if one.what in ("new", "replaced", "unchanged")}
+    replaced = {student for student, what in there.items() if what != "unchanged"} - set(times)
+    record_times(
+        course.root, assignment, {student: times[student] for student in sorted(set(there) & set(times))}, replaced
+    )
+    return sorted(set(there) - set(read_times(course.root, assignment)))
+
+
+def _show(output: Output, plan: Plan, times: dict[str, Record]) -> None:
+    from rich.table import Table
+
+    from autograder.model.plain_text import on_console
+
+    table = Table(title=f"as {plan.kind} names them")
+    for head in ("student", "id", "files", "came in"):
+        table.add_column(head, overflow="fold")
+    for one in plan.students:
+        when = f"{times[one.student].time:%Y-%m-%d %H:%M %Z}" if one.student in times else "LATE" if one.late else "–"
+        files = ", ".join(sorted(one.taken)) or "–"
+        table.add_row(*map(on_console, (one.student, one.person.id, files, when)))
+    output.console.print(table)
+    for one in plan.students:
+        for note in one.notes:
+            output.console.print(f"{on_console(one.student)}: {on_console(note)}", soft_wrap=True)
+    for name, reason in plan.ignored:
+        output.problems.print(f"ignored: {on_console(name)}: {on_console(reason)}", soft_wrap=True)
+    if plan.missing:
+        output.console.print(f"nothing from: {on_console(', '.join(plan.missing), 20_000)}", soft_wrap=True)
+
+
+def _agreed(output: Output, course: Course) -> bool:
+    if output.quiet or output.as_json or not sys.stdin.isatty():
+        raise GradingError("nothing was written: look at the table and say --yes")
+    return input(f"Write this into {course.root / course.settings.submitted_directory}? [y/N] ").strip().lower() in (
+        "y",
+        "yes",
+    )
+
+
+def _tell(output: Output, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str]) -> None:
+    from autograder.model.plain_text import on_console
+
+    for outcome in outcomes:
+        kept = f"; the old one is in {outcome.kept_at}" if outcome.kept_at else ""
+        console = output.problems if outcome.what in _AMISS else output.console
+        console.print(f"{on_console(outcome.student)}: {_SAID[outcome.what]}{on_console(kept)}", soft_wrap=True)
+    marked = [one.student for one in plan.students if one.late and one.student in timeless]
+    if timeless:
+        output.console.print(
+            f"{len(timeless)} without a recorded time: they count as on time (--times FILE.csv records them)"
+        )
+    if marked:
+        output.console.print(
+            f"among them late, says {plan.kind}, which does not say when: {on_console(', '.join(marked))}",
+            soft_wrap=True,
+        )

@@ -1,0 +1,1 @@
+"""Feedback and grades on their way back: Moodle's and Canvas's zips, students' repositories, Canvas's API."""

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "from-nbgrader.md": "tests/plain/test_from_nbgrader.py",
     "from-otter.md": "tests/convert",
     "lms.md": "tests/lms",
+    "jupyterhub.md": "tests/hub",
     "writing-exercises.md": "tests/docs/test_writing_exercises.py",
 }
 #: Blocks that no test can run, word for word.

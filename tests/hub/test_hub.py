@@ -73,7 +73,7 @@ def processes(hub: Hub, user: str) -> list[str]:
 def closed_to(hub: Hub, term: Term, student: str) -> list[str]:
     (other,) = set(STUDENTS) - {student}
     exchange = INBOUND.rpartition("/")[0]
-    feedback = hub.machine.run("bash", "-c", f"find /home/{other}/signals -name '*.html'").split()
+    feedback = hub.machine.run("bash", "-c", f"find /home/{other}/signals -name '*.html'").splitlines()
     return [
         "/etc/shadow", "/srv/jupyterhub", "/srv/jupyterhub/jupyterhub.sqlite", "/srv/jupyterhub/cookie_secret",
         f"/home/{INSTRUCTOR}", *(f"{COURSE}/{name}" for name in ("source/signals/1_smoothing.ipynb", "gradebook.db",

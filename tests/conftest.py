@@ -37,7 +37,7 @@ SHARING_FOLDERS = {
     "report", "silent",
 }  # fmt: skip
 #: Files of a minute or more, each done by one worker: begun first, none is left for a worker alone at the end.
-LONGEST = ("test_blocks", "test_student", "test_kit", "test_stock_nbgrader", "test_bundle", "test_colab")
+LONGEST = ("test_blocks", "test_student", "test_kit", "test_hub", "test_stock_nbgrader", "test_bundle", "test_colab")
 
 
 def pytest_configure(config: pytest.Config) -> None:

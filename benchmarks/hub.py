@@ -62,19 +62,26 @@ class Browser:
     def __init__(self, hub: Hub, name: str) -> None:
         self.url, self.name, self.session = hub.url, name, requests.Session()
         self.session.get(f"{hub.url}/hub/login")
-        sent = {"username": name, "password": PASSWORD, "_xsrf": self.session.cookies["_xsrf"]}
+        sent = {"username": name, "password": PASSWORD, "_xsrf": self._token("/hub/")}
         self.session.post(f"{hub.url}/hub/login", data=sent).raise_for_status()
-        _until(lambda: self.session.get(f"{hub.url}/user/{name}/api/status").ok, f"the server of {name}")
-        self.session.get(f"{hub.url}/user/{name}/lab").raise_for_status()
+        self._post("/hub/", f"api/users/{name}/server")
+        own = f"{hub.url}/user/{name}"
+        # a page that is not ready yet leads to another one
+        _until(lambda: self.session.get(f"{own}/lab").url.startswith(own), f"the server of {name}")
 
     def start_kernel(self) -> str:
-        found = (one for one in self.session.cookies if one.name == "_xsrf" and "user" in one.path)
-        token = next(found).value or ""
+        return str(self._post(f"/user/{self.name}/", "api/kernels", {"name": "python3"})["id"])
+
+    def _token(self, path: str) -> str:
+        return next(one.value or "" for one in self.session.cookies if one.name == "_xsrf" and one.path == path)
+
+    def _post(self, base: str, path: str, sent: dict[str, str] | None = None) -> dict[str, str]:
         made = self.session.post(
-            f"{self.url}/user/{self.name}/api/kernels", json={"name": "python3"}, headers={"X-XSRFToken": token}
+            f"{self.url}{base}{path}", json=sent, headers={"X-XSRFToken": self._token(base), "Referer": self.url + base}
         )
         made.raise_for_status()
-        return str(made.json()["id"])
+        found: dict[str, str] = made.json() if made.content else {}
+        return found
 
 
 def _until(done: Callable[[], bool], what: str) -> None:
@@ -92,7 +99,6 @@ def execute(hub: Hub, user: str, kernel: str, code: str) -> None:
     client.load_connection_info(json.loads(hub.machine.run("cat", path)))
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=PATIENCE)
         reply = client.execute(code, reply=True, timeout=PATIENCE)
         if reply["content"]["status"] != "ok":
             raise RuntimeError(f"{user}: {code}: {reply['content']}")
@@ -121,7 +127,7 @@ def main() -> None:
         own = taken(hub, "root")
     memory = [mean(one.memory for one in stage) for stage in stages]
     seconds = [mean(one.seconds for one in stage) for stage in stages]
-    print(f"Measured with {count} students at once; memory that they share is divided among them.\n")
+    print(f"Measured with {count} students at once; memory that several share is divided among them.\n")
     print("| a student who ... | memory, MB | processor time, s |\n|---|---|---|")
     print(f"| has logged in and opened JupyterLab | {memory[0]:.0f} | {seconds[0]:.1f} |")
     print(f"| then does nothing for a minute | {memory[1]:.0f} | {(seconds[1] - seconds[0]) * 60 / IDLE_SECONDS:.1f} |")

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 
 #: The folders that this program makes of its own: times, logs, replaced work, grades.
-FOLDERS = (".autograder", "exports", "reports")
+FOLDERS = (".autograder", "exports", "reports", "terms", "archives")
 _EVERYTHING = "# about students: git takes nothing from here\n*\n"
 
 

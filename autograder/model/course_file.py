@@ -58,6 +58,7 @@ class CanvasCourse:
 class CourseFile:
     """The settings of ``course.toml``.
 
+    term: the present term's name; empty where nobody has named it.
     repository: OWNER/NAME of the public repository; it takes the place of ``placeholder`` in released notebooks.
     library: import name of what students' notebooks import; empty where there is none.
     checks: package of the visible checks that notebooks call, for a look at whether they exist.
@@ -69,6 +70,7 @@ class CourseFile:
     """
 
     title: str = ""
+    term: str = ""
     repository: str = NO_REPOSITORY
     placeholder: str = NO_REPOSITORY
     library: str = ""
@@ -217,6 +219,7 @@ def _date(key: str, value: Any) -> datetime:
 
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "title": _text,
+    "term": _text,
     "repository": _repository,
     "placeholder": _repository,
     "library": _module,

@@ -28,6 +28,8 @@ LEAST = {
     "export": ["a", "--to", "csv"],
     "waive": ["a", "b", "--full"],
     "publish": ["folder"],
+    "student": ["erase", "a"],
+    "term": ["archive"],
 }
 WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status"}
 

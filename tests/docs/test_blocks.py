@@ -25,6 +25,7 @@ STUDENTS = ("ada", "grace", "noether")
 THOROUGH = "attention_scores"
 #: Blocks that other tests run: page -> where.
 ELSEWHERE = {
+    "privacy.md": "tests/privacy",
     "collecting.md": "tests/collect",
     "exports.md": "tests/exports",
     "from-nbgrader.md": "tests/plain/test_from_nbgrader.py",

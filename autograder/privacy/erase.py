@@ -1,0 +1,171 @@
+"""Removing a student: their own folders, their lines in every other file, their rows in the gradebook.
+
+First it is found out what there is, then it is said, and only then removed. What names the person and cannot be cleaned
+(a colleague's Word file, somebody else's notebook) is never deleted, but listed. Git's history stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.classroom.lock import only_run
+from autograder.errors import GradingError
+from autograder.files.atomic import write_file, writing
+from autograder.gradebook.pseudonyms import pseudonym, salt_path
+from autograder.model.course import Course
+from autograder.privacy import database
+from autograder.privacy.clean import clean, names_person
+from autograder.privacy.person import ErasedPerson, person
+from autograder.privacy.places import own_paths
+
+#: Nothing in these is about students; ``.git`` is, and cannot be changed file by file.
+_SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})
+#: Folders whose files are made again by a command; one that still names the person goes as a whole.
+_DERIVED = ("reports", "exports", "ci-results")
+_SQLITE = b"SQLite format 3\0"
+
+
+@dataclass
+class Erasure:
+    """``removed``, ``changed``: paths, and rows of the gradebook. ``left``: what still names the person, and why."""
+
+    removed: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.removed or self.changed or self.left)
+
+
+def erase(course: Course, student: str, write: bool) -> Erasure:
+    """Remove a student from the course and the terms in its folder; without ``write``, say what would be removed.
+
+    Raises GradingError for somebody whom nobody has heard of, and where an assignment is being graded.
+    """
+    if not student or student in (".", "..") or "/" in student or "\0" in student:
+        raise GradingError(f"{student!r} is no student's id: expected one as in submitted/ or the gradebook")
+    courses = [course, *(Course(path) for path in _terms(course.root))]
+    who = _find(courses, student)
+    done = Erasure()
+    with ExitStack() as held:
+        for one in courses if write else ():
+            for assignment in one.assignments():
+                held.enter_context(only_run(one.root, assignment))
+        for one in courses:
+            _own(one, who, write, done)
+            _rows(one, who, write, done)
+        _others(course, who, write, done)
+    if done.is_empty:
+        raise GradingError(f"nobody here has heard of {student!r}: expected an id as in submitted/ or the gradebook")
+    if (course.root / ".git").exists():
+        done.left.append(".git: commits stay as they are; nothing about students belongs into them")
+    return done
+
+
+def _terms(root: Path) -> list[Path]:
+    return sorted(path.parent for path in (root / "terms").glob("*/nbgrader_config.py"))
+
+
+def _find(courses: list[Course], student: str) -> ErasedPerson:
+    everybody = [one for course in courses for one in database.students(course.db_url)]
+    aliases = {pseudonym(one.root, student) for one in courses if salt_path(one.root).exists()}
+    others = [one for one in everybody if one.id != student]
+    rows = [one for one in everybody if one.id == student]
+    best = max(rows, key=lambda one: sum(map(bool, (one.first_name, one.last_name, one.email))), default=None)
+    if best is None:
+        return ErasedPerson(student, aliases=frozenset(aliases))
+    return person(best, others, aliases)
+
+
+def _own(course: Course, who: ErasedPerson, write: bool, done: Erasure) -> None:
+    for path in own_paths(course, who):
+        done.removed.append(_shown(path, course.root) + ("/" if path.is_dir() and not path.is_symlink() else ""))
+        if write:
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    with writing(path):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _rows(course: Course, who: ErasedPerson, write: bool, done: Erasure) -> None:
+    copies = [f"sqlite:///{path}" for path in course.root.glob("*.db*") if _is_sqlite(path)]
+    for url in dict.fromkeys([course.db_url, *copies]):
+        named = database.rows_of(url, who)
+        name = Path(url.partition("///")[2]).name if url.startswith("sqlite") else "the gradebook"
+        done.changed += [f"{name}, table {row}" for row in named]
+        if write and (named or any(one.id in who.ids for one in database.students(url))):
+            database.remove(url, who)
+            done.left += [f"{name}, table {row}, in a text about somebody else" for row in database.rows_of(url, who)]
+
+
+def _is_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
+
+
+def _others(course: Course, who: ErasedPerson, write: bool, done: Erasure) -> None:
+    """Every other file of the course's folder."""
+    gone = tuple(course.root / path for path in done.removed)
+    for path in _files(course.root):
+        shown = _shown(path, course.root)
+        if any(path == one or one in path.parents for one in gone) or _is_sqlite(path):
+            continue
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            done.left.append(f"{shown}: cannot be read: {error.strerror or error}")
+            continue
+        parts = Path(shown).parts
+        kept = data if _is_fixed(path, course) else _cleaned(shown, data, who)
+        still = names_person(shown, kept, who)
+        if still and any(folder in parts[:3] for folder in _DERIVED):
+            done.removed.append(f"{shown} (made again by a command)")
+            if write:
+                _remove(path)
+            continue
+        if kept != data:
+            done.changed.append(shown)
+            if write:
+                write_file(path, kept)
+        if still:
+            done.left.append(f"{shown}: names the person; change it by hand")
+
+
+def _is_fixed(path: Path, course: Course) -> bool:
+    """The course's own notebooks, and other students' work: searched, never changed."""
+    folders = {course.root / "release", *course.private_folders()}
+    return path.name == "course.toml" or any(folder in path.parents for folder in folders)
+
+
+def _cleaned(shown: str, data: bytes, who: ErasedPerson) -> bytes:
+    try:
+        return clean(shown, data, who)
+    except (ValueError, OSError, NotImplementedError):  # an archive that nobody can read: it is searched below
+        return data
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        for name in sorted(names):
+            path = Path(folder, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _shown(path: Path, root: Path) -> str:
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

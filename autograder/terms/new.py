@@ -1,0 +1,118 @@
+"""A new term: everything about the students of the old one moves into one folder, and the course begins empty.
+
+``terms/OLD/`` is a course of its own, with the notebooks, references and settings of then: ``autograder --course-dir
+terms/OLD`` works there. Nothing moves in the course's folder otherwise, so nbgrader's own settings go on to hold.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+
+from autograder.classroom.lock import only_run
+from autograder.errors import GradingError
+from autograder.files.atomic import write_file, writing
+from autograder.gradebook.pseudonyms import salt_path
+from autograder.model import course_file
+from autograder.model.course import Course
+
+NAME = re.compile(r"\w[\w.-]{0,60}")
+#: About the students of a term, beside nbgrader's own folders.
+_PERSONAL = (
+    ".autograder", "reports", "exports", "ci-results", "clones", "inbound", "outbound", "gradebook.db*",
+    "late_policy.toml", "extensions.toml", "groups.toml", "*.csv", "*.tsv", "*.xlsx", "*.zip", ".nbgrader.log",
+)  # fmt: skip
+_KEPT = ("release", "exercises", "course.toml", "nbgrader_config.py", "waivers.toml")
+
+
+def begin_term(course: Course, name: str) -> Path | None:
+    """Move the present term into ``terms/``, and write the new one's name into ``course.toml``.
+
+    Returns the old term's folder; None where there was nothing to move. Raises GradingError, and has moved nothing.
+    """
+    check_name(name)
+    old, root = course.file.term, course.root
+    personal = _personal(course)
+    if personal and not old:
+        raise GradingError(f'the present term has no name: write term = "..." at the top of {course_file.NAME} first')
+    if name == old or (root / "terms" / name).exists():
+        raise GradingError(f"there is a term {name!r} already: choose another name")
+    folder = root / "terms" / old
+    if personal and folder.exists():
+        raise GradingError(f"{folder} is there already: move it away, or rename the present term in {course_file.NAME}")
+    text = _with_term(root, name)
+    if personal:
+        with ExitStack() as held:
+            for assignment in course.assignments():
+                held.enter_context(only_run(root, assignment))
+            _move(course, personal, folder)
+            _keep_salt(root, folder)
+    write_file(root / course_file.NAME, text.encode())
+    return folder if personal else None
+
+
+def check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise GradingError(f"a term is called by letters, digits, '.', '-' and '_', such as 2026w; got {name!r}")
+
+
+def _personal(course: Course) -> list[Path]:
+    database = re.fullmatch(r"sqlite:///(.+)", course.db_url)
+    inside = database is not None and Path(os.path.abspath(course.root / database[1])).parent == course.root
+    if not inside:
+        raise GradingError(
+            "the gradebook is no file in the course's folder: give the "
+            "new term a database of its own (c.CourseDirectory.db_url), and its name in course.toml"
+        )
+    folders = course.private_folders()[2:]  # submitted, autograded, feedback
+    if any(folder.parent != course.root for folder in folders):
+        raise GradingError("directory_structure must begin with {nbgrader_step}: else move the term's folders by hand")
+    found = [*folders, *(path for pattern in _PERSONAL for path in sorted(course.root.glob(pattern)))]
+    database_file = Path(os.path.abspath(course.root / database[1])) if database else course.root
+    return [path for path in dict.fromkeys([*found, database_file]) if os.path.lexists(path)]
+
+
+def _move(course: Course, personal: list[Path], folder: Path) -> None:
+    """All of it or nothing: what has moved moves back where the system refuses one of them."""
+    moved: list[tuple[Path, Path]] = []
+    with writing(folder):
+        folder.mkdir(parents=True)
+        try:
+            source = course.folder(course.settings.source_directory, "x").parent
+            for path in (source, *(course.root / name for name in _KEPT)):
+                if path.is_dir():
+                    shutil.copytree(path, folder / path.name, ignore=shutil.ignore_patterns("__pycache__"))
+                elif path.is_file():
+                    shutil.copy2(path, folder)
+            for path in personal:
+                target = folder / path.relative_to(course.root)
+                os.replace(path, target)
+                moved.append((path, target))
+        except OSError:
+            for path, target in reversed(moved):
+                os.replace(target, path)
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _keep_salt(root: Path, folder: Path) -> None:
+    """Who comes again has the same pseudonym again."""
+    salt = salt_path(folder)
+    if salt.is_file():
+        with writing(salt_path(root)):
+            salt_path(root).parent.mkdir(exist_ok=True)
+            shutil.copy2(salt, salt_path(root))
+
+
+def _with_term(root: Path, name: str) -> str:
+    """``course.toml`` with the term's name; the rest of it as it is."""
+    path = root / course_file.NAME
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    line = f'term = "{name}"'
+    first = re.search(r"(?m)^\s*\[", text)
+    top, tables = (text[: first.start()], text[first.start() :]) if first else (text, "")
+    replaced, count = re.subn(r"(?m)^term\s*=.*$", line, top)
+    return (replaced if count else f"{line}\n{top}") + tables

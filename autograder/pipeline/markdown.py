@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 
-import nh3
-from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
-
-#: Structure and emphasis. No forms, no frames, no SVG or MathML, nothing that loads or runs.
-TAGS = nh3.ALLOWED_TAGS - {"area", "map", "nav", "header", "footer", "article", "aside"} | {"tfoot"}
-IMAGE_URL = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
 #: Longer Markdown is shown as text: parsers of Markdown take a time that grows with the square of some texts' lengths.
 MAX_MARKDOWN = 20_000
 #: What no text that is written by hand has, and what those parsers and those of code take longest for.
@@ -83,12 +76,10 @@ def is_harmless_markdown(source: str) -> bool:
 
 
 def _is_inert_markdown(source: str) -> bool:
-    watch = _Watch()
-    try:
-        MarkdownWithMath(renderer=watch).render(source)
-    except (InvalidNotebook, RecursionError, ValueError):
-        return False
-    return not watch.harm
+    # nbconvert takes a third of a second to import, and few texts need its parser
+    from autograder.pipeline.markdown_parser import is_inert_markdown
+
+    return is_inert_markdown(source)
 
 
 def is_tangled(text: str) -> bool:
@@ -109,77 +100,3 @@ def is_tangled(text: str) -> bool:
             if deep > _MAX_OPEN:
                 return True
     return False
-
-
-class _Watch(IPythonRenderer):
-    """nbconvert's renderer, noting whatever it would pass through that is not inert."""
-
-    def __init__(self) -> None:
-        super().__init__(escape=False)
-        self.harm = False
-
-    def block_html(self, html: str) -> str:
-        self.harm |= not _inert(html)
-        return ""
-
-    inline_html = block_html
-
-    def link(self, text: str, url: str, title: str | None = None) -> str:
-        self.harm |= not _safe_url(url)
-        return text
-
-    def image(self, text: str, url: str, title: str | None = None) -> str:
-        # an attachment that is not there makes nbconvert give up on the whole page
-        self.harm |= not _safe_url(url) or url.startswith("attachment:")
-        return text
-
-    def block_mermaidjs(self, code: str) -> str:
-        self.harm = True  # nbconvert writes it out unescaped
-        return ""
-
-
-_TAG = re.compile(r"""</?([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-z-]+(?:="[^"<>`]*"|='[^'<>`]*')?)*)\s*/?>""")
-_ATTRIBUTE = re.compile(r"""([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?""")
-_INERT_ATTRIBUTES = {
-    "class", "id", "title", "alt", "width", "height", "align", "open", "start", "colspan", "rowspan", "dir", "target",
-    "rel", "border", "name",
-}  # fmt: skip
-
-
-def _inert(text: str) -> bool:
-    """True where every ``<`` opens a plain, complete, allowed tag or is no tag at all."""
-    # browsers end a comment earlier than Markdown does (``--!>``), so one that holds a bracket is none here
-    text = re.sub(r"<!--[^<>]*-->", "", text)
-    position = 0
-    while (position := text.find("<", position)) >= 0:
-        if not re.match(r"[a-zA-Z/!?]", text[position + 1 : position + 2]):
-            position += 1
-            continue
-        tag = _TAG.match(text, position)
-        if not tag or tag[1].lower() not in TAGS or not _inert_attributes(tag[2]):
-            return False
-        position = tag.end()
-    return True
-
-
-def _inert_attributes(text: str) -> bool:
-    for name, double, single in _ATTRIBUTE.findall(text):
-        value = html.unescape(double or single)
-        if name in ("href", "src"):
-            if not _safe_url(value):
-                return False
-        elif name == "style":
-            if not re.fullmatch(r"[\w\s#%.,;:()-]*", value) or re.search(r"url|position", value, re.IGNORECASE):
-                return False
-        elif name not in _INERT_ATTRIBUTES:
-            return False
-    return True
-
-
-def _safe_url(url: str) -> bool:
-    """A web address, a mail address, an inline picture or a relative path; read as a browser reads it."""
-    plain = re.sub(r"[\x00-\x20]", "", html.unescape(html.unescape(url)))
-    scheme = re.match(r"([^/?#]*?):", plain)
-    if scheme is None:
-        return True
-    return scheme[1].lower() in ("http", "https", "mailto", "attachment") or bool(IMAGE_URL.match(plain))

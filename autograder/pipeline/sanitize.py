@@ -18,10 +18,9 @@ import nh3
 from nbformat import NotebookNode
 
 from autograder.model import cells
+from autograder.pipeline.inert import IMAGE_URL, TAGS
 from autograder.pipeline.markdown import (
-    IMAGE_URL,
     LEFT_OUT,
-    TAGS,
     as_text,
     harmless_markdown,
     is_tangled,

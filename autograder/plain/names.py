@@ -6,6 +6,7 @@ import ast
 import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nbformat import NotebookNode
 
@@ -31,6 +32,7 @@ class Names:
     read_later: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=1024)
 def names_of(source: str) -> Names:
     """The names of a cell's text, magics and shell lines as IPython reads them. No names where it is no Python."""
     try:

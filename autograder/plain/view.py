@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -90,10 +90,15 @@ class _Around:
 
     @classmethod
     def of(cls, cell: NotebookNode) -> _Around:
-        try:
-            tree = parse(cell.source)
-        except SyntaxError:
-            tree = ast.Module([], [])
-        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-        texts = frozenset(value for value in constants if isinstance(value, str))
-        return cls(cells.is_solution(cell), names_of(cell.source), imports_of(tree), texts)
+        return _around(cell.source, cells.is_solution(cell))
+
+
+@lru_cache(maxsize=1024)
+def _around(source: str, is_solution: bool) -> _Around:
+    try:
+        tree = parse(source)
+    except SyntaxError:
+        tree = ast.Module([], [])
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    texts = frozenset(value for value in constants if isinstance(value, str))
+    return _Around(is_solution, names_of(source), imports_of(tree), texts)

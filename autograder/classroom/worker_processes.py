@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import forkserver
 
-_PRELOADED = "autograder.classroom.workers"
+_PRELOADED = "autograder.classroom.warm_worker"
 
 
 def processes(drawings: str = "") -> multiprocessing.context.BaseContext:

@@ -26,7 +26,7 @@ class HeadStart:
         self._fork_server: KernelForkServer | None = None
         if (file := _course_file(folder)) is not None:
             start_importing(file.drawings)
-            self._begin(imports_for(file))
+            self._begin(imports_for(folder.absolute(), file))
             begin_self_test()
 
     def _begin(self, imports: KernelImports) -> KernelForkServer:
@@ -51,7 +51,7 @@ def _course_file(folder: Path) -> CourseFile | None:
         return None
     try:
         file = read_course_file(folder)
-        imports_for(file)
+        imports_for(folder, file)
     except GradingError:  # said where the course is opened
         return None
     return file

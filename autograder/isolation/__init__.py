@@ -11,6 +11,7 @@ from autograder.isolation.confine import confine
 from autograder.isolation.confined import Confined, channel_pair
 from autograder.isolation.errors import IsolationUnavailable
 from autograder.isolation.policy import Policy, Readable, environment
+from autograder.isolation.seccomp import prepare
 from autograder.isolation.selftest import (
     Capability,
     Probe,
@@ -25,6 +26,6 @@ from autograder.isolation.supervisor import Ending, supervise
 
 __all__ = [
     "Capability", "Confined", "Ending", "IsolationUnavailable", "Policy", "Probe", "Readable",
-    "available", "begin_self_test", "capabilities", "channel_pair", "confine", "environment", "require", "self_test",
-    "supervise", "verify",
+    "available", "begin_self_test", "capabilities", "channel_pair", "confine", "environment", "prepare", "require",
+    "self_test", "supervise", "verify",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
     except OSError:
         return
     try:
-        if not path.is_dir():
+        if not stat.S_ISDIR(os.fstat(beneath).st_mode):
             rights &= _FILE_RIGHTS
         rule = _PathBeneath(rights, beneath)
         system.syscall(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
+from functools import cache
 
 from autograder.isolation import system
 from autograder.isolation.syscalls import ALLOWED, ANSWERED, ERRORS, LAST_KNOWN, RULES, Test
@@ -18,6 +19,12 @@ _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _LOAD, _EQUAL, _GREATER, _AND, _RETURN = 0x20, 0x15, 0x25, 0x54, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+
+
+def prepare() -> None:
+    """Make what :func:`install` applies, for a process whose children will need it."""
+    if system.MACHINE is not None:
+        program(system.MACHINE)
 
 
 def install() -> None:
@@ -36,8 +43,12 @@ def install() -> None:
     )
 
 
-def program(machine: str) -> list[bytes]:
-    """The filter's instructions. Calls with rules come first: of the others the system itself remembers the verdict."""
+@cache
+def program(machine: str) -> tuple[bytes, ...]:
+    """The filter's instructions; made before the fork, they are there in every child.
+
+    Calls with rules come first: of the others the system itself remembers the verdict.
+    """
     column = list(_AUDIT_ARCH).index(machine)
     instructions = [
         _instruction(_LOAD, 4),  # the architecture: a 32-bit call has other numbers
@@ -52,7 +63,7 @@ def program(machine: str) -> list[bytes]:
         if number is not None:
             verdict = _verdict(name)
             instructions += [_instruction(_EQUAL, number, 0, len(verdict)), *verdict]
-    return [*instructions, _instruction(_RETURN, _ERRNO | errno.EPERM)]
+    return (*instructions, _instruction(_RETURN, _ERRNO | errno.EPERM))
 
 
 def _verdict(name: str) -> list[bytes]:

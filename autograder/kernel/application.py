@@ -12,6 +12,7 @@ from typing import Any
 from ipykernel.iostream import IOPubThread, OutStream
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.zmqshell import ZMQInteractiveShell
+from IPython.core.application import BaseIPythonApplication
 
 from autograder.kernel.launch import Launch
 from autograder.kernel.shell import own_profile, settle
@@ -50,7 +51,33 @@ class BoundedStream(OutStream):
 
 
 class ForkedKernelApp(IPKernelApp):
-    """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk."""
+    """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk, subshells.
+
+    What needs no socket is done by :meth:`prepare`, once in the fork server; the rest by :meth:`serve` in each kernel.
+    """
+
+    def prepare(self, shell: ZMQInteractiveShell) -> None:
+        """Everything up to the first socket. It starts no thread and opens no file."""
+        self.shell = shell
+        BaseIPythonApplication.initialize(self, [])
+        self.log.setLevel(logging.CRITICAL)  # else every message is made into a record, which its handler drops
+        self.init_pdb()
+        self.init_extensions()
+
+    def serve(self, connection_file: str) -> None:
+        """The rest, in the forked process, up to the loop: as ``initialize`` does it."""
+        self.profile_dir = own_profile()
+        self.connection_file = connection_file
+        self.init_connection_file()
+        self.init_sockets()
+        self.init_heartbeat()
+        self.log_connection_info()
+        self.init_io()
+        self.init_signal()
+        self.init_kernel()
+        self.init_path()
+        self.init_shell()
+        self.init_code()
 
     def parse_command_line(self, argv: list[str] | None = None) -> None:
         """There is none: it would be the fork server's."""
@@ -59,10 +86,12 @@ class ForkedKernelApp(IPKernelApp):
         """There is none in a new folder."""
 
     def init_profile_dir(self) -> None:
-        self.profile_dir = own_profile()
+        """It is each kernel's own."""
 
     def init_control(self, context: Any) -> None:
         super().init_control(context)
+        # Without it the main thread reads the shell socket itself: one thread less to wake for each request.
+        self.shell_channel_thread = None
         # The debugger's own line to the shell socket: connecting is refused in here, and it would try for ever.
         endpoint = self.shell_socket.last_endpoint
         if endpoint:
@@ -83,19 +112,27 @@ class ForkedKernelApp(IPKernelApp):
         shell.parent = shell.kernel = self.kernel
 
 
+_app: ForkedKernelApp | None = None
+
+
+def prepare_kernel(shell: ZMQInteractiveShell) -> None:
+    """Make the application that every process forked from this one will serve with."""
+    global _app
+    _app = ForkedKernelApp(
+        log_level=logging.CRITICAL, outstream_class=f"{BoundedStream.__module__}.{BoundedStream.__name__}"
+    )
+    _app.config.HistoryManager.enabled = False
+    _app.config.Kernel._execute_sleep = 0.0
+    _app.prepare(shell)
+
+
 def run_kernel(launch: Launch) -> None:
     """Serve requests until the process is ended from outside."""
     _move_in(launch)
     use_socket()
-    app = ForkedKernelApp(
-        connection_file=launch.connection_file,
-        log_level=logging.CRITICAL,
-        outstream_class=f"{BoundedStream.__module__}.{BoundedStream.__name__}",
-    )
-    app.config.HistoryManager.enabled = False
-    app.config.Kernel._execute_sleep = 0.0
-    app.initialize([])
-    app.log.setLevel(logging.CRITICAL)  # else every message is made into a record, which its handler drops
+    app = _app
+    assert app is not None
+    app.serve(launch.connection_file)
     assert app.shell is not None
     app.shell.ask_exit = lambda: None  # exit() must not cost the next cell its kernel
     sys.path.insert(0, "")  # only now: a file beside the notebook cannot pass for a part of the kernel

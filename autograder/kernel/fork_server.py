@@ -123,7 +123,8 @@ class KernelForkServer:
         descriptors = [channel.fileno(), self._listener.fileno()]
         code = (
             f"import sys; sys.path[:0] = {[str(_PROJECT), *self._imports.paths]!r}; "
-            f"from autograder.kernel.warm_process import main; main(*{descriptors}, {self._imports.warm!r})"
+            "from autograder.kernel.warm_process import main; "
+            f"main(*{descriptors}, {self._imports.warm!r}, {self._imports.pictures})"
         )
         return subprocess.Popen(
             [sys.executable, "-I", "-c", code],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import site
 import sysconfig
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +19,24 @@ from autograder.model.course_file import CourseFile
 if TYPE_CHECKING:
     from autograder.model.course import Course
 
+#: Whatever draws, or shows a bar, says one of these somewhere.
+_PICTURES = re.compile(rb"plot|plt|pylab|seaborn|tqdm|PIL")
+_MAX_LOOKED_AT, _MAX_READ = 200, 1 << 20  # files, bytes of each
+
 _GRADER = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
 class KernelImports:
     """``readable``: files and folders of the library, for confined kernels to read; ``paths``: what ``sys.path`` needs
-    so that it is found there; ``warm``: modules that the fork server imports once for all kernels.
+    so that it is found there; ``warm``: modules that the fork server imports once for all kernels; ``pictures``:
+    whether matplotlib and what shows pictures and bars are among them.
     """
 
     readable: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     warm: tuple[str, ...] = ()
+    pictures: bool = True
 
 
 def imports_of(course: Course) -> KernelImports:
@@ -35,20 +44,41 @@ def imports_of(course: Course) -> KernelImports:
     if library := course.file.library:
         for place in library_places(library):
             _require_harmless(library, place, course)
-    return imports_for(course.file)
+    return imports_for(course.root, course.file)
 
 
-def imports_for(file: CourseFile) -> KernelImports:
-    """What ``course.toml`` asks for. Raises GradingError where the course's library is not installed."""
+def imports_for(root: Path, file: CourseFile) -> KernelImports:
+    """What the ``course.toml`` in ``root`` asks for. Raises GradingError where the library is not installed."""
     library = file.library
     if not library:
-        return KernelImports(warm=file.warm)
+        return KernelImports(warm=file.warm, pictures=bool(file.warm) or _shows_pictures(root))
     places = library_places(library)
     installed = {Path(path).resolve() for path in (*sysconfig.get_paths().values(), *site.getsitepackages())}
     depth = library.count(".")
     parents = dict.fromkeys(place.parents[depth] for place in places)
     paths = tuple(str(parent) for parent in parents if parent not in installed)
     return KernelImports(tuple(map(str, places)), paths, file.warm)
+
+
+@lru_cache(maxsize=8)
+def _shows_pictures(root: Path) -> bool:
+    """Whether a notebook may draw, or show how far it is. It can in any case: then each kernel imports that itself.
+
+    True for large classes without a look: there a second at the start is nothing.
+    """
+    files = (path for folder in ("source", "submitted") for path in (root / folder).rglob("*.*") if path.is_file())
+    looked_at = list(islice(files, _MAX_LOOKED_AT + 1))
+    if not (root / "source").is_dir() or len(looked_at) > _MAX_LOOKED_AT:
+        return True
+    return any(_PICTURES.search(_beginning(path)) for path in looked_at if path.suffix in (".ipynb", ".py"))
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_READ)
+    except OSError:
+        return b""
 
 
 def library_places(library: str) -> list[Path]:

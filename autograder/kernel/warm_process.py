@@ -22,34 +22,39 @@ from functools import partial
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import activate_matplotlib
 
-from autograder.isolation import Policy, supervise
-from autograder.kernel.application import run_kernel, run_tester
+from autograder.isolation import Policy, prepare, supervise
+from autograder.kernel.application import prepare_kernel, run_kernel, run_tester
 from autograder.kernel.launch import Launch
 from autograder.kernel.shell import prepare_shell
 
 #: What every kernel needs, in this order. What cannot be imported is left to the notebooks to miss.
 EVERY_KERNEL = (
-    "numpy", "numpy.random", "safetensors.numpy",
-    "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib_inline.backend_inline",
-    "PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PpmImagePlugin",
-    "tqdm.auto", "encodings.idna", "tornado.platform.asyncio",
+    "numpy", "numpy.random", "numpy.testing", "safetensors.numpy", "encodings.idna", "faulthandler",
+    "tornado.platform.asyncio",
     "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger", "pdb", "IPython.display", "IPython.core.debugger",
     "IPython.core.oinspect", "IPython.core.completerlib", "IPython.core.logger", "IPython.extensions.storemagic",
     "IPython.core.magics.execution", "stack_data", "executing", "pure_eval", "pygments.formatters.terminal256",
     "autograder.testing", "autograder.tester.serve", "autograder.tester.process",
 )  # fmt: skip
 
+#: What kernels need besides where notebooks draw.
+PICTURES = (
+    "matplotlib", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib_inline.backend_inline",
+    "PIL.PngImagePlugin", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PpmImagePlugin",
+    "tqdm.auto",
+)  # fmt: skip
+
 _MAX_REQUEST = 1 << 20
 _LOOK_FOR_PARENT = 2.0  # seconds
 
 
-def main(descriptor: int, listening: int, modules: Sequence[str]) -> None:
+def main(descriptor: int, listening: int, modules: Sequence[str], pictures: bool) -> None:
     """Say on the inherited socket that all is ready, then fork for whoever connects, until the grader is gone.
 
-    modules: what the course wants imported beforehand.
+    modules: what the course wants imported beforehand; pictures: whether its notebooks draw.
     """
     parent = os.getppid()
-    missing = warm_up(modules)
+    missing = warm_up(modules, pictures)
     channel, listener = socket.socket(fileno=descriptor), socket.socket(fileno=listening)
     threads = len(os.listdir("/proc/self/task"))
     channel.send(json.dumps({"missing": missing, "threads": threads}).encode())
@@ -66,11 +71,16 @@ def main(descriptor: int, listening: int, modules: Sequence[str]) -> None:
                     _fork(request, *descriptors)
 
 
-def warm_up(modules: Sequence[str]) -> list[str]:
+def warm_up(modules: Sequence[str], pictures: bool) -> list[str]:
     """Do once what every child would do again; the names of what could not be imported."""
-    missing = _import_all((*modules, *EVERY_KERNEL))
-    _draw_once()
-    _show_figures(prepare_shell())
+    missing = _import_all((*modules, *(PICTURES if pictures else ()), *EVERY_KERNEL))
+    if pictures:
+        _draw_once()
+    shell = prepare_shell()
+    _show_figures(shell)
+    prepare_kernel(shell)
+    shell.run_cell("None", silent=True)  # what a first cell looks up and compiles is the same for every cell after it
+    prepare()
     gc.collect()
     gc.freeze()  # a child that collects garbage must not copy every page that it looks at
     return missing

@@ -59,7 +59,7 @@ def test_a_plainly_installed_library_needs_no_path_of_its_own(tmp_path):
 
 def test_a_course_without_a_library_shows_nothing_of_it(tmp_path):
     imports = imports_of(make_course(tmp_path, ""))
-    assert imports == KernelImports()
+    assert not (imports.readable or imports.paths or imports.warm)
     assert shown(imports, READ.format(path=str(tmp_path / "secret.txt")), tmp_path / "answers") == "PermissionError"
 
 
@@ -111,3 +111,32 @@ def test_grading_says_it_before_it_begins(tmp_path):
     )  # fmt: skip
     assert done.returncode == 2 and "'no_such_library' is not installed" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+DRAWING = """
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.show()
+print("drawn")
+"""
+
+
+@pytest.mark.parametrize("place", ["source", "submitted/eve"])
+def test_pictures_are_imported_beforehand_where_a_notebook_draws(tmp_path, place):
+    course = make_course(tmp_path, "")
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    (tmp_path / place / "1.ipynb").write_text("'plt.show()'")
+    assert imports_of(course).pictures
+
+
+def test_a_large_class_has_them_without_a_look(tmp_path):
+    course = make_course(tmp_path, "")
+    for number in range(201):
+        (tmp_path / "source" / f"{number}.txt").write_text("")
+    assert imports_of(course).pictures
+
+
+def test_a_kernel_draws_where_no_notebook_seemed_to(tmp_path):
+    imports = imports_of(make_course(tmp_path, ""))
+    assert not imports.pictures
+    assert "drawn" in shown(imports, DRAWING, tmp_path / "answers")

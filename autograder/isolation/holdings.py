@@ -66,9 +66,12 @@ class Holdings:
     _mapped: dict[int, int] = field(default_factory=dict)  # inode of a deleted file -> most bytes seen
     _shared: set[int] = field(default_factory=set)
     _hidden: dict[int, int] = field(default_factory=dict)  # process id -> looks
-    _next: float = 0.0
+    _next: float = field(default_factory=lambda: time.monotonic() + _MAPPINGS_EVERY)
     _faults: int = 0
     _free: int = 0
+
+    def __post_init__(self) -> None:
+        self._free = self._room()  # the tree is about to be born, and has nothing mapped
 
     def look(self, processes: list[Process]) -> Held:
         sockets: set[int] = set()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from autograder.isolation import bombs, landlock, probes, system, usage
+from autograder.isolation import bombs, landlock, probes, seccomp, system, usage
 from autograder.isolation.confined import Confined, channel_pair
 from autograder.isolation.errors import IsolationUnavailable
 from autograder.isolation.policy import Policy, environment
@@ -50,12 +50,20 @@ class Capability:
 
 def capabilities() -> list[Capability]:
     """What this machine offers for confining processes, for a person to read. Starts nothing that lasts."""
+    return _capabilities(_separates_pids)
+
+
+def _separates_pids() -> bool:
+    return _answers("from autograder.isolation.confine import separate_pids; print(separate_pids())") == "True"
+
+
+def _capabilities(separates_pids: Callable[[], bool]) -> list[Capability]:
     linux = Capability("Linux", system.LINUX, f"{platform.system()} {platform.release()}",
                        "grade on Linux (or a container, or WSL 2), or with --no-isolation your own work")  # fmt: skip
     if not system.LINUX:
         return [linux]
     version = landlock.abi()
-    pids = _answers("from autograder.isolation.confine import separate_pids; print(separate_pids())") == "True"
+    pids = separates_pids()
     return [
         linux,
         Capability("processor", system.MACHINE is not None, platform.machine(),
@@ -74,7 +82,9 @@ def capabilities() -> list[Capability]:
 
 def available() -> None:
     """Raise IsolationUnavailable, with what to do, unless this machine has all that the confinement stands on."""
-    lacks = [f"{lack.name} ({lack.detail}): {lack.advice}" for lack in capabilities() if not lack.present
+    # a process is started to find out about namespaces, and only where something depends on them
+    looked_at = _capabilities(lambda: landlock.abi() < landlock.SIGNALS_ABI and _separates_pids())
+    lacks = [f"{lack.name} ({lack.detail}): {lack.advice}" for lack in looked_at if not lack.present
              and lack.name != "process-id namespaces"]  # fmt: skip
     if lacks:
         raise IsolationUnavailable("student code cannot be confined on this machine.\n" + "\n".join(lacks))
@@ -139,6 +149,7 @@ def _answer_of(process: subprocess.Popen[str]) -> str:
 
 def run_probes() -> None:
     """The body of the self-test, in a process of its own: prints a JSON list of probes."""
+    seccomp.prepare()
     system.prctl(system.PR_SET_CHILD_SUBREAPER, 1)  # what a supervisor forgot would turn up here
     base = Path(tempfile.mkdtemp(prefix="ag-"))
     try:

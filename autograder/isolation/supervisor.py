@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import selectors
 import signal
 import socket
@@ -191,7 +192,7 @@ class _Watch:
             if time.monotonic() >= look_at:
                 reason = reason or self._overuse()
                 look_at = time.monotonic() + (_LOOK_EVERY if self.processes < _MANY else _LOOK_OFTEN)
-        status = kill_all(self.child)
+        status = kill_namespace(self.child, ended) if self.separate else kill_all(self.child)
         self._read_log()
         fault = ""
         if not reason and os.waitstatus_to_exitcode(status) == -signal.SIGKILL:
@@ -252,6 +253,17 @@ class _Watch:
         if holdings.disk(self.folders, bound) + held.disk > bound:
             return f"it wrote more than {policy.disk_bytes >> 20} MB to disk"
         return ""
+
+
+def kill_namespace(child: int, ended: int) -> int:
+    """Kill the first process of a namespace, and with it all others there; its wait status.
+
+    ended: its pidfd, which becomes readable when none of them is left: the system ends the others first.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    select.select([ended], [], [], _GIVE_UP_AFTER)
+    return os.waitpid(child, os.WNOHANG)[1]
 
 
 def kill_all(child: int) -> int:

@@ -11,8 +11,11 @@ from autograder.model.verdict import CellVerdict
 
 #: ``named``: feedback names a mistake of the catalogue. ``property``: it says in words what is wrong. ``values``: it
 #: says that numbers or texts differ. ``crashed``: the code stopped. ``accepted``: by the author, with a reason.
-#: ``message``: only the words of an error are changed. ``looks``: only how a picture looks.
-Kind = Literal["named", "property", "values", "crashed", "survivor", "equivalent", "message", "looks", "accepted"]
+#: ``message``: only the words of an error are changed. ``looks``: only how a picture looks. ``passed``: no graded cell
+#: took points, and nothing is proven yet.
+Kind = Literal[
+    "named", "property", "values", "crashed", "passed", "survivor", "equivalent", "message", "looks", "accepted"
+]
 REJECTED: tuple[Kind, ...] = ("named", "property", "values", "crashed")
 
 #: How the judge's messages begin or go on where numbers are all that is compared (``autograder.exercise.compare``).
@@ -20,6 +23,7 @@ VALUES = ("the values are not (", "differ from what was expected", "the text dif
 #: How the judge's messages begin where a cell did not come to its end (``autograder.pipeline.judge``).
 CRASHED = ("Your code stopped with", "Your code took too long", "Your code ended the Python process",
            "A name is missing", "This part was not reached", "No answer came from your code")  # fmt: skip
+MAX_VISIBLE = 300  # characters of a visible check's words that are kept
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,15 @@ class Outcome:
     """What became of one mutant.
 
     exercise: the graded cell that took points first. said: what feedback says there; of a survivor or an equivalent
-    one, what was compared. mistakes: ids of the mistakes that feedback names. visible: the visible check refuses it.
+    one, what was compared. mistakes: ids of the mistakes that feedback names. visible: what the visible check of that
+    cell says against it (where no cell took points: of the first cell whose check refuses it); empty where it passes.
     """
 
     kind: Kind
     exercise: str = ""
     said: str = ""
     mistakes: tuple[str, ...] = ()
-    visible: bool = False
+    visible: str = ""
     seconds: float = 0.0
     lost: dict[str, float] = field(default_factory=dict)
 
@@ -46,14 +51,15 @@ class Outcome:
         return cls(**{**stored, "mistakes": tuple(stored["mistakes"])})
 
 
-def rejection(tried: Tried, graded: bool, seconds: float) -> Outcome | None:
-    """The outcome where a graded cell took points; None where none did.
+def graded_outcome(tried: Tried, graded: bool, seconds: float) -> Outcome:
+    """The outcome of the graded cells: rejected by the first that took points, or ``passed``.
 
     graded: False for an exercise without points: there it counts that a cell does not pass.
     """
     lost = [verdict for verdict in tried.verdicts.values() if _took(verdict, graded)]
     if not lost:
-        return None
+        refused = next((said for said in tried.visible.values() if said), "")
+        return Outcome("passed", visible=_short(refused), seconds=round(seconds, 2))
     failed = [check for verdict in lost for check in verdict.checks if not check.passed]
     mistakes = tuple(dict.fromkeys(check.mistake for check in failed if check.mistake))
     named = next((check.message for check in failed if check.mistake), "")
@@ -61,8 +67,12 @@ def rejection(tried: Tried, graded: bool, seconds: float) -> Outcome | None:
     kind: Kind = "named" if mistakes else kind_of(messages)
     points = {verdict.cell: verdict.max_points - (verdict.points or 0.0) for verdict in lost}
     said = named or (messages[0] if messages else lost[0].status)
-    seen = any(tried.visible.values())
+    seen = _short(tried.visible.get(lost[0].cell, ""))
     return Outcome(kind, lost[0].cell, said, mistakes, seen, round(seconds, 2), points)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_VISIBLE else text[: MAX_VISIBLE - 1] + "…"
 
 
 def _took(verdict: CellVerdict, graded: bool) -> bool:

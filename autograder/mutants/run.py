@@ -8,6 +8,7 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.authoring.trial import Trials
@@ -15,7 +16,7 @@ from autograder.classroom.fingerprint import digest, machine_parts
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant
-from autograder.mutants.outcome import Outcome, rejection
+from autograder.mutants.outcome import Outcome, graded_outcome
 from autograder.mutants.parts import SolutionPart
 
 #: Told how many mutants are done, and of how many.
@@ -29,10 +30,10 @@ _trials: Trials | None = None
 
 def tried(
     course: Course, assignment: Assignment, chosen: Sequence[Mutant], workers: int, progress: Progress
-) -> dict[str, Outcome | None]:
-    """id -> outcome; None where no cell took points. What was tried before in this very state is not tried again."""
+) -> dict[str, Outcome]:
+    """id -> outcome, rejected or ``passed``. What was tried before in this very state is not tried again."""
     kept = KeptOutcomes(course, assignment)
-    found = {mutant.id: kept.read(mutant) for mutant in chosen if kept.has(mutant)}
+    found = {mutant.id: outcome for mutant in chosen if (outcome := kept.read(mutant)) is not None}
     progress(len(found), len(chosen))
     missing = [mutant for mutant in chosen if mutant.id not in found]
     for mutant, outcome in _in_processes(course, assignment, missing, workers):
@@ -44,7 +45,7 @@ def tried(
 
 def _in_processes(
     course: Course, assignment: Assignment, missing: Sequence[Mutant], workers: int
-) -> Iterator[tuple[Mutant, Outcome | None]]:
+) -> Iterator[tuple[Mutant, Outcome]]:
     if not missing:
         return
     if workers <= 1:
@@ -69,21 +70,20 @@ def _open(root: Path, name: str) -> None:
     _trials = Trials(Assignment.unreleased(Course(root), name))
 
 
-def _try_one(mutant: Mutant) -> Outcome | None:
+def _try_one(mutant: Mutant) -> Outcome:
     assert _trials is not None, "the process was not opened"
     return try_one(_trials, mutant)
 
 
-def try_one(trials: Trials, mutant: Mutant) -> Outcome | None:
-    """The outcome where a graded cell took points: first those that look at this part, then those that build on it."""
+def try_one(trials: Trials, mutant: Mutant) -> Outcome:
+    """Grade the cells that look at this part and, where none of them takes points, those that build on it."""
     started = time.perf_counter()
     texts, part = {mutant.part.place: mutant.text}, mutant.part
-    for cells in (part.exercises, part.others):
-        if cells:
-            outcome = rejection(trials.run(texts, only=cells), part.graded, time.perf_counter() - started)
-            if outcome is not None:
-                return outcome
-    return None
+    own = graded_outcome(trials.run(texts, only=part.exercises), part.graded, time.perf_counter() - started)
+    if own.kind != "passed" or not part.others:
+        return own
+    other = graded_outcome(trials.run(texts, only=part.others), part.graded, time.perf_counter() - started)
+    return replace(other, visible=own.visible) if own.visible and other.kind == "passed" else other
 
 
 class KeptOutcomes:
@@ -107,16 +107,13 @@ class KeptOutcomes:
                     stored = json.loads(line)
                     self._known[stored["key"]] = stored["outcome"]
 
-    def has(self, mutant: Mutant) -> bool:
-        return self._key(mutant) in self._known
-
     def read(self, mutant: Mutant) -> Outcome | None:
         stored = self._known.get(self._key(mutant))
-        return Outcome.of(stored) if stored is not None else None
+        return Outcome.of(stored) if stored else None
 
-    def add(self, mutant: Mutant, outcome: Outcome | None) -> None:
+    def add(self, mutant: Mutant, outcome: Outcome) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        stored = {"key": self._key(mutant), "id": mutant.id, "outcome": outcome.json() if outcome else None}
+        stored = {"key": self._key(mutant), "id": mutant.id, "outcome": outcome.json()}
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(stored) + "\n")
 

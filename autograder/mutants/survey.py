@@ -46,9 +46,9 @@ def survey(
     every = [mutant for part in found for mutant in mutants(part)]
     chosen = sample(every, most, seed) if most else every
     first = tried(course, assignment, chosen, workers, progress)
-    left = [mutant for mutant in chosen if first[mutant.id] is None]
-    outcomes = {name: outcome for name, outcome in first.items() if outcome is not None}
-    outcomes |= proven(course, assignment, left, workers, progress)
+    left = [mutant for mutant in chosen if first[mutant.id].kind == "passed"]
+    compared = proven(course, assignment, left, workers, progress)
+    outcomes = first | {name: replace(one, visible=first[name].visible) for name, one in compared.items()}
     reasons = {part: accepted(assignment, part) for part in found}
     for mutant in chosen:
         reason = reasons[mutant.part].get(mutant.id) or reasons[mutant.part].get(mutant.operator)

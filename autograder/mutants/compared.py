@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,31 +18,35 @@ from autograder.mutants.same import difference, shapes
 Namespace = dict[str, Any]
 
 
-def compare(ours: Namespace, theirs: Namespace, call: Call) -> Iterator[tuple[str, str]]:
-    """(mode, what differs or "") for every way of making the call. ours: the solution's names, theirs: the mutant's.
+@dataclass(frozen=True)
+class Expected:
+    """One way of making a call, and what the solution gives then: result, arguments afterwards, gradients, state."""
 
-    Yields nothing where the solution stops with an error.
-    """
+    call: Call
+    mode: str
+    found: dict[str, Any]
+
+
+def expected(ours: Namespace, call: Call) -> Iterator[Expected]:
+    """What the solution, whose names these are, gives for every way of making the call; nothing where it stops."""
     for mode in _modes(call):
-        try:
-            want = _ran(ours, call, mode, None)
-        except Exception:
-            continue
-        try:
-            got = _ran(theirs, call, mode, want.pop("state", None))
-        except _OtherState as error:
-            yield mode, str(error)
-            continue
-        except Exception as error:
-            yield mode, f"it stops with {type(error).__name__}: {str(error)[:120]}"
-            continue
-        got.pop("state", None)
-        yield (
-            mode,
-            difference(want["result"], got["result"])
-            or difference(want["after"], got["after"], "what was given, afterwards")
-            or difference(want["gradients"], got["gradients"], "the gradient"),
-        )
+        with contextlib.suppress(Exception):
+            yield Expected(call, mode, _ran(ours, call, mode, None))
+
+
+def compare(want: Expected, theirs: Namespace) -> str:
+    """What differs when the same call is made with the mutant's names; empty where nothing does."""
+    try:
+        got = _ran(theirs, want.call, want.mode, want.found.get("state"))
+    except _OtherState as error:
+        return str(error)
+    except Exception as error:
+        return f"it stops with {type(error).__name__}: {str(error)[:120]}"
+    return (
+        difference(want.found["result"], got["result"])
+        or difference(want.found["after"], got["after"], "what was given, afterwards")
+        or difference(want.found["gradients"], got["gradients"], "the gradient")
+    )
 
 
 class _OtherState(Exception):

@@ -17,18 +17,22 @@ import shutil
 import sys
 import tempfile
 import types
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.mutants.compared import Namespace, compare
+from autograder.mutants.compared import Expected, Namespace, compare, expected
 from autograder.mutants.recorded import Call, Recorder
 from autograder.mutants.same import difference
-from autograder.mutants.variations import described, variations
+from autograder.mutants.variations import described, shapes, variations
 
 #: Processor seconds for one version.
 MAX_SECONDS = 90
 #: Recorded calls of one function that are varied; the others are made again as they were.
 MAX_VARIED = 4
+#: Recorded calls of one function with the same shapes and sizes that are made again.
+MAX_ALIKE = 2
 
 
 class Bench:
@@ -103,18 +107,31 @@ def main(path: str) -> None:
         recorder = Recorder((task["place"] if bench.file else f"cell {task['place']}",), frozenset(task["classes"]))
         ours = bench.run(task["text"], answers, recorder)
         calls = [one for one in recorder.calls if not bench.file or _owner(one) in task["names"]]
+        wanted = [found for call in _varied(calls) for found in expected(ours, call)]
         for version in task["versions"]:
             said.write(
-                json.dumps({"id": version["id"], **_in_child(bench, version["text"], ours, calls, answers)}) + "\n"
+                json.dumps({"id": version["id"], **_in_child(bench, version["text"], ours, wanted, answers)}) + "\n"
             )
             said.flush()
+
+
+def _varied(calls: list[Call]) -> Iterator[Call]:
+    """The smaller calls first: few of each function with variations, the others as they were, few of the same sizes."""
+    known, alike = Counter[str](), Counter[str]()
+    for call in sorted(calls, key=lambda call: call.size):
+        known[call.name] += 1
+        alike[shapes(call)] += 1
+        if known[call.name] <= MAX_VARIED:
+            yield from variations(call)
+        elif alike[shapes(call)] <= MAX_ALIKE:
+            yield call
 
 
 def _owner(call: Call) -> str:
     return call.name.partition(".")[0]
 
 
-def _in_child(bench: Bench, text: str, ours: Namespace, calls: list[Call], answers: Path) -> dict[str, Any]:
+def _in_child(bench: Bench, text: str, ours: Namespace, wanted: list[Expected], answers: Path) -> dict[str, Any]:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -122,7 +139,7 @@ def _in_child(bench: Bench, text: str, ours: Namespace, calls: list[Call], answe
         resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
         own = Path(tempfile.mkdtemp(prefix="autograder-replay-"))
         try:
-            found = _compared(bench, text, ours, calls, answers, own)
+            found = _compared(bench, text, ours, wanted, answers, own)
         except BaseException as error:
             found = _different("its cell", f"it stops with {type(error).__name__}: {str(error)[:200]}", "")
         os.chdir("/")
@@ -145,7 +162,9 @@ def _different(at: str, differs: str, tried: str) -> dict[str, Any]:
     return {"same": False, "input": at, "differs": differs, "tried": tried}
 
 
-def _compared(bench: Bench, text: str, ours: Namespace, calls: list[Call], answers: Path, own: Path) -> dict[str, Any]:
+def _compared(
+    bench: Bench, text: str, ours: Namespace, wanted: list[Expected], answers: Path, own: Path
+) -> dict[str, Any]:
     theirs = bench.run(text, own)
     handed = sorted(path.relative_to(answers) for path in answers.rglob("*.safetensors"))
     for path in handed:
@@ -153,23 +172,17 @@ def _compared(bench: Bench, text: str, ours: Namespace, calls: list[Call], answe
             return _different(f"freshly drawn case {path.stem} of {path.parent.name}", differs, "")
     if not bench.file and (differs := _of_variables(bench, ours, theirs)):
         return _different("a variable of the cell", differs, "")
-    looks, made, kinds = "", 0, dict[str, None]()
-    known: dict[str, int] = {}
-    for call in sorted(calls, key=lambda call: call.size):
-        known[call.name] = known.get(call.name, 0) + 1
-        for other in variations(call) if known[call.name] <= MAX_VARIED else [call]:
-            for mode, differs in compare(ours, theirs, other):
-                made += 1
-                kinds[_kind(other.source)] = None
-                if mode:
-                    kinds[mode] = None
-                if differs.endswith("the picture looks different"):
-                    looks = differs
-                elif differs:
-                    return _different(described(other) + (f" [{mode}]" if mode else ""), differs, "")
-    if not made and not handed:
+    looks = ""
+    for want in wanted:
+        differs = compare(want, theirs)
+        if differs.endswith("the picture looks different"):
+            looks = differs
+        elif differs:
+            return _different(described(want.call) + (f" [{want.mode}]" if want.mode else ""), differs, "")
+    if not wanted and not handed:
         return _different("nothing", "no call of the solution could be made again", "")
-    tried = f"{len(handed)} freshly drawn cases; {made} calls: {', '.join(kinds)}"
+    kinds = dict.fromkeys(kind for want in wanted for kind in (_kind(want.call.source), want.mode) if kind)
+    tried = f"{len(handed)} freshly drawn cases; {len(wanted)} calls: {', '.join(kinds)}"
     return {"same": True, "input": "", "differs": looks, "tried": tried}
 
 

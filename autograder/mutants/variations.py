@@ -134,6 +134,15 @@ def described(call: Call) -> str:
     return inner + ("" if call.source == "as called" else f" [{call.source}]")
 
 
+def shapes(call: Call) -> str:
+    """The function, the shapes of all arrays that it is given, and the other values."""
+
+    def short(leaf: Any) -> Any:
+        return f"{tuple(leaf.shape)} {leaf.dtype}" if _is_array(leaf) else leaf
+
+    return f"{call.name} {_mapped((call.arguments, call.made), short)}"
+
+
 def _words(given: dict[str, Any] | None) -> str:
     return ", ".join(f"{name}={_word(value)}" for name, value in (given or {}).items())
 

@@ -59,9 +59,10 @@ def run(
     output.document({"assignments": [_document(name, found) for name, found in done.items()]})
     if table:
         _write(course, done, table)
-    left = [name for name, found in done.items() if found.survivors or found.stale]
+    left = [name for name, found in done.items() if found.survivors or found.refused or found.stale]
     if left:
         output.problem(
+            "A visible check that refuses what gets full points must accept it, or its exercise must take points. "
             "A survivor gets full points though it is wrong. Draw a case that tells it apart, or compare more, "
             "in its exercise's oracle.py; or say in its answers.py why it may pass: ACCEPTED = {id: reason}. "
             f"Then run 'autograder mutants {' '.join(left)}' again."
@@ -82,6 +83,9 @@ def _one(output: Output, course: Course, name: str, exercise: str, most: int, se
         output.problem("".join(f"      {line}\n" for line in mutant.diff().splitlines()) + f"      {outcome.said}")
     if len(found.survivors) > MAX_SHOWN:
         output.problem(f"  and {len(found.survivors) - MAX_SHOWN} more survivors (all of them with --json)")
+    for mutant, outcome in found.refused[:MAX_SHOWN]:
+        output.problem(f"  ✗ {mutant.id} ({mutant.part.label}): {mutant.description}")
+        output.problem(f"      full points, and the visible check says: {' '.join(outcome.visible.split())}")
     for unknown in found.stale:
         output.problem(
             f"  ✗ ACCEPTED names {unknown}, but there is no such mutant (any more): take it out of answers.py"

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from autograder.classroom.fingerprint import digest, library_places
 from autograder.model.assignment import Assignment
+from autograder.model.course_file import read_course_file
 from autograder.mutants.parts import parts
 from autograder.mutants.rows import COLUMNS, MutantRow, rows, told, total
 from autograder.mutants.run import trusted
 from autograder.mutants.survey import Survey
 
+#: Folders of the grader whose modules decide what becomes of a mutant, and those among them that do not.
+_JUDGING = ("exercise", "mutants")
+_PRINTING = ("page.py", "rows.py")
 _HEAD = """# What the checks reject
 
 Made by `make mutants`; not to be edited. A mutant is a solution with one small change: an axis, an operator, a
@@ -17,14 +23,32 @@ constant, a name, a dropped term, a skipped layer. The hidden tests graded each.
 points: *by name* where feedback names a known mistake, *in words* where it says what is wrong. What no exercise
 rejected was compared with the solution on freshly drawn cases and on variations of the recorded calls (other lengths,
 precision, larger and smaller numbers, training, gradients): it is *equivalent* where nothing differed. Some are
-*accepted* by the exercise's author, with a reason.
+*accepted* by the exercise's author, with a reason. The last two columns compare the visible check of the same cell:
+*rejected with ✓* where it passes and grading takes points, *full points with ✗* where it refuses what grading accepts.
 """
 
 
 def state(assignment: Assignment) -> str:
-    """Digest of an assignment's cells and files, and of its exercises' trusted modules and references."""
+    """Digest of what the table of an assignment's mutants depends on.
+
+    Its cells, files and exercises, the visible checks, the code that judges, and the code that makes mutants.
+    """
     names = sorted({name for part in parts(assignment) for name in (*part.exercises, *part.others)})
-    return trusted(assignment, names)
+    grader = Path(__file__).resolve().parents[1]
+    judging = [path for folder in _JUDGING for path in sorted((grader / folder).glob("*.py"))]
+    code = {path.name: digest(path.read_bytes()) for path in judging if path.name not in _PRINTING}
+    return digest(trusted(assignment, names), code, _visible_checks(assignment))
+
+
+def _visible_checks(assignment: Assignment) -> dict[str, str]:
+    """Of the course's library the modules in each folder named like the assignment, and those beside that folder."""
+    library = read_course_file(assignment.references.folder.parent).library
+    found = {}
+    for place in library_places(library) if library else ():
+        for own in sorted(place.rglob(assignment.name)) if place.is_dir() else ():
+            for path in sorted([*own.rglob("*.py"), *own.parent.glob("*.py")]):
+                found[str(path.relative_to(place))] = digest(path.read_bytes())
+    return found
 
 
 def page(found: Sequence[tuple[Assignment, Survey]]) -> str:
@@ -33,7 +57,8 @@ def page(found: Sequence[tuple[Assignment, Survey]]) -> str:
     everything = total([row for own in every for row in own])
     words = (
         f"\nIn all {everything.mutants:,} mutants: {everything.rejected:,} rejected, {everything.survivors} survivors. "
-        f"Of the rejected ones that ran to their end, {100 * told(everything):.0f} % are told what is wrong.\n"
+        f"Of the rejected ones that ran to their end, {100 * told(everything):.0f} % are told what is wrong. "
+        f"The visible check refuses {everything.refused} that get full points.\n"
     )
     return _HEAD + words + "".join(sections)
 

@@ -105,7 +105,8 @@ def main(path: str) -> None:
         answers = Path(scratch, "solution")
         answers.mkdir()
         recorder = Recorder((task["place"] if bench.file else f"cell {task['place']}",), frozenset(task["classes"]))
-        ours = bench.run(task["text"], answers, recorder)
+        ours = bench.run(task["text"], answers)
+        bench.run(task["text"], Path(tempfile.mkdtemp(dir=scratch)), recorder)  # recording changes what checks can see
         calls = [one for one in recorder.calls if not bench.file or _owner(one) in task["names"]]
         wanted = [found for call in _varied(calls) for found in expected(ours, call)]
         for version in task["versions"]:

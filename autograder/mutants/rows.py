@@ -17,7 +17,8 @@ EXCUSED = ("equivalent", "accepted", "message", "looks")
 class MutantRow:
     """What became of the mutants of one part. ``named`` to ``crashed`` together are the rejected ones.
 
-    other: those that change only an error's words or a picture's looks. seconds: spent on trying them.
+    other: those that change only an error's words or a picture's looks. ticked: rejected ones that the visible check of
+    the cell passes. refused: those that the visible check refuses though they get full points. seconds: of trying.
     """
 
     part: str
@@ -31,6 +32,8 @@ class MutantRow:
     equivalent: int
     accepted: int
     other: int
+    ticked: int
+    refused: int
     seconds: float
 
     @property
@@ -40,7 +43,7 @@ class MutantRow:
 
 
 COLUMNS = ("mutants", "rejected", "by name", "in words", "values differ", "crashed", "survivors", "equivalent",
-           "accepted", "words or looks")  # fmt: skip
+           "accepted", "words or looks", "rejected with ✓", "full points with ✗")  # fmt: skip
 
 
 def rows(chosen: Sequence[Mutant], outcomes: Mapping[str, Outcome]) -> list[MutantRow]:
@@ -63,6 +66,8 @@ def row(name: str, found: Sequence[Outcome]) -> MutantRow:
         equivalent=kinds["equivalent"],
         accepted=kinds["accepted"],
         other=kinds["message"] + kinds["looks"],
+        ticked=sum(one.kind in REJECTED and not one.visible for one in found),
+        refused=sum(one.kind not in REJECTED and bool(one.visible) for one in found),
         seconds=round(sum(outcome.seconds for outcome in found), 1),
     )
 

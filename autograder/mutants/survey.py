@@ -9,7 +9,7 @@ from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant, mutants, sample
-from autograder.mutants.outcome import Outcome
+from autograder.mutants.outcome import REJECTED, Outcome
 from autograder.mutants.parts import SolutionPart, parts
 from autograder.mutants.prove import proven
 from autograder.mutants.run import Progress, tried
@@ -27,6 +27,12 @@ class Survey:
     @property
     def survivors(self) -> list[tuple[Mutant, Outcome]]:
         return [(one, self.outcomes[one.id]) for one in self.chosen if self.outcomes[one.id].kind == "survivor"]
+
+    @property
+    def refused(self) -> list[tuple[Mutant, Outcome]]:
+        """Those that a visible check refuses though they get full points."""
+        found = [(one, self.outcomes[one.id]) for one in self.chosen]
+        return [(one, outcome) for one, outcome in found if outcome.kind not in REJECTED and outcome.visible]
 
 
 def survey(

@@ -88,6 +88,17 @@ def finite(name: str, what: str, got: Any, look: str = "") -> None:
         fail(name, f"{what} must be finite numbers.", f"{bad} of {array.size} are nan or inf.", look)
 
 
+def as_array(value: Any) -> Any:
+    """A list or tuple of numbers as an array, which is as right; anything else as it is."""
+    if not isinstance(value, list | tuple):
+        return value
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):  # rows of several lengths, or no numbers
+        return value
+    return array
+
+
 def close(got: Any, want: Any, atol: float = 1e-4) -> bool:
     """True where the shapes agree and every number differs by less than ``atol`` (nan never agrees)."""
     first, second = to_numpy(got), to_numpy(want)

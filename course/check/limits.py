@@ -14,7 +14,7 @@ from typing import Any
 
 from course.check.base import CheckFailed
 
-#: Seconds for a whole check. The slowest right answer takes a tenth of that.
+#: Seconds of work for a whole check. The slowest right answer takes a tenth of that.
 CHECK_SECONDS = 10.0
 #: Seconds of work for one of several ways to call a function, which take milliseconds.
 ATTEMPT_SECONDS = 2.0
@@ -112,12 +112,12 @@ def own_line(error: BaseException) -> str:
 
 
 def limited(check: Callable[..., Any]) -> Callable[..., Any]:
-    """The check, stopped after CHECK_SECONDS; an interrupt shows the line of the student's code, not of the check."""
+    """The check, stopped after CHECK_SECONDS of work; an interrupt shows the line of the student's code alone."""
 
     @wraps(check)
     def run(*arguments: Any, **named: Any) -> Any:
         try:
-            with time_limit(CHECK_SECONDS):
+            with time_limit(CHECK_SECONDS, cpu=True):
                 return check(*arguments, **named)
         except TookTooLong as late:
             where = f" {late.line}" if late.line else ""

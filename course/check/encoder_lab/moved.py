@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.check.base import close, fail, passed, running, same_shape
+from course.check.base import as_array, close, fail, passed, running, same_shape
 from course.check.modules import undisturbed
 
 
@@ -43,4 +43,4 @@ def moved(function: Any) -> None:
 
 def _run_moved(name: str, function: Any, original: Tensor, shuffled: Tensor, order: Tensor) -> Any:
     with running(name, "moved(original, shuffled, order)", "original and shuffled are (layers, tokens, dim)."):
-        return function(original.clone(), shuffled.clone(), order.clone())
+        return as_array(function(original.clone(), shuffled.clone(), order.clone()))

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from course.check.base import fail, passed, running, same_shape
+from course.check.base import as_array, fail, passed, running, same_shape
 from course.check.modules import undisturbed
 
 
@@ -22,7 +22,7 @@ def previous_token(function: Any) -> None:
     attentions[1] = 1 / n
     attentions[1, 2] = torch.eye(n)[[0, 0, 0, 2, 2]]  # one token back for queries 1 and 3 alone
     with running(name, "previous_token(attentions)", "Row i is query i; which column is the token before it?"):
-        weight = function(attentions)
+        weight = as_array(function(attentions))
     same_shape(name, "the weights", weight, (2, 3), "(layers, heads)", "One number for every layer and head.")
     if abs(float(weight[0, 1]) - 1) > 1e-6:
         fail(

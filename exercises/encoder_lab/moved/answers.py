@@ -13,6 +13,7 @@ RIGHT = right_functions(
         return (original - back).norm(dim=-1).mean(1)
         """,
         "inverse": "return (original - shuffled[:, order.argsort()]).pow(2).sum(-1).sqrt().mean(-1)",
+        "a list": "return (original[:, order] - shuffled).norm(dim=-1).mean(-1).tolist()",
         "linalg": "return torch.linalg.vector_norm(original[:, order] - shuffled, dim=2).mean(dim=1)",
         "loop": """
         places = list(enumerate(order.tolist()))
@@ -33,3 +34,5 @@ WRONG = wrong_functions(
     ("size of a number", f"{DIFFERENCE}.abs().mean((1, 2))", "moved-absolute"),
     ("over the layers", f"{DIFFERENCE}.norm(dim=-1).mean(0)", "moved-layers"),
 )
+
+ACCEPTED = {"moved-71edc23c": "A list of the same numbers is as right."}

@@ -11,6 +11,7 @@ RIGHT = right_functions(
         n = attentions.size(-1)
         return attentions[:, :, range(1, n), range(n - 1)].mean(-1)
         """,
+        "a list": "return attentions.diagonal(offset=-1, dim1=-2, dim2=-1).mean(-1).tolist()",
         "shifted": "return attentions[..., 1:, :-1].diagonal(dim1=-2, dim2=-1).mean(-1)",
         "loop": """
         n = attentions.size(-1)
@@ -35,3 +36,5 @@ WRONG = wrong_functions(
     ("over the layers", "attentions.diagonal(-1, -2, -1).mean((-1, 0))", "previous-layers"),
     body="n = attentions.size(-1)\nreturn {code}",
 )
+
+ACCEPTED = {"previous_token-7728b17e": "A list of the same numbers is as right."}

@@ -10,6 +10,7 @@ RIGHT = right_functions(
         "einsum": "return torch.einsum('d,td->td', query, keys) / len(query) ** 0.5",
         "query scaled": "return keys * (query / math.sqrt(query.numel()))",
         "loop": "return torch.stack([query * key / math.sqrt(len(key)) for key in keys])",
+        "a list": "return (query * keys / math.sqrt(query.size(-1))).tolist()",
         "diagonal": "return keys @ torch.diag(query) / query.size(0) ** 0.5",
     },
 )
@@ -24,3 +25,5 @@ WRONG = wrong_functions(
     ("transposed", "(query * keys / math.sqrt(len(query))).T", "product-turned"),
     ("no sign", "(query * keys).abs() / math.sqrt(len(query))", "product-absolute"),
 )
+
+ACCEPTED = {"products-66d2fd5c": "A list of the same numbers is as right."}

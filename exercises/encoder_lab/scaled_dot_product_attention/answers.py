@@ -76,3 +76,5 @@ WRONG = [
         mistake="M2",
     ),
 ]
+
+ACCEPTED = {"detach": "Nothing is trained with the notebook's functions: what counts is the value."}

@@ -128,3 +128,16 @@ def test_the_token_of_a_students_server_opens_no_other(hub: Hub, term: Term) -> 
     }
     assert codes.pop("user/ada/api/contents") == "200"
     assert set(codes.values()) <= {"401", "403", "404"}, codes
+
+
+def test_what_a_student_hands_in_by_anothers_name_is_not_taken(hub: Hub, term: Term) -> None:
+    before = hub.machine.run("find", f"{COURSE}/submitted", "-type", "f", "-exec", "sha256sum", "{}", "+")
+    forged = f"{INBOUND}/bob+signals+2030-01-01 00:00:00 UTC+forged"
+    hub.machine.shell(f"cp -r ~/signals '{forged}'; rm -r '{forged}/feedback'; chmod -R a+rX '{forged}'", "ada")
+    said = hub.machine.shell(
+        "autograder collect signals --from exchange --yes 2>&1 || echo ended with $?", INSTRUCTOR, COURSE
+    )
+    hub.machine.run("rm", "-r", forged, user="ada")
+    assert "belongs to ada, not to bob" in said and "ended with 1" in said
+    assert "the latter counts" in said, "the forged time of bob's own submission"
+    assert hub.machine.run("find", f"{COURSE}/submitted", "-type", "f", "-exec", "sha256sum", "{}", "+") == before

@@ -112,6 +112,13 @@ def test_a_deliverable_is_named_and_its_answer_left_out(tmp_path):
     assert answers_in(tmp_path / "source", "encoder_lab") == []
 
 
+def test_text_is_compressed_and_weights_are_not(packed):
+    with zipfile.ZipFile(packed) as archive:
+        how = {member.filename: member.compress_type for member in archive.infolist()}
+    assert how["course/checkpoints/mini/model.safetensors"] == zipfile.ZIP_STORED
+    assert how["course/checkpoints/mini/tokenizer.json"] == zipfile.ZIP_DEFLATED
+
+
 def test_the_same_bundle_has_the_same_bytes(packed, tmp_path):
     pack(tmp_path / "again.zip").close()
     assert (tmp_path / "again.zip").read_bytes() == packed.read_bytes()

@@ -101,7 +101,7 @@ def confined(attempt: Callable[[], None], write: tuple[Path, ...] = (), **bounds
         supervise(theirs, Policy(readable.read, tuple(map(str, write)), readable.listed, **bounds), attempt)
     theirs.close()
     process = Confined(ours)
-    ending = process.wait(30)
+    ending = process.wait(120)  # only a bound that is not kept lets it wait so long
     process.close()
     os.wait()
     assert ending is not None and not ending.fault, ending

@@ -51,7 +51,7 @@ def test_a_process_whose_first_thread_has_ended_is_counted_and_ended(
     def hold_alone() -> None:
         time.sleep(0.3)  # until the first thread has ended: what is filled before is seen with it
         held = hold(120)
-        time.sleep(20)
+        time.sleep(60)
         del held
 
     def attempt() -> None:
@@ -59,23 +59,25 @@ def test_a_process_whose_first_thread_has_ended_is_counted_and_ended(
             if os.fork() == 0:
                 threading.Thread(target=hold_alone).start()
                 end_this_thread()
-        time.sleep(20)
+        time.sleep(60)
 
     assert "MB of memory" in confined(attempt, memory_bytes=200 * MB).reason
 
 
 def test_children_that_are_small_together_and_grow_by_writing_to_what_they_inherited_are_stopped() -> None:
+    children = enough(60 * MB, 400 * MB)
+
     def attempt() -> None:
         inherited = hold(60)
-        for _ in range(30):
+        for _ in range(children):
             if os.fork() == 0:
                 time.sleep(1.5)  # time enough to be measured small
                 inherited[::4096] = b"x" * (len(inherited) // 4096)
-                time.sleep(20)
+                time.sleep(60)
                 os._exit(0)
-        time.sleep(20)
+        time.sleep(60)
 
-    assert "MB of memory" in confined(attempt, memory_bytes=400 * MB).reason
+    assert "MB of memory" in confined(attempt, memory_bytes=400 * MB, processes=200).reason
 
 
 def test_children_that_share_what_they_inherited_are_counted_once() -> None:
@@ -115,16 +117,18 @@ def test_a_process_that_has_ended_since_it_was_seen_holds_nothing() -> None:
 
 
 def test_a_shared_mapping_that_no_process_looks_at_is_memory() -> None:
+    doublings = max(2, (enough(60 * MB, 256 * MB) // 3).bit_length())
+
     def attempt() -> None:
         kept = []
-        for _ in range(2):  # processes, as one may not have that much mapped
+        for _ in range(doublings):  # processes, as one may not have that much mapped
             os.fork()
         for _ in range(3):
             shared = mmap.mmap(-1, 60 * MB)
             shared[:] = bytes(len(shared))
             shared.madvise(mmap.MADV_DONTNEED)
             kept.append(shared)
-        time.sleep(25)
+        time.sleep(60)
 
     assert "MB of memory" in confined(attempt, memory_bytes=256 * MB).reason
 
@@ -152,19 +156,23 @@ def test_the_reserve_of_huge_pages_is_out_of_reach() -> None:
 
 
 def test_what_lies_in_the_buffers_of_sockets_is_memory() -> None:
+    # a socket counts as what its buffer may hold
+    children = enough(200 * int(Path("/proc/sys/net/core/wmem_default").read_text()), 128 * MB)
+
     def attempt() -> None:
         kept = []
-        for _ in range(8):
+        for _ in range(children):
             if os.fork() == 0:
                 for _ in range(100):
                     ours, theirs = socket.socketpair()
                     ours.setblocking(False)
                     ours.send(bytes(150_000))
                     kept.append((ours, theirs))
-                time.sleep(20)
-        time.sleep(20)
+                time.sleep(60)
+                os._exit(0)
+        time.sleep(60)
 
-    assert "MB of memory" in confined(attempt, memory_bytes=128 * MB).reason
+    assert "MB of memory" in confined(attempt, memory_bytes=128 * MB, processes=200).reason
 
 
 def test_a_deleted_file_that_lives_on_in_a_mapping_is_disk(tmp_path: Path) -> None:

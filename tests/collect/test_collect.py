@@ -189,6 +189,7 @@ def test_a_folder_is_no_zip_of_canvas(released, tmp_path):
         make_plan(Assignment.open(released, SHEET), tmp_path, tmp_path / "aside", "canvas", {})
 
 
+@pytest.mark.slow
 def test_the_guides_commands_run_as_written(course, tmp_path):
     text = (ROOT / "docs" / "collecting.md").read_text(encoding="utf-8")
     packed(course.root / "submissions.zip", {f"lovelaceada_101_9001_{ONE}": b"1"})

@@ -25,8 +25,8 @@ def neuron_view(queries: Any, keys: Any, tokens: Sequence[str], head: int, query
     head: which head
     query: position of the token that asks
 
-    Columns of the picture: the query (the same in each row), the keys, their product in each dimension, and
-    the product summed over the dimensions.
+    Columns of the picture: the query (the same in each row), the keys, their product in each dimension divided by
+    the root of dim_per_head, and these products summed over the dimensions: the scores that the softmax gets.
     Raises CourseError where the shapes do not fit, or there is no such head or position.
     """
     axes_names = ("heads", "tokens", "dim_per_head")
@@ -38,7 +38,7 @@ def neuron_view(queries: Any, keys: Any, tokens: Sequence[str], head: int, query
         if not 0 <= value < limit:
             raise CourseError(f"{name} must lie between 0 and {limit - 1}, but is {value}.")
     asked, answering = q[head, query], k[head]
-    product = asked * answering
+    product = asked * answering / np.sqrt(len(asked))
     height = 0.17 * len(labels) + 1.2
     # margins in inches: a layout engine would take longer than the drawing
     margins = {"left": 1.0 / WIDTH, "right": 0.99, "bottom": 0.45 / height, "top": 1 - 0.55 / height, "wspace": 0.06}
@@ -48,11 +48,11 @@ def neuron_view(queries: Any, keys: Any, tokens: Sequence[str], head: int, query
     plt.close(figure)  # shown as the value of its cell, and not a second time by pyplot
     _stripes(left, np.broadcast_to(asked, answering.shape), f"query of “{labels[query]}”")
     _stripes(middle, answering, "keys")
-    _stripes(right, product, "query × key")
+    _stripes(right, product, f"query × key / √{len(asked)}")
     sums = product.sum(axis=1)
     total.barh(range(len(labels)), sums, color=["#542788" if value >= 0 else "#b35806" for value in sums])
     total.axvline(0.0, color="black", linewidth=0.8)
-    total.set_title("sum", fontsize=9)
+    total.set_title("score", fontsize=9)
     total.tick_params(labelsize=8)
     left.set_yticks(range(len(labels)), labels, fontsize=8)
     left.set_ylabel("key", fontsize=9)

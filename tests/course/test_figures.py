@@ -109,13 +109,13 @@ def test_wrong_shapes_are_refused_in_one_line(weights: torch.Tensor, tokens: lis
     assert "\n" not in str(error.value)
 
 
-def test_the_neuron_view_shows_the_product_and_its_sum() -> None:
+def test_the_neuron_view_shows_the_products_and_their_sum_the_scaled_score() -> None:
     queries, keys = torch.randn(3, 5, 4), torch.randn(3, 5, 4)
     figure = figures.neuron_view(queries, keys, TOKENS, head=1, query=2)
     *_, product, total = figure.axes
-    np.testing.assert_allclose(np.asarray(product.images[0].get_array()), queries[1, 2] * keys[1], rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(product.images[0].get_array()), queries[1, 2] * keys[1] / 2, rtol=1e-6)
     lengths = [bar.get_width() for bar in total.patches]  # type: ignore[attr-defined]
-    np.testing.assert_allclose(lengths, keys[1] @ queries[1, 2], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(lengths, keys[1] @ queries[1, 2] / 2, rtol=1e-4, atol=1e-5)
     assert "film" in figure.get_suptitle()
 
 

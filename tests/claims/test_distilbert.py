@@ -1,0 +1,85 @@
+"""The numbers in the texts of ``distilbert`` are those of the models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from course import Config, parts, pretrained
+from course.tokenizer import encode, load_tokenizer
+from tests.claims.texts import numbers, printed_numbers, run, says
+
+SENTENCE = "This was one of the best movies I have ever seen."
+BLOCK, MODEL, FIGURES = (
+    f"distilbert/{name}" for name in ("2_attention_block", "3_model_assembly", "4_attention_visualization")
+)
+
+
+def test_tokens_of_the_first_notebook() -> None:
+    ids = load_tokenizer()(SENTENCE)["input_ids"]
+    says("distilbert/1_embedding", "tokens-notice", "Eleven words and a full stop, but 14 ids")
+    assert len(SENTENCE.split()) == 11 and len(ids) == 14
+    cls, sep = numbers("distilbert/1_embedding", "tokens-notice", "put `[CLS]` (#) in front and `[SEP]` (#)")
+    assert (ids[0], ids[-1]) == (cls, sep)
+    assert numbers("distilbert/1_embedding", "tokens", "fixed list of # entries") == [load_tokenizer().vocab_size]
+
+
+@pytest.fixture(scope="module")
+def in_the_block() -> dict[str, Any]:
+    config = Config.distilbert()
+    torch.manual_seed(0)
+    embeddings = parts.ReadyEmbeddings(config)(encode(SENTENCE, config)["input_ids"])
+    return {"torch": torch, "parts": parts, "config": config, "embeddings": embeddings}
+
+
+def test_without_the_division_one_key_takes_more_than_half_of_the_weight(in_the_block: dict[str, Any]) -> None:
+    says(BLOCK, "scaling-block-notice", "Without the division one key takes more than half of the weight")
+    _, divided, _, undivided = printed_numbers(run(BLOCK, "scaling-block", given=in_the_block))
+    assert divided < 0.15 and undivided > 0.5
+
+
+def test_the_feed_forward_network_has_the_share_of_weights_that_a_cell_computes(in_the_block: dict[str, Any]) -> None:
+    whole, percent = printed_numbers(run(BLOCK, "block-weights", given=in_the_block))
+    block = parts.ReadyAttentionBlock(in_the_block["config"])
+    network = sum(p.numel() for layer in (block.lin1, block.lin2) for p in layer.parameters())
+    assert whole == sum(p.numel() for p in block.parameters())
+    assert percent == round(100 * network / whole)
+
+
+def test_the_real_model_has_as_many_weights_as_the_text_says() -> None:
+    millions, megabytes = numbers(
+        MODEL, "predict-notice", "twice the length and # million weights in all; its file has # MB"
+    )
+    with torch.device("meta"):
+        model = parts.ReadyClassifier(Config.distilbert())
+    weights = sum(p.numel() for p in model.parameters())
+    assert round(weights / 1e6) == millions and round(4 * weights / 1e6) == megabytes
+    assert Config.distilbert().dim == 2 * pretrained.config_of("mini").dim
+
+
+@pytest.fixture(scope="module")
+def maps() -> torch.Tensor:
+    """(layers, queries, keys): averaged over the heads."""
+    config = pretrained.config_of("mini")
+    model = pretrained.load_into(parts.ReadyClassifier(config), "mini").eval()
+    with torch.no_grad():
+        model(encode(SENTENCE, config)["input_ids"])
+    return torch.cat([model.attention_probs[layer] for layer in range(config.n_layers)]).mean(1)
+
+
+def test_there_are_as_many_weights_as_the_text_multiplies(maps: torch.Tensor) -> None:
+    layers, heads, queries, keys, product = numbers(FIGURES, "look-notice", "# × # × # × # = #")
+    assert layers * heads * queries * keys == product
+    assert maps.shape == (layers, queries, keys)
+
+
+def test_what_the_text_sees_in_the_figure_is_there(maps: torch.Tensor) -> None:
+    tokens = load_tokenizer().tokenize(SENTENCE, add_special_tokens=True)
+    says(FIGURES, "figure-notice", "Here it is `[CLS]`")
+    assert maps.mean((0, 1)).argmax() == tokens.index("[CLS]")
+    says(FIGURES, "figure-notice", "each token attends to the one before it")
+    assert (maps[0, 1:].argmax(-1) == torch.arange(13)).float().mean() > 0.5
+    says(FIGURES, "figure-notice", "It looks at `best`")
+    assert maps[-1, 0].argmax() == tokens.index("best")

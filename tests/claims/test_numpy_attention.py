@@ -1,0 +1,57 @@
+"""The numbers in the texts of ``numpy_attention`` are those of its arrays and of the arithmetic beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import course
+from tests.claims.texts import numbers, printed_numbers, run, says
+
+DATA = Path(course.__file__).parent / "data" / "numpy_attention"
+ATTENTION, FINETUNING = "numpy_attention/1_attention", "numpy_attention/2_finetuning"
+
+
+def self_attention(x, W_q, W_k, W_v, W_o):
+    scores = (x @ W_q) @ (x @ W_k).T / np.sqrt(W_q.shape[1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ (x @ W_v) @ W_o
+
+
+def test_saturated_attention_is_saturated_and_that_of_the_assignment_is_not() -> None:
+    x, W_q, W_k = (np.load(DATA / f"{name}.npy") for name in ("x", "W_q", "W_k"))
+    given = {"np": np, "x": x, "W_q": W_q, "W_k": W_k, "see_through": np.linalg.pinv(x),
+             "apply_self_attention": self_attention}  # fmt: skip
+    given["weights"] = self_attention(x, W_q, W_k, given["see_through"], np.eye(32))
+    printed = run(ATTENTION, "saturated", given=given)
+    here, saturated = (printed_numbers(line)[-1] for line in printed.splitlines())
+    says(ATTENTION, "see-through-notice", "a single token would get almost all of the weight")
+    assert saturated > 0.97 and here < 0.5
+    assert numbers(ATTENTION, "see-through-notice", "the scores would be # times as large") == [16 * 16]
+
+
+def test_the_weights_are_drawn_with_the_variance_that_the_text_says() -> None:
+    says(ATTENTION, "see-through-notice", "drawn with variance 1 / d_model")
+    for name in ("W_q", "W_k", "W_v"):
+        assert 0.9 < np.load(DATA / f"{name}.npy").var() * 256 < 1.1
+
+
+def test_attention_has_six_matrix_products() -> None:
+    says(ATTENTION, "title", "It takes six matrix products and a softmax")
+    products = []
+
+    class Counted(np.ndarray):
+        def __matmul__(self, other):
+            products.append(1)
+            return np.asarray(self).__matmul__(np.asarray(other)).view(Counted)
+
+    arrays = (np.load(DATA / f"{name}.npy").view(Counted) for name in ("x", "W_q", "W_k", "W_v", "W_o"))
+    self_attention(*arrays)
+    assert len(products) == 6
+
+
+def test_fine_tuning_takes_as_many_steps_as_the_closing_says() -> None:
+    headlines, steps, _ = printed_numbers(run(FINETUNING, "steps", given={}))
+    assert numbers(FINETUNING, "walk-through", "80 % of them (#) to learn from") == [headlines]
+    assert numbers(FINETUNING, "closing", "which is # steps here") == [steps]

@@ -1,0 +1,116 @@
+"""The numbers in the texts of ``transformer_tutorial`` follow from its data and its checkpoint."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+
+from course import masked_words
+from course.parts import ReadyClassifier
+from course.pretrained import config_of, load_into
+from course.reviews import load_reviews
+from course.tokenizer import load_tokenizer
+from tests.claims.texts import numbers, printed_numbers, run, says
+
+BLOCK, TRAINING, BIAS = (f"transformer_tutorial/{name}" for name in ("2_transformer_block", "3_training", "4_bias"))
+
+
+@pytest.fixture(scope="module")
+def gaps() -> dict[str, Any]:
+    """The notebook's own cells, run: ``pairs``, ``controls`` and ``compare``."""
+    names = {"torch": torch, "load_into": load_into, "ReadyClassifier": ReadyClassifier, "config_of": config_of,
+             "load_tokenizer": load_tokenizer, "masked_words": masked_words}  # fmt: skip
+    names["tutorial_plots"] = type("Plots", (), {"gaps": staticmethod(lambda *given: None)})
+    run(BIAS, "sentiment-model", "sentiment-pairs", "sentiment-controls", "sentiment-gaps", given=names)
+    return names
+
+
+def gap(names: dict[str, Any], part: str) -> float:
+    found = [sentence for sentence in (*names["pairs"], *names["controls"]) if part in sentence]
+    assert len(found) == 1, part
+    _, one, other = names["compare"](found[0])
+    return abs(one - other)
+
+
+@pytest.mark.parametrize(
+    ("people", "things"), [("young people", "young trees"), ("young man", "young horse"), ("The family", "The piano")]
+)
+def test_the_same_words_make_as_large_a_gap_without_people(gaps: dict[str, Any], people: str, things: str) -> None:
+    says(BIAS, "gaps-notice", "are **just as large, or larger**")
+    assert gap(gaps, things) > 0.95 * gap(gaps, people)
+
+
+def test_words_that_should_not_matter_make_the_gap_that_the_text_says(gaps: dict[str, Any]) -> None:
+    (least,) = numbers(BIAS, "gaps-notice", "red or blue, seven or eight makes a gap of more than # for no reason")
+    assert min(gap(gaps, "red/blue"), gap(gaps, "seven/eight")) > least > gap(gaps, "The doctor picked up his/her bag")
+
+
+def test_the_table_beside_the_figure_prints_the_same_gaps(gaps: dict[str, Any]) -> None:
+    rows = [printed_numbers(line) for line in run(BIAS, "gaps-table", given=gaps).splitlines()]
+    assert rows == [
+        [round(gap(gaps, people), 3), round(gap(gaps, things), 3)]
+        for people, things in (("young man", "young horse"), ("The family", "The piano"))
+    ]
+
+
+def test_coin_tosses() -> None:
+    printed = run(TRAINING, "luck-exact", given={})
+    _, one_in, _, one_in_many = printed_numbers(printed)
+    says(TRAINING, "luck-notice", "Among a thousand coin-tossers, about one scores more than 55 %.")
+    assert 500 < one_in < 2000
+    says(TRAINING, "luck-notice", "More than 60 % is reached by fewer than one in a billion")
+    assert one_in_many > 1e9
+    tosses, percent = numbers(TRAINING, "chance", "For n = # that is # %")
+    assert round(100 * math.sqrt(0.25 / tosses), 1) == percent
+
+
+def test_the_data_are_as_many_as_the_texts_say() -> None:
+    reviews = load_reviews()
+    for cell_id, sentence in (("title", "on # sentences from film reviews"), ("curves-notice", "With # sentences")):
+        assert numbers(TRAINING, cell_id, sentence) == [len(reviews.train)]
+    assert len(reviews.test) == 1000
+    assert abs(sum(reviews.test.labels) / 1000 - 0.5) < 0.01
+    says(TRAINING, "curves-notice", "and a million weights")
+    assert 0.9e6 < 32 * load_tokenizer().vocab_size < 1.1e6  # most of the weights are word vectors
+
+
+def test_counting_words_does_about_as_well_as_the_trained_model() -> None:
+    """Naive Bayes: words without any order, as the note on luck says."""
+    says(TRAINING, "luck-notice", "a model that only averages word vectors can score about as well")
+    reviews = load_reviews()
+    counts: dict[int, Counter[str]] = {0: Counter(), 1: Counter()}
+    for text, label in zip(reviews.train.texts, reviews.train.labels, strict=True):
+        counts[label].update(set(text.split()))
+    totals = {label: sum(words.values()) for label, words in counts.items()}
+
+    def weight(word: str) -> float:
+        return math.log((counts[1][word] + 1) / totals[1]) - math.log((counts[0][word] + 1) / totals[0])
+
+    hits = sum(
+        (sum(map(weight, set(text.split()))) > 0) == label
+        for text, label in zip(reviews.test.texts, reviews.test.labels, strict=True)
+    )
+    assert hits / len(reviews.test) > 0.73
+
+
+def test_each_hand_turns_by_a_fixed_angle_of_its_own() -> None:
+    says(BLOCK, "positions-notice", "turns each hand by a fixed angle of its own")
+    angle = torch.arange(60)[:, None] / 10000 ** (torch.arange(0, 32, 2) / 32)
+    steps = angle[2:] - angle[:-2]
+    assert torch.allclose(steps, steps[:1].expand_as(steps), atol=1e-5)
+    assert len(set(steps[0].tolist())) == 16
+
+
+def test_a_block_needs_more_multiplications_than_a_recurrent_step_for_any_length() -> None:
+    says(BLOCK, "think-complexity", "so a whole Transformer block needs more than one recurrent step for any n")
+    p = 500
+    for n in (1, 30, 1000):
+        assert n * (4 * p * p + 4 * p * p) + 2 * n * n * p > n * 2 * p * p
+
+
+def test_berts_size() -> None:
+    assert numbers(BIAS, "demo-masked", "It is # MB large") == [round(masked_words.BERT.size / 1e6)]

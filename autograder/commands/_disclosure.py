@@ -1,8 +1,8 @@
-"""The two options that hold back what hidden tests say."""
+"""Options that name a moment: until when hidden tests are held back, and what is published."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -32,3 +32,12 @@ def moment(text: str) -> datetime:
     if when is None or when.tzinfo is None:
         raise GradingError(f"--until takes a moment with its time zone, say 2026-12-01T18:00+01:00, not {text!r}")
     return when
+
+
+def day(text: str) -> datetime:
+    """A day, or a moment, which is UTC's where it names no time zone. Raises GradingError where the text is neither."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise GradingError(f"--until takes a day such as 2027-01-15, or a time, not {text!r}") from None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)

@@ -20,20 +20,35 @@ def run(
     approve_pictures: Annotated[
         bool, typer.Option("--approve-pictures", help="You looked at every picture, and none shows an answer.")
     ] = False,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="What is due until then, by [dates] in course.toml (default: now)."),
+    ] = None,
+    note: Annotated[
+        str, typer.Option(metavar="TEXT", help="What was corrected: for the top of the notebooks and the changelog.")
+    ] = "",
     also: Annotated[list[str] | None, typer.Option("--assignment", hidden=True)] = None,
 ) -> int:
     """Write the students' repository, checked before it is written. Assignments published before stay."""
+    from autograder.commands._disclosure import day
     from autograder.release.publish import publish
 
     course = open_course(context)
     chosen = [*(assignment or ()), *(name.rstrip("/") for name in also or ())]
-    done = publish(course.root, folder.resolve(), chosen, approve_pictures=approve_pictures)
+    moment = day(until) if until is not None else None
+    done = publish(course.root, folder.resolve(), chosen, approve_pictures=approve_pictures, until=moment, note=note)
     output = Output(context)
     output.say(f"{folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
     for picture in done.pictures:
         output.say(f"  picture, approved: {picture.name}")
     for name in done.kept:
         output.say(f"  published earlier, left as it was: {name}")
+    for one in done.corrections:
+        output.say(f"  corrected: {one.notebook} ({', '.join(one.cells)})")
+    for name, date in done.due.later if done.due else ():
+        output.say(f"  later: {name}, on {date:%Y-%m-%d %H:%M %Z}")
+    for name in done.due.undated if done.due else ():
+        output.say(f"  without a date in course.toml, not published: {name}")
     for name in done.removed:
         output.say(f"  removed: {name}")
     if done.repository == course.file.placeholder:

@@ -15,6 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 
 import nbformat
@@ -26,6 +27,8 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
 from autograder.release.agreement import differences
+from autograder.release.corrections import Correction, note_corrections
+from autograder.release.due import Due, due
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import leaks, release_leaks
 from autograder.release.pictures import Picture, approve, approved, pictures
@@ -46,7 +49,8 @@ _OURS = re.compile(r"<!-- published: .*? -->\n.*?<!-- /published -->\n?", re.DOT
 @dataclass(frozen=True)
 class Published:
     """``repository``: OWNER/NAME as it stands in badges and setup cells; ``removed``: what was there and is no more;
-    ``kept``: assignments that were published earlier and stayed as they were.
+    ``kept``: assignments that were published earlier and stayed as they were; ``corrections``: what students have
+    already and is another one now; ``due``: what is published later, or has no date.
     """
 
     files: tuple[str, ...]
@@ -54,24 +58,43 @@ class Published:
     repository: str
     pictures: tuple[Picture, ...] = ()
     kept: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    due: Due | None = None
 
 
-def publish(root: Path, folder: Path, chosen: Sequence[str] = (), *, approve_pictures: bool = False) -> Published:
+def publish(
+    root: Path,
+    folder: Path,
+    named: Sequence[str] = (),
+    *,
+    approve_pictures: bool = False,
+    until: datetime | None = None,
+    note: str = "",
+    today: date | None = None,
+) -> Published:
     """Write the students' repository of the course at ``root`` into ``folder``.
 
-    chosen: these assignments only; those that were published before stay. Raises GradingError where the folder holds
-    something else, a release is missing, stale or fails a check, anything leaks, or a picture was not approved; then
-    nothing was changed.
+    named: these assignments only; without any, what is due until then (default: now), or all where no dates are set.
+    Those that were published before stay. note: about corrections. Raises GradingError where the folder holds something
+    else, a release is missing, stale or fails a check, anything leaks, or a picture was not approved; then nothing was
+    changed.
     """
     course = Course(root)
     before = _published_before(folder)
+    now_due = due(course, named, until)
+    chosen = now_due.chosen
     sheets = _sheets(course, chosen)
     kept = _kept(folder, before, course, sheets) if chosen else ()
     repository = _repository(course, sheets)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".publish-") as temporary:
         fresh = Path(temporary)
-        found = list(_fill_and_search(fresh, folder, course, sheets, kept, repository))
+        _fill(fresh, folder, course, [*_rows(folder, kept), *_rows_of(sheets)], repository)
+        for sheet in sheets:
+            shutil.copytree(course.release(sheet.name), fresh / "release" / sheet.name, ignore=_UNWANTED)
+        notebooks = sorted(str(path.relative_to(fresh)) for path in (fresh / "release").rglob("*.ipynb"))
+        corrections = note_corrections(fresh, folder, notebooks, note, today or date.today())
+        found = list(_leaks(fresh, course, sheets))
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             raise GradingError(f"nothing was published, because it would leak {found[0]}{more}")
@@ -85,7 +108,7 @@ def publish(root: Path, folder: Path, chosen: Sequence[str] = (), *, approve_pic
         (fresh / LIST).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
         removed = tuple(sorted(before - set(listed)))
         _bring_over(fresh, folder, [*files, LIST], removed)
-    return Published(tuple(files), removed, repository, tuple(seen), kept)
+    return Published(tuple(files), removed, repository, tuple(seen), kept, tuple(corrections), now_due)
 
 
 def _require_approved(root: Path, seen: list[Picture]) -> None:
@@ -173,20 +196,19 @@ def _repository(course: Course, sheets: list[Assignment]) -> str:
     return named.pop() if named else course.file.repository
 
 
-def _fill_and_search(
-    fresh: Path, folder: Path, course: Course, sheets: list[Assignment], kept: Sequence[str], repository: str
-) -> Iterator[str]:
-    """Lay out the repository; every leak in it. An assignment may show what is a line of another one's solution, as its
-    own release may; the rest may hold nothing of any assignment, published or not.
+def _leaks(fresh: Path, course: Course, sheets: list[Assignment]) -> Iterator[str]:
+    """Every leak in what was laid out. An assignment may show what is a line of another one's solution, as its own
+    release may; the rest may hold nothing of any assignment, published or not.
     """
-    _fill(fresh, folder, course, [*_rows(folder, kept), *_rows_of(sheets)], repository)
     secret = {sheet.name: sheet for sheet in sheets}
     for name in course.assignments():
         if name not in secret and any(course.release(name).glob("*.ipynb")):
             secret[name] = Assignment.open(course, name)
-    yield from leaks(fresh, list(secret.values()))
+    with tempfile.TemporaryDirectory(dir=fresh.parent, prefix=".publish-") as aside:
+        os.replace(fresh / "release", Path(aside, "release"))
+        yield from leaks(fresh, list(secret.values()))
+        os.replace(Path(aside, "release"), fresh / "release")
     for sheet in sheets:
-        shutil.copytree(course.release(sheet.name), fresh / "release" / sheet.name, ignore=_UNWANTED)
         yield from (f"release/{sheet.name}/{leak}" for leak in release_leaks(fresh / "release" / sheet.name, sheet))
 
 

@@ -69,7 +69,7 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
               "pyproject.toml"}  # fmt: skip
     shown = ("jupyterlab-check-failing", "jupyterlab-check-passing", "feedback", "feedback-telephone")
     pictures = {f"docs/images/{name}.png" for name in shown}
-    assert files(out) == notebooks | beside | pictures | {".gitignore", ".published.json"}
+    assert files(out) == notebooks | beside | pictures | {".gitignore", ".published.json", ".published_cells.json"}
     assert set(done.files) == files(out) - {".published.json"}
     assert "tool.mypy" not in (out / "pyproject.toml").read_text()
     assert "tool.setuptools" in (out / "pyproject.toml").read_text()

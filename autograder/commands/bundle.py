@@ -1,9 +1,9 @@
-"""``autograder bundle gradescope ASSIGNMENT``: everything that grades one assignment, in one zip."""
+"""``autograder bundle gradescope|github ASSIGNMENT``: everything that grades one assignment elsewhere."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,17 +11,26 @@ from autograder.commands._disclosure import Until, VisibleOnly, check_one, momen
 from autograder.commands._options import AssignmentName, open_course
 from autograder.commands._output import Output
 
+if TYPE_CHECKING:
+    from autograder.model.course import Course
+    from autograder.release.bundle import BundleSettings
+
 EXAMPLE = "autograder bundle gradescope distilbert --visible-only"
 
 
 def run(
     context: typer.Context,
     kind: Annotated[
-        Literal["gradescope"],
-        typer.Argument(metavar="gradescope", help="For Gradescope's 'Configure Autograder' page."),
+        Literal["gradescope", "github"],
+        typer.Argument(
+            metavar="gradescope|github",
+            help="A zip for Gradescope; or a folder for repositories on GitHub and for Classroom 50.",
+        ),
     ],
     assignment: AssignmentName,
-    out: Annotated[Path | None, typer.Option(metavar="FILE.zip", help="Default: ASSIGNMENT-gradescope.zip.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Default: ASSIGNMENT-gradescope.zip, or -github.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Draw references of its own, for practice: not those that you grade with.")
     ] = None,
@@ -45,7 +54,20 @@ def run(
     if no_isolation:
         options.append("--no-isolation")
     pip_options = ["--extra-index-url", extra_index_url] if extra_index_url else []
+    settings = BundleSettings(options, pip_options, seed)
+    if kind == "github":
+        return _github(Output(context), course, assignment, settings, out or Path(f"{assignment}-github"))
     out = out or Path(f"{assignment}-gradescope.zip")
-    size = write_bundle(course, assignment, BundleSettings(options, pip_options, seed), out)
+    size = write_bundle(course, assignment, settings, out)
     Output(context).say(f"{out}: {size / 1e6:.0f} MB")
+    return 0
+
+
+def _github(output: Output, course: Course, assignment: str, settings: BundleSettings, out: Path) -> int:
+    from autograder.release.github import write_folder
+
+    for path in write_folder(course, assignment, settings, out):
+        output.say(str(path))
+    if course.file.library and course.file.repository == course.file.placeholder:
+        output.say("  The repository is still the placeholder: Classroom 50 will look for the library there.")
     return 0

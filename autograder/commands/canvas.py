@@ -12,7 +12,7 @@ from autograder.commands._options import AssignmentName, open_course
 from autograder.commands._output import Output
 
 if TYPE_CHECKING:
-    from autograder.lms.transfer import Changes
+    from autograder.lms.transfer import CanvasChanges
     from autograder.model.course import Course
 
 EXAMPLE = "autograder canvas push distilbert --yes"
@@ -96,7 +96,7 @@ def _push(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
     return 1 if failed or planned.left_out else 0
 
 
-def _show(output: Output, assignment: str, planned: Changes) -> None:
+def _show(output: Output, assignment: str, planned: CanvasChanges) -> None:
     from rich.table import Table
 
     from autograder.model.plain_text import on_console

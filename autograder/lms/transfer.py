@@ -37,7 +37,7 @@ def fetch(assignment: CanvasAssignment, archive: Path) -> dict[str, datetime]:
 
 
 @dataclass(frozen=True)
-class Change:
+class CanvasChange:
     """What one student would get. ``score``: None where Canvas has it already; ``files``: those Canvas has not."""
 
     student: str
@@ -52,21 +52,21 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes:
+class CanvasChanges:
     """``left_out``: student -> why nothing is sent for them."""
 
-    students: tuple[Change, ...]
+    students: tuple[CanvasChange, ...]
     left_out: Mapping[str, str]
 
 
-def changes(table: ResultsTable, pages: Pages, origins: Mapping[str, Origin], there: CanvasAssignment) -> Changes:
+def changes(table: ResultsTable, pages: Pages, origins: Mapping[str, Origin], there: CanvasAssignment) -> CanvasChanges:
     """What Canvas does not have yet. Raises GradingError where the assignment there has other points."""
     if there.max_points is not None and abs(there.max_points - table.max_points) > 0.005:
         raise GradingError(
             f"{table.assignment} has {table.max_points:g} points, and {there.max_points:g} in Canvas: change it there"
         )
     submissions = {one.user: one for one in there.submissions()}
-    found: list[Change] = []
+    found: list[CanvasChange] = []
     left_out: dict[str, str] = {}
     for row in table.rows:
         student = row.student.id
@@ -83,14 +83,14 @@ def changes(table: ResultsTable, pages: Pages, origins: Mapping[str, Origin], th
     left_out.update(
         {one.student: f"two students have Canvas's number {one.user}" for one in found if one.user in doubled}
     )
-    return Changes(tuple(one for one in found if one.user not in doubled), left_out)
+    return CanvasChanges(tuple(one for one in found if one.user not in doubled), left_out)
 
 
-def _change(row: StudentResult, score: float, there: CanvasSubmission, own: Mapping[str, bytes]) -> Change:
+def _change(row: StudentResult, score: float, there: CanvasSubmission, own: Mapping[str, bytes]) -> CanvasChange:
     same = there.score is not None and abs(there.score - score) < 0.005
     files = {_named(name, data): data for name, data in own.items()}
     fresh = {name: data for name, data in files.items() if name not in there.comment_files}
-    return Change(row.student.id, there.user, there.score, None if same else score, fresh)
+    return CanvasChange(row.student.id, there.user, there.score, None if same else score, fresh)
 
 
 def _user(row: StudentResult, origin: Origin | None) -> str:

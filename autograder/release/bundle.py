@@ -44,11 +44,15 @@ _INCOMPRESSIBLE = (".safetensors", ".npy", ".png")  # seconds of work would make
 
 @dataclass(frozen=True)
 class BundleSettings:
-    """How the bundle grades. ``seed``: draw references of its own instead of taking those that are stored here."""
+    """How the bundle grades. ``seed``: draw references of its own instead of taking those that are stored here.
+
+    library_from: what pip installs the course's library from, where it is not to be in the zip.
+    """
 
     ci_options: Sequence[str] = ()
     pip_options: Sequence[str] = ()
     seed: int | None = None
+    library_from: str = ""
 
 
 def write_bundle(course: Course, assignment_name: str, settings: BundleSettings, out: Path) -> int:
@@ -83,7 +87,7 @@ def _entries(
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the zip, content) of every file."""
     name = assignment.name
-    library = dict(_library(course))
+    library = {} if settings.library_from else dict(_library(course))
     for script in SCRIPTS:
         yield script, (Path(__file__).parent / "bundle_files" / script).read_bytes()
     yield "settings.sh", _shell(course, name, settings, list(library)).encode()
@@ -114,7 +118,9 @@ def _library(course: Course) -> Iterator[tuple[str, bytes]]:
 
 def _shell(course: Course, assignment: str, settings: BundleSettings, library: Sequence[str]) -> str:
     install = ["--editable", "./autograder", *(["--editable", "."] if library else [])]
-    if course.file.library and not library:
+    if settings.library_from:
+        install.append(settings.library_from)
+    elif course.file.library and not library:
         install += distributions(course.file.library)
     if (course.root / _CONSTRAINTS).is_file():
         install = ["--constraint", _CONSTRAINTS, *install]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,6 +25,9 @@ EXAMPLE = "autograder release distilbert"
 def run(
     context: typer.Context,
     assignment: AssignmentNames = None,
+    add_exercises: Annotated[
+        bool, typer.Option("--add-exercises", help="Enter new exercises into notebooks that were graded before.")
+    ] = False,
     require_outside: RequireOutside = False,
     as_json: AsJson = False,
 ) -> int:
@@ -54,7 +57,7 @@ def run(
         kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports)))
         for name in names:
             try:
-                done.append(_release(output, course, name, kernels))
+                done.append(_release(output, course, name, kernels, add_exercises))
             except GradingError as error:
                 if len(names) == 1:
                     raise
@@ -66,17 +69,22 @@ def run(
     return 0 if all(one["released"] for one in done) else 1
 
 
-def _release(output: Output, course: Course, name: str, kernels: Callable[[], Kernels]) -> dict[str, Any]:
+def _release(
+    output: Output, course: Course, name: str, kernels: Callable[[], Kernels], add_exercises: bool
+) -> dict[str, Any]:
     """One entry of the JSON document. Where everything holds, the release is in its place."""
+    from autograder.gradebook.added_cells import add_cells
     from autograder.release.verify import drafted
 
-    with drafted(course, name) as draft:
+    with drafted(course, name, adding=True) if add_exercises else drafted(course, name) as draft:
         output.say(f"{name}:")
         in_kernel = _checks.kernel_cells(output, draft.assignment)
         checks = _checks.verifications(output, draft, kernels())
         exercises = _sample_answers(output, course, draft.assignment)
         holds = not any(one["problems"] for one in (*checks, *exercises))
         if holds:
+            if add_exercises and (new := add_cells(course.db_url, name, draft.assignment.source)):
+                output.say(f"  new in the gradebook: {', '.join(new)}")
             draft.put_in_place()
             output.say("  released")
         else:

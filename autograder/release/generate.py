@@ -128,16 +128,20 @@ def compare(one: Path, other: Path) -> Iterator[str]:
         yield from compare(one / name, other / name)
 
 
-def require_same_cells(course: Course, assignment: Assignment) -> None:
-    """Raises GradingError where a cell was added, removed or renamed that grades in the gradebook belong to."""
+def require_same_cells(course: Course, assignment: Assignment, *, adding: bool = False) -> None:
+    """Raises GradingError where a cell was added, removed or renamed that grades in the gradebook belong to.
+
+    adding: new cells are meant.
+    """
     for notebook, known in _graded_cells(course, assignment.name).items():
         source = assignment.source.get(notebook)
         now = {grade_id for cell in (source.cells if source else ()) if (grade_id := _registered(cell))}
         for word, names in (("new", now - known), ("gone", known - now)):
-            if names:
+            hint = "; '--add-exercises' enters new ones" if word == "new" else ""
+            if names and not (adding and word == "new"):
                 raise GradingError(
                     f"{assignment.name}: {notebook}.ipynb, cell '{min(names)}' is {word}, but submissions were graded "
-                    "without this change, and nbgrader allows none: see 'Changing a running assignment' in "
+                    f"without this change, and nbgrader allows none{hint}: see 'Changing a running assignment' in "
                     "docs/instructor.md"
                 )
 

@@ -43,15 +43,15 @@ class Verification:
 
 
 @contextlib.contextmanager
-def drafted(course: Course, name: str) -> Iterator[Draft]:
-    """A release that is not in its place yet; the one of before stays.
+def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draft]:
+    """A release that is not in its place yet; the one of before stays. adding: new cells may come in after grading.
 
     Raises GradingError with nbgrader's reason, or with ours, where the source cannot be released.
     """
     before = Assignment.unreleased(course, name)
     require_filled_in(course, before)
     require_judgeable(before)
-    require_same_cells(course, before)
+    require_same_cells(course, before, adding=adding)
     with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
         second = beside.submit(draft, course, name, f"{step}/second")
         folder, generated = draft(course, name, f"{step}/first")

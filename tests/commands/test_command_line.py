@@ -25,6 +25,7 @@ LEAST = {
     "canvas": ["pull", "a"],
     "ci": ["a", "b"],
     "convert": ["otter", "a"],
+    "explain": ["a", "b", "c"],
     "export": ["a", "--to", "csv"],
     "waive": ["a", "b", "--full"],
     "publish": ["folder"],

@@ -1,0 +1,89 @@
+"""``autograder explain STUDENT ASSIGNMENT EXERCISE``: what came and what was expected, for an appeal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._output import Output
+from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from autograder.pipeline.appeal import Appeal, AppealedCase
+
+EXAMPLE = "autograder explain grace distilbert attention_weights"
+
+
+def run(
+    context: typer.Context,
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="Whose submission.")],
+    assignment: AssignmentName,
+    exercise: Annotated[
+        str, typer.Argument(metavar="EXERCISE", help="Grade id of its cell; NOTEBOOK/EXERCISE where it is in two.")
+    ],
+    no_isolation: Annotated[
+        bool, typer.Option("--no-isolation", help="Run the student's code unconfined, as 'grade' can.")
+    ] = False,
+) -> int:
+    """Run one submission again and show of one exercise what came, what was expected and which mistake matched.
+
+    For the instructor's eyes: it shows expected answers. Nothing is written, and no grade changes.
+    """
+    from autograder.isolation import verify
+    from autograder.kernel.imports import imports_of
+    from autograder.model.assignment import Assignment
+    from autograder.model.submission import read_submission
+    from autograder.pipeline.appeal import hear
+    from autograder.pipeline.execute import Kernels
+
+    course = open_course(context)
+    if student not in course.everybody_submitted(assignment):
+        raise GradingError(f"no submission to {assignment!r} by {student}: expected a folder with that name there")
+    opened = Assignment.open(course, assignment)
+    submission = read_submission(course.submitted(student, assignment), student, opened)
+    if not no_isolation:
+        verify()
+    with Kernels.open("none" if no_isolation else "auto", imports=imports_of(course)) as kernels:
+        found = hear(submission, opened, kernels, course.file.limits, exercise)
+    _tell(Output(context), student, found)
+    return 0
+
+
+def _tell(output: Output, student: str, found: Appeal) -> None:
+    from autograder.model.plain_text import one_line
+
+    verdict = found.verdict
+    earned = "–" if verdict.points is None else f"{verdict.points:g}"
+    output.say("For the instructor alone: this shows expected answers.")
+    title = f"{student}, {found.notebook}/{verdict.cell}: {earned} of {verdict.max_points:g} points ({verdict.status})"
+    output.say(one_line(title))
+    for check in verdict.checks:
+        words = f" [{check.mistake}]" if check.mistake else ""
+        output.say(one_line(f"  {'✓' if check.passed else '✗'} {check.name}: {check.message} {check.hint}") + words)
+    if found.test:
+        output.say("The test, as it stands in the source:")
+        output.say("\n".join(f"    {line}" for line in found.test.splitlines()))
+    for case in found.cases:
+        _tell_case(output, case)
+
+
+def _tell_case(output: Output, case: AppealedCase) -> None:
+    from autograder.model.plain_text import one_line
+
+    output.say(f"\n{case.slug}, case {case.number}")
+    for name, about in case.inputs.items():
+        output.say(f"  in        {name}: {one_line(about)}")
+    for one in case.compared:
+        output.say(f"  expected  {one.name}: {one_line(one.expected, 1000)}")
+        output.say(f"  came      {one.name}: {one_line(one.actual, 1000) if one.actual else 'nothing'}")
+        if one.difference:
+            output.say(f"  largest difference: {one.difference}")
+    if case.problem:
+        output.say(f"  {one_line(case.problem)}")
+    elif case.mistakes:
+        output.say(f"  mistake   {', '.join(case.mistakes)}")
+    else:
+        right = all(check.passed for check in case.checks)
+        output.say(f"  {'right' if right else 'wrong, and no known mistake matches'}")

@@ -1,0 +1,134 @@
+"""One exercise of one student, run again for an appeal: what came beside what was expected.
+
+What is made here quotes expected answers: it is for the instructor's screen, and never part of a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from autograder.errors import GradingError
+from autograder.exercise.compare import compare_case
+from autograder.exercise.model import Answers, Case
+from autograder.exercise.text import TEXT, read_text
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.plain_text import paragraph
+from autograder.model.submission import Submission
+from autograder.model.verdict import CellVerdict, Check
+from autograder.pipeline.answers import UnreadableAnswers, read_file
+from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, answers_folder
+from autograder.pipeline.grade import grade_submission
+
+MAX_CHARACTERS = 800  # of one array or text
+_EDGE, _FEW = 3, 24  # numbers at each end of an axis; arrays up to so many are shown whole
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One name in one case. ``actual`` is empty where nothing came; ``difference``: the largest, empty if none."""
+
+    name: str
+    expected: str
+    actual: str
+    difference: str = ""
+
+
+@dataclass(frozen=True)
+class AppealedCase:
+    """One stored case of one exercise. ``inputs``: name to shape; ``mistakes``: the ids of those that matched."""
+
+    slug: str
+    number: int
+    inputs: Mapping[str, str]
+    compared: tuple[Compared, ...] = ()
+    checks: tuple[Check, ...] = ()
+    mistakes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Appeal:
+    """The verdict of this run, and the cases behind it; none for plain tests and written answers."""
+
+    notebook: str
+    verdict: CellVerdict
+    cases: tuple[AppealedCase, ...]
+    test: str = ""
+
+
+def hear(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits, exercise: str) -> Appeal:
+    """Run the submission again and look at one exercise. Writes nothing. Raises GradingError where there is none."""
+    graded = [(name, cell) for name, book in assignment.source.items() for cell in book.cells if cells.is_graded(cell)]
+    called = [(cells.grade_id(cell), f"{name}/{cells.grade_id(cell)}") for name, cell in graded]
+    found = [one for one, names in zip(graded, called, strict=True) if exercise in names]
+    if len(found) != 1:
+        known = ", ".join(whole for _, whole in called)
+        raise GradingError(f"expected one of the exercises {known}, got {exercise!r}")
+    (notebook, cell), cases = found[0], []
+    grade_id = str(cells.grade_id(cell))
+
+    def look(name: str, ran: ExecutedNotebook) -> None:
+        if name == notebook:
+            cases[:] = _cases(ran, assignment, grade_id)
+
+    result = grade_submission(submission, assignment, kernels, limits, look)
+    said = next(one for one in result.verdict.notebooks if one.notebook == notebook)
+    verdict = next(one for one in said.cells if one.cell == grade_id)
+    return Appeal(notebook, verdict, tuple(cases), cell.source if cells.is_autograded(cell) and not cases else "")
+
+
+def _cases(ran: ExecutedNotebook, assignment: Assignment, grade_id: str) -> list[AppealedCase]:
+    index = next(number for number, cell in enumerate(ran.notebook.cells) if cells.grade_id(cell) == grade_id)
+    folder = answers_folder(ran.answers, index)
+    source = ran.notebook.cells[index].source
+    return [
+        _case(assignment, slug, number, case, folder / slug / f"{number}.safetensors")
+        for slug in cells.references_of(source)
+        for number, case in enumerate(assignment.references.cases(slug))
+    ]
+
+
+def _case(assignment: Assignment, slug: str, number: int, case: Case, path: Path) -> AppealedCase:
+    inputs = {name: f"{array.shape} {array.dtype}" for name, array in {**case.inputs, **case.weights}.items()}
+    inputs |= {name: repr(value) for name, value in case.config.items()}
+    inputs |= {name: paragraph(str(value), MAX_CHARACTERS) for name, value in case.texts.items()}
+    try:
+        arrays = read_file(path, case)
+    except UnreadableAnswers as error:
+        return AppealedCase(slug, number, inputs, problem=str(error))
+    if arrays is None:
+        return AppealedCase(slug, number, inputs, problem="nothing came from the student's code")
+    compared = tuple(_compared(name, want, arrays.get(name)) for name, want in case.expected.items())
+    exercise = assignment.references.exercise(slug)
+    try:
+        with np.errstate(all="ignore"):
+            checks = tuple((exercise.rule or compare_case)(exercise, case, Answers(arrays)).checks)
+    except Exception as error:
+        problem = f"the rule stopped with {type(error).__name__}: {error}"
+        return AppealedCase(slug, number, inputs, compared, problem=problem)
+    mistakes = tuple(check.mistake for check in checks if check.mistake)
+    return AppealedCase(slug, number, inputs, compared, checks, mistakes)
+
+
+def _compared(name: str, want: np.ndarray, got: np.ndarray | None) -> Compared:
+    if got is None:
+        return Compared(name.removeprefix(TEXT), _shown(name, want), "")
+    difference = ""
+    numbers = want.dtype.kind in "fiu" and got.dtype.kind in "fiub" and not name.startswith(TEXT)
+    if numbers and want.shape == got.shape and want.size:
+        with np.errstate(all="ignore"):
+            difference = f"{np.abs(got.astype(np.float64) - want.astype(np.float64)).max():.4g}"
+    return Compared(name.removeprefix(TEXT), _shown(name, want), _shown(name, got), difference)
+
+
+def _shown(name: str, array: np.ndarray) -> str:
+    if name.startswith(TEXT):
+        return paragraph(str(read_text(array)), MAX_CHARACTERS)
+    threshold = _FEW if array.size <= _FEW else 0
+    values = np.array2string(array, precision=4, threshold=threshold, edgeitems=_EDGE, max_line_width=100)
+    return f"{array.shape} {array.dtype} {paragraph(' '.join(values.split()), MAX_CHARACTERS)}"

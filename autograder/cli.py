@@ -2,8 +2,9 @@
 
 Exit codes: 0 done; 1 done, but something is wrong and listed; 2 nothing could be done; 130 stopped by the user.
 
-Each module in :mod:`autograder.commands` without a leading underscore is a command of its name. It defines ``run``,
-a function as Typer takes it, which returns the exit code, and ``EXAMPLE``, a command line for its help.
+Each module in :mod:`autograder.commands` without a leading underscore is a command of its name, with ``-`` in the place
+of ``_``. It defines ``run``, a function as Typer takes it, which returns the exit code, and ``EXAMPLE``, a command line
+for its help.
 """
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ logger = logging.getLogger(__name__)
 
 
 def command_names() -> list[str]:
-    return [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.name.startswith("_")]
+    return [
+        module.name.replace("_", "-")
+        for module in pkgutil.iter_modules(commands.__path__)
+        if not module.name.startswith("_")
+    ]
 
 
 def app() -> typer.Typer:
@@ -48,7 +53,7 @@ def app() -> typer.Typer:
     )
     made.callback()(with_global_options(_autograder))
     for name in command_names():
-        module = import_module(f"{commands.__name__}.{name}")
+        module = import_module(f"{commands.__name__}.{name.replace('-', '_')}")
         short_help = (module.run.__doc__ or "").strip().partition("\n")[0]
         made.command(name, short_help=short_help, epilog=f"Example: {module.EXAMPLE}")(with_global_options(module.run))
     return made

@@ -52,13 +52,17 @@ def run(
 
     _check_together(to, out, columns, clones)
     course, output = open_course(context), Output(context)
-    graded = filter(course.takes, course.everybody_autograded(assignment))
-    wanted = [name for name in graded if not student or name in student]
-    if not wanted:
-        raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
+    nothing = f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first"
+    graded = set(course.everybody_autograded(assignment))
+    if not any(map(course.takes, graded)):
+        raise NothingToGrade(nothing)
     table = gather(course, assignment)
-    store_penalties(course, table)
     results = {row.student.id: row for row in table.rows}
+    wanted = [name for name, row in results.items() if (row.submitted_by or name) in graded and course.takes(name)]
+    wanted = [name for name in wanted if not student or name in student]
+    if not wanted:
+        raise NothingToGrade(nothing)
+    store_penalties(course, table)
     written = {name: write_feedback(course, assignment, name, results[name]) for name in wanted}
     pages = sum(map(len, written.values()))
     output.say(f"{pages} pages for {len(wanted)} students in {course.every_feedback}")

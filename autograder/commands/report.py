@@ -20,6 +20,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder to write to (default: reports/ASSIGNMENT).")
     ] = None,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Show pseudonyms in place of students' ids.")] = False,
 ) -> int:
     """Write the class at a glance: one page and its pictures."""
     from autograder.report import write_report
@@ -27,6 +28,6 @@ def run(
     course = open_course(context)
     if not course.everybody_autograded(assignment):
         raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
-    page = write_report(course, assignment, out or course.root / "reports" / assignment)
+    page = write_report(course, assignment, out or course.root / "reports" / assignment, anonymous=anonymous)
     Output(context).say(str(page))
     return 0

@@ -27,12 +27,13 @@ def write_feedback(course: Course, assignment: str, student: str, result: Studen
         raise NothingToGrade(
             f"{student} has no verdict for {assignment!r} yet: run 'autograder grade {assignment}' first"
         )
-    graded, folder = course.autograded(student, assignment), course.feedback(student, assignment)
+    by = result.submitted_by or student
+    graded, folder = course.autograded(by, assignment), course.feedback(student, assignment)
     pages = {}
     for verdict in result.verdict.notebooks:
         notebook = _autograded(graded / f"{verdict.notebook}.ipynb")
         pages[verdict.notebook] = render_notebook(notebook, verdict, result, course.file.library)
-    beside = exchange_files(course.submitted(student, assignment))
+    beside = exchange_files(course.submitted(by, assignment))
     with writing(folder), replacing(folder) as fresh:
         for name, page in pages.items():
             (fresh / f"{name}.html").write_text(page, encoding="utf-8")

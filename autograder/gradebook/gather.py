@@ -10,6 +10,7 @@ from datetime import datetime
 from nbgrader.api import Gradebook
 
 from autograder.errors import NothingToGrade
+from autograder.gradebook.groups import read_groups, shared_times, submitters
 from autograder.gradebook.late.file import read_policy
 from autograder.gradebook.late.policy import Lateness, LatePolicy, decide_term
 from autograder.gradebook.late.times import course_times
@@ -54,14 +55,20 @@ def gather_from(
     course: Course, assignment: str, gradebook: Gradebook | None, students: Collection[str] | None = None
 ) -> ResultsTable:
     """As :func:`gather`, from an open gradebook, and unchecked; ``students``: these alone. A table may be empty."""
-    book = read_book(gradebook, assignment, students)
     graded = set(course.everybody_autograded(assignment))
     handed_in = set(course.everybody_submitted(assignment))
-    everybody = {*book.students, *book.grades, *graded, *handed_in}
+    groups = read_groups(course.root, course.assignments())
+    together = submitters(groups.get(assignment, ()), assignment, handed_in | graded)
+    asked = None if students is None else {together.get(student, student) for student in students}
+    book = read_book(gradebook, assignment, asked)
+    everybody = {*book.students, *book.grades, *graded, *handed_in, *together}
     wanted = sorted(everybody if students is None else everybody & set(students))
-    said, unreadable = _read_verdicts(course, assignment, [student for student in wanted if student in graded])
-    policy = policy_of(course, everybody)
-    times = {name: course_times(course, name) for name in {assignment, *(policy.assignments if policy else ())}}
+    theirs = {together.get(student, student) for student in wanted}
+    said, unreadable = _read_verdicts(course, assignment, sorted(theirs & graded))
+    members = {member for group in groups.get(assignment, ()) for member in group.members}
+    policy = policy_of(course, everybody | members)
+    names = {assignment, *(policy.assignments if policy else ())}
+    times = {name: shared_times(groups.get(name, ()), course_times(course, name)) for name in names}
     speaks = bool(policy and assignment in policy.assignments)
     withdrawn = {} if speaks else read_written(course.root, assignment)  # by a policy that is no more
     exercises = _exercises(said.values(), book)
@@ -69,19 +76,21 @@ def gather_from(
     again = read_regradings(course.root, assignment)
     rows = []
     for student in wanted:
-        results = _results(said.get(student), book.grades.get(student, {}))
-        if not results and student in handed_in | graded:
+        by = together.get(student, student)  # who handed in
+        results = _results(said.get(by), book.grades.get(by, {}))
+        if not results and by in handed_in | graded:
             results = {one.key: ExerciseResult(NOT_GRADED, None, one.max_points) for one in exercises}
         rows.append(
             StudentResult(
                 book.students.get(student, Student(student)),
                 {one.key: _counted(results[one.key], waivers.get(one.key)) for one in exercises if one.key in results},
-                _comments(book, student),
+                _comments(book, by),
                 times[assignment].get(student),
                 _lateness(policy, assignment, student, times) if results else None,
-                0.0 if is_ours(penalty := book.penalties.get(student, 0.0), withdrawn.get(student)) else penalty,
-                said.get(student),
-                again.get(student, ()),
+                0.0 if is_ours(penalty := book.penalties.get(by, 0.0), withdrawn.get(by)) else penalty,
+                _of(student, said.get(by)),
+                again.get(by, ()),
+                "" if by == student else by,
             )
         )
     shown = tuple(replace(one, max_points=0.0) if _dropped(waivers.get(one.key)) else one for one in exercises)
@@ -91,6 +100,14 @@ def gather_from(
 
 def _counted(result: ExerciseResult, waiver: Waiver | None) -> ExerciseResult:
     return result if waiver is None else waived(result, waiver)
+
+
+def _of(student: str, verdict: SubmissionVerdict | None) -> SubmissionVerdict | None:
+    """The verdict as this member of the group reads it."""
+    if verdict is None or verdict.student == student:
+        return verdict
+    books = tuple(replace(one, student=student) for one in verdict.notebooks)
+    return replace(verdict, student=student, notebooks=books)
 
 
 def _dropped(waiver: Waiver | None) -> bool:

@@ -105,6 +105,7 @@ class StudentResult:
 
     ``verdict``: as the grader wrote it; None where there is none that can be read.
     ``regradings``: how often and why the submission was graded again by ``autograder regrade``.
+    ``submitted_by``: the member of the group who handed in, where that was another.
     """
 
     student: Student
@@ -115,6 +116,7 @@ class StudentResult:
     penalty: float = 0.0
     verdict: SubmissionVerdict | None = None
     regradings: tuple[Regrading, ...] = ()
+    submitted_by: str = ""
 
     @property
     def waiting(self) -> list[Key]:

@@ -20,6 +20,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.plain.in_kernel import judged_in_kernel
 from autograder.report import charts, statistics
+from autograder.report.anonymous import under_pseudonyms
 from autograder.report.code import Answer, read_answers
 from autograder.report.picture import class_picture
 from autograder.report.readymade import ready_made
@@ -50,15 +51,18 @@ class Summary:
     late: int
 
 
-def write_report(course: Course, assignment: str, out: Path) -> Path:
+def write_report(course: Course, assignment: str, out: Path, *, anonymous: bool = False) -> Path:
     """Write ``index.html`` and its PNGs into the folder ``out``; returns the page's path.
 
+    anonymous: with pseudonyms in the place of students' ids.
     Raises NothingToGrade where nothing is graded yet; GradingError where there is no such assignment, where the class
     was graded with points of two versions, or where the folder cannot be written.
     """
     opened = Assignment.open(course, assignment)
     results = read_results(course, assignment)
     answers = read_answers(course, opened, [verdict.student for verdict in results.verdicts])
+    if anonymous:
+        results, answers = under_pseudonyms(course.root, results, answers)
     exercises = statistics.exercise_statistics(results.verdicts)
     with tempfile.TemporaryDirectory() as made:
         fresh = Path(made)

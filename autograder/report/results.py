@@ -15,6 +15,10 @@ from autograder.model.course import Course
 from autograder.model.verdict import SubmissionVerdict
 
 
+def _ungraded(row: StudentResult) -> bool:
+    return bool(row.exercises) and row.verdict is None and not row.submitted_by
+
+
 @dataclass(frozen=True)
 class Results:
     """``unreadable`` names those whose verdict could not be read, and why."""
@@ -36,13 +40,13 @@ class Results:
     @property
     def ungraded(self) -> list[str]:
         """Who handed in and has no verdict at all."""
-        rows = [row.student.id for row in self.table.rows if row.exercises and row.verdict is None]
+        rows = [row.student.id for row in self.table.rows if _ungraded(row)]
         return [student for student in rows if student not in self.unreadable]
 
     @cached_property
     def rows(self) -> tuple[StudentResult, ...]:
-        """Those with a verdict, in order of students."""
-        return tuple(row for row in self.table.rows if row.verdict is not None)
+        """Those with a verdict, in order of students; of a group the one who handed in."""
+        return tuple(row for row in self.table.rows if row.verdict is not None and not row.submitted_by)
 
     @cached_property
     def verdicts(self) -> tuple[SubmissionVerdict, ...]:

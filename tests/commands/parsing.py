@@ -13,7 +13,7 @@ from autograder import cli
 
 def parsed(monkeypatch: pytest.MonkeyPatch, name: str, argv: list[str], code: int = 0) -> dict[str, Any]:
     """The arguments of the command ``name`` after ``autograder ARGV``, which must end with the exit code."""
-    module = import_module(f"autograder.commands.{name}")
+    module = import_module(f"autograder.commands.{name.replace('-', '_')}")
     seen: dict[str, Any] = {}
 
     @functools.wraps(module.run)

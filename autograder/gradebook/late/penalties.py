@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather_from, policy_of
+from autograder.gradebook.groups import read_groups, submitters
 from autograder.gradebook.late.file import NAME
 from autograder.gradebook.late.written import is_ours, read_written, record_written
 from autograder.gradebook.read import open_book, read_book
@@ -22,9 +23,12 @@ from autograder.model.course import Course
 
 
 def check_policy(course: Course, assignment: str) -> None:
-    """Raises GradingError for a wrong late policy: before a class is graded, not after."""
+    """Raises GradingError for a wrong late policy, or wrong groups: before a class is graded, not after."""
+    groups = read_groups(course.root, course.assignments()).get(assignment, ())
+    submitters(groups, assignment, course.everybody_submitted(assignment))
+    members = {member for group in groups for member in group.members}
     with open_book(course.db_url) or nullcontext() as gradebook:
-        policy_of(course, read_book(gradebook, assignment).students)
+        policy_of(course, {*read_book(gradebook, assignment).students, *members})
 
 
 def refresh_penalties(course: Course, assignment: str) -> None:

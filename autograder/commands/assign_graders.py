@@ -1,0 +1,112 @@
+"""``autograder assign-graders ASSIGNMENT --graders A,B``: who reads whose answers, and how far each has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from autograder.commands._options import AsJson, AssignmentName, open_course
+from autograder.commands._output import Output
+from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from autograder.gradebook.results import StudentResult
+    from autograder.model.course import Course
+
+EXAMPLE = "autograder assign-graders distilbert --graders ada,grace"
+
+
+def run(
+    context: typer.Context,
+    assignment: AssignmentName,
+    graders: Annotated[
+        str, typer.Option(metavar="A,B", help="Share the submissions among these.", show_default=False)
+    ] = "",
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Show pseudonyms in place of students' ids.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Share the submissions evenly among graders, and show how far each has come. Without --graders, the latter alone.
+
+    The same names give the same shares. Students who hand in later, and other graders, move as few as possible.
+    """
+    from autograder.gradebook.gather import gather
+    from autograder.gradebook.graders import assigned, read_graders, write_graders
+
+    names = [name.strip() for name in graders.split(",") if name.strip()]
+    if len(set(names)) != len(names):
+        raise GradingError(f"--graders: expected every name once, got {graders!r}")
+    course, output = open_course(context), Output(context, as_json=as_json)
+    rows = [row for row in gather(course, assignment).rows if row.exercises and not row.submitted_by]
+    before = read_graders(course.root, assignment)
+    if names:
+        before = assigned(assignment, [row.student.id for row in rows], names, before)
+        write_graders(course.root, assignment, before)
+    elif not before:
+        raise GradingError(f"nobody is assigned to {assignment}: say who reads, such as --graders ada,grace")
+    shown = _shown(course, anonymous)
+    entries = [_entry(course, assignment, row, before.get(row.student.id, ""), shown) for row in rows]
+    output.document({"assignment": assignment, "students": entries})
+    if not as_json:
+        _tell(output, entries)
+    return 0
+
+
+def _shown(course: Course, anonymous: bool) -> Callable[[str], str]:
+    if not anonymous:
+        return str
+    from autograder.gradebook.pseudonyms import read_salt, with_salt
+
+    salt = read_salt(course.root)
+    return lambda student: with_salt(salt, student)
+
+
+def _entry(
+    course: Course, assignment: str, row: StudentResult, grader: str, shown: Callable[[str], str]
+) -> dict[str, Any]:
+    to_read = [key for key in row.waiting if row.exercises[key].status == "manual"]
+    return {
+        "student": shown(row.student.id),
+        "grader": grader,
+        "to_read": [f"{notebook}/{cell}" for notebook, cell in to_read],
+        "pages": _pages(course, assignment, row.student.id, sorted({notebook for notebook, _ in to_read})),
+    }
+
+
+def _pages(course: Course, assignment: str, student: str, notebooks: list[str]) -> list[str]:
+    """Where the formgrader shows them; it names no student there."""
+    from nbgrader.api import MissingEntry
+
+    from autograder.gradebook.read import open_book
+
+    book = open_book(course.db_url) if notebooks else None
+    if book is None:
+        return []
+    with book:
+        try:
+            found = [book.find_submission_notebook(name, assignment, student) for name in notebooks]
+        except MissingEntry:
+            return []
+        return [f"/formgrader/submissions/{one.id}" for one in found]
+
+
+def _tell(output: Output, entries: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from autograder.model.plain_text import MAX_NAME, on_console
+
+    table = Table()
+    table.add_column("grader", overflow="fold")
+    for head in ("submissions", "read", "to read"):
+        table.add_column(head, justify="right")
+    for grader in sorted({one["grader"] for one in entries}):
+        own = [one for one in entries if one["grader"] == grader]
+        waiting = sum(bool(one["to_read"]) for one in own)
+        name = on_console(grader, MAX_NAME) or "nobody yet"
+        table.add_row(name, str(len(own)), str(len(own) - waiting), str(waiting))
+    output.console.print(table)
+    for one in sorted(entries, key=lambda one: (one["grader"], one["student"])):
+        if one["to_read"]:
+            line = f"{one['grader'] or 'nobody yet'}: {one['student']} {' '.join(one['pages'])}"
+            output.console.print(on_console(line), soft_wrap=True, highlight=False)

@@ -1,0 +1,3 @@
+"""The graded class of ``tests/regrade``."""
+
+from tests.regrade.conftest import graded, world  # noqa: F401

@@ -1,0 +1,112 @@
+"""``groups.toml``: one submission, one grade, every member's feedback, line in the exports and own late days."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from autograder import cli
+from autograder.classroom.run import GradingOptions, grade_class
+from autograder.errors import GradingError
+from autograder.exports import make
+from autograder.gradebook.gather import gather, gather_one
+from autograder.gradebook.groups import NAME
+from autograder.gradebook.late.times import record_times
+from autograder.report.results import read_results
+from tests.regrade.conftest import NOTEBOOK, SHEET, World
+
+TOGETHER = '[sums]\nred = ["ada", "kim"]\nblue = ["lee", "bob"]\n'
+
+
+def write(world: World, text: str = TOGETHER) -> None:
+    (world.course.root / NAME).write_text(text)
+
+
+def command(world: World, *words: str) -> int:
+    return cli.main(["--course-dir", str(world.course.root), words[0], SHEET, *words[1:]])
+
+
+def test_every_member_has_the_grade_of_the_one_who_handed_in(world):
+    before = world.points()
+    write(world)
+    found = world.points()
+    assert found == before | {"kim": before["ada"], "lee": before["bob"]}
+    assert {row.student.id: row.submitted_by for row in gather(world.course, SHEET).rows} == {
+        "ada": "", "bob": "", "eve": "", "kim": "ada", "lee": "bob",
+    }  # fmt: skip
+    alone = gather_one(world.course, SHEET, "kim")
+    assert alone is not None and alone.points == 4.0
+
+
+def test_a_manual_grade_is_every_members(world):
+    write(world)
+    world.mark("ada", "why", 0.0)
+    found = world.points()
+    assert found["kim"]["why"] == found["ada"]["why"] == 0.0
+
+
+def test_the_submission_is_graded_once(world):
+    write(world)
+    assert [row.student for row in grade_class(world.course, GradingOptions(SHEET))] == ["ada", "bob", "eve"]
+
+
+def test_every_member_has_feedback_that_names_no_other(world):
+    write(world)
+    assert command(world, "feedback") == 0
+    pages = {path.parts[-3]: path.read_text() for path in world.course.every_feedback.rglob("*.html")}
+    assert set(pages) == {"ada", "bob", "eve", "kim", "lee"}
+    assert "feedback for kim" in pages["kim"] and "feedback for ada" not in pages["kim"]
+    assert command(world, "feedback", "--student", "lee") == 0
+
+
+def test_exports_list_every_member(world):
+    write(world)
+    for to in ("csv", "json", "canvas", "moodle", "gradescope"):
+        data = make(gather(world.course, SHEET), to).data.decode("utf-8-sig")
+        assert all(student in data for student in ("ada", "bob", "eve", "kim", "lee")), to
+    lines = csv.DictReader(io.StringIO(make(gather(world.course, SHEET), "csv").data.decode("utf-8-sig")))
+    assert {line["student"]: line["score"] for line in lines}["kim"] == "4"
+
+
+def test_late_days_are_each_members_own(world):
+    write(world)
+    record_times(world.course.root, SHEET, {"ada": datetime(2026, 11, 21, 8, tzinfo=UTC)})
+    (world.course.root / "late_policy.toml").write_text(
+        '[assignments.sums]\ndeadline = 2026-11-20T09:00:00Z\nper_day = "50%"\nextensions = { kim = 2 }\n'
+    )
+    scores = {row.student.id: row.score for row in gather(world.course, SHEET).rows}
+    assert (scores["ada"], scores["kim"]) == (2.0, 4.0)
+
+
+def test_the_report_counts_a_submission_once(world):
+    write(world)
+    assert [row.student.id for row in read_results(world.course, SHEET).rows] == ["ada", "bob", "eve"]
+    assert command(world, "report") == 0
+
+
+def test_two_submissions_of_a_group_stop_before_anything_is_graded(world, capsys):
+    write(world, '[sums]\nred = ["ada", "bob"]\n')
+    assert command(world, "grade", "--no-isolation") == 2
+    assert "ada and bob of the group red both handed in sums" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[summs]\nred = ["ada"]', "unknown assignment 'summs'"),
+        ('[sums]\nred = ["ada"]\nblue = ["ada"]', "ada is named in red and in blue"),
+        ('[sums]\nred = "ada"', "expected a group and its members"),
+        ("[sums]\nred = []", "expected a group and its members"),
+        ("sums = 1", "expected a group and its members"),
+        ("[sums", "cannot be read"),
+    ],
+)
+def test_a_wrong_file_is_one_line(world, text, said):
+    write(world, text)
+    with pytest.raises(GradingError, match=NAME) as error:
+        gather(world.course, SHEET)
+    assert said in str(error.value)
+    assert NOTEBOOK

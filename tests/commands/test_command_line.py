@@ -76,7 +76,7 @@ def run(context: typer.Context) -> int:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_help_of_a_command_has_an_example_that_can_be_typed(name, monkeypatch, capsys):
     assert cli.main([name, "--help"]) == 0
-    example = import_module(f"autograder.commands.{name}").EXAMPLE
+    example = import_module(f"autograder.commands.{name.replace('-', '_')}").EXAMPLE
     assert " ".join(f"Example: {example}".split()) in " ".join(capsys.readouterr().out.split())
     words = shlex.split(example)
     assert words[:2] == ["autograder", name]

@@ -75,4 +75,4 @@ def test_every_command_is_in_a_guide_and_every_command_of_a_guide_exists():
     named = set(re.findall(r"`?\bautograder ([a-z]+(?:-[a-z]+)*)\b(?! class)", text))
     assert known - named == set()
     blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    assert set(re.findall(r"(?m)^autograder ([a-z]+)", blocks)) - known == set()
+    assert set(re.findall(r"(?m)^autograder ([a-z]+(?:-[a-z]+)*)", blocks)) - known == set()

@@ -69,7 +69,8 @@ def hear(submission: Submission, assignment: Assignment, kernels: Kernels, limit
     if len(found) != 1:
         known = ", ".join(whole for _, whole in called)
         raise GradingError(f"expected one of the exercises {known}, got {exercise!r}")
-    (notebook, cell), cases = found[0], []
+    notebook, cell = found[0]
+    cases: list[AppealedCase] = []
     grade_id = str(cells.grade_id(cell))
 
     def look(name: str, ran: ExecutedNotebook) -> None:

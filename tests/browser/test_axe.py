@@ -25,7 +25,7 @@ AXE = Path(os.environ.get("AXE_CORE") or ROOT / "build" / "axe" / "node_modules"
 pytestmark = [
     pytest.mark.slow,
     needs_browser,
-    pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core"),
+    pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3"),
 ]
 #: Colours of prompts and links are those of Jupyter's own theme, not of the notebook.
 THEME = ("color-contrast", "link-in-text-block")

@@ -47,13 +47,14 @@ def read_groups(root: Path, assignments: Collection[str] = ()) -> dict[str, tupl
 
 
 def _groups(assignment: str, table: object) -> tuple[Group, ...]:
+    """A group without members is left: everybody in it may have been erased."""
     expected = f'{NAME}: [{assignment}]: expected a group and its members, such as red = ["ada", "bob"]'
     if not isinstance(table, dict):
         raise GradingError(f"{expected}; got {table!r}")
     found: list[Group] = []
     taken: dict[str, str] = {}
     for name, members in table.items():
-        if not isinstance(members, list) or not members or not all(isinstance(one, str) and one for one in members):
+        if not isinstance(members, list) or not all(isinstance(one, str) and one for one in members):
             raise GradingError(f"{expected}; got {name} = {members!r}")
         for member in members:
             if member in taken:

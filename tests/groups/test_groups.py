@@ -16,7 +16,7 @@ from autograder.gradebook.gather import gather, gather_one
 from autograder.gradebook.groups import NAME
 from autograder.gradebook.late.times import record_times
 from autograder.report.results import read_results
-from tests.regrade.conftest import NOTEBOOK, SHEET, World
+from tests.regrade.conftest import SHEET, World
 
 TOGETHER = '[sums]\nred = ["ada", "kim"]\nblue = ["lee", "bob"]\n'
 
@@ -99,7 +99,7 @@ def test_two_submissions_of_a_group_stop_before_anything_is_graded(world, capsys
         ('[summs]\nred = ["ada"]', "unknown assignment 'summs'"),
         ('[sums]\nred = ["ada"]\nblue = ["ada"]', "ada is named in red and in blue"),
         ('[sums]\nred = "ada"', "expected a group and its members"),
-        ("[sums]\nred = []", "expected a group and its members"),
+        ("[sums]\nred = [1]", "expected a group and its members"),
         ("sums = 1", "expected a group and its members"),
         ("[sums", "cannot be read"),
     ],
@@ -109,4 +109,9 @@ def test_a_wrong_file_is_one_line(world, text, said):
     with pytest.raises(GradingError, match=NAME) as error:
         gather(world.course, SHEET)
     assert said in str(error.value)
-    assert NOTEBOOK
+
+
+def test_a_group_whose_members_were_erased_stops_nothing(world):
+    before = world.points()
+    write(world, "[sums]\nred = []\n")
+    assert world.points() == before

@@ -13,8 +13,8 @@ from autograder.mutants.rows import COLUMNS, MutantRow, rows, told, total
 from autograder.mutants.run import trusted
 from autograder.mutants.survey import Survey
 
-#: Folders of the grader whose modules decide what becomes of a mutant, and those among them that do not.
-_JUDGING = ("exercise", "mutants")
+#: Which modules of the grader decide what becomes of a mutant, and those among them that do not.
+_JUDGING = ("exercise/*.py", "mutants/*.py", "pipeline/judge.py")
 _PRINTING = ("page.py", "rows.py")
 _HEAD = """# What the checks reject
 
@@ -35,8 +35,8 @@ def state(assignment: Assignment) -> str:
     """
     names = sorted({name for part in parts(assignment) for name in (*part.exercises, *part.others)})
     grader = Path(__file__).resolve().parents[1]
-    judging = [path for folder in _JUDGING for path in sorted((grader / folder).glob("*.py"))]
-    code = {path.name: digest(path.read_bytes()) for path in judging if path.name not in _PRINTING}
+    judging = [path for pattern in _JUDGING for path in sorted(grader.glob(pattern))]
+    code = {str(path.relative_to(grader)): digest(path.read_bytes()) for path in judging if path.name not in _PRINTING}
     return digest(trusted(assignment, names), code, _visible_checks(assignment))
 
 

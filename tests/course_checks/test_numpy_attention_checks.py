@@ -120,6 +120,28 @@ def test_the_constant_width_is_a_thought_and_no_failure(capsys: pytest.CaptureFi
     assert "A thought" not in capsys.readouterr().out
 
 
+def with_softmax(code: str) -> Callable[..., Any]:
+    """The solution of multi-head attention, all heads in one stack, in a notebook whose softmax is another one."""
+    attention = function(
+        "multihead_attention", solution("numpy_attention", "1_attention", "multihead_attention_answer")
+    )
+    exec(code, attention.__globals__)
+    return attention
+
+
+def test_a_softmax_that_serves_no_stack_of_heads_is_a_thought_and_no_failure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    attention = with_softmax(text_of("numpy_attention/softmax", "axis 1, while the heads are a stack"))
+    own = attention.__globals__["softmax"]
+    check.multihead_attention(attention)
+    said = capsys.readouterr().out
+    assert "✓" in said and "with a ready-made softmax" in said and "the last axis" in said
+    assert attention.__globals__["softmax"] is own
+    check.multihead_attention(with_softmax(solution("numpy_attention", "1_attention", "softmax_answer")))
+    assert "A thought" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("exercise", CHECKS)
 def test_an_empty_cell_is_called_empty(exercise: str) -> None:
     arguments = "x" if exercise == "softmax" else "x, W_q, W_k, W_v, W_o"

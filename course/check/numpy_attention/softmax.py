@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course.check.base import axis_that_sums_to_one, close, fail, finite, passed, running, same_shape
+from course.check.base import as_array, axis_that_sums_to_one, close, fail, finite, passed, running, same_shape
 from course.check.numpy_attention._weights import row
 
 Array = np.ndarray
@@ -21,7 +21,7 @@ def softmax(function: Callable[[Array], Array]) -> None:
     scores = np.random.default_rng(0).normal(0, 1.5, (3, 5))
     before = scores.copy()
     with running(name, "softmax of an array of shape (3, 5)", "The axis that is summed over must be kept (keepdims)."):
-        weights = function(scores)
+        weights = as_array(function(scores))
     same_shape(name, "the result", weights, (3, 5), "(n, m)", "One weight for each score.")
     finite(name, "the weights", weights)
     if not np.array_equal(scores, before):

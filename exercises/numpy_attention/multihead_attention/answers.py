@@ -96,6 +96,11 @@ RIGHT = [
     """),
         costs={"no_loops": 0},
     ),
+    SampleAnswer(
+        "a list",
+        as_multihead_attention(LOOP + "return (np.concatenate(heads, axis=1) @ W_o).tolist()"),
+        costs={"no_loops": 0},
+    ),
 ]
 
 WRONG = [

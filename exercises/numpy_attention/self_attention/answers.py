@@ -69,6 +69,7 @@ RIGHT = [
         return (s @ (x @ W_v) / s.sum(axis=1)[:, None]) @ W_o
     """),
     ),
+    SampleAnswer("a list", as_self_attention(QKV + "return (softmax(Q @ K.T / d_qkv**0.5) @ V @ W_o).tolist()")),
 ]
 
 WRONG = [

@@ -36,6 +36,16 @@ RIGHT = [
         costs={"no_loops": 0},
     ),
     SampleAnswer(
+        "axis 1, while the heads are a stack",
+        as_softmax("e = np.exp(x - x.max(axis=1, keepdims=True))\nreturn e / e.sum(axis=1, keepdims=True)"),
+    ),
+    SampleAnswer(
+        "a list",
+        as_softmax(
+            "e = np.exp(x - x.max(axis=-1, keepdims=True))\nreturn (e / e.sum(axis=-1, keepdims=True)).tolist()"
+        ),
+    ),
+    SampleAnswer(
         "logaddexp",
         as_softmax("return np.exp(x - np.logaddexp.reduce(x, axis=1, keepdims=True))"),
         cells=HEAD_BY_HEAD,

@@ -34,8 +34,29 @@ WITH_STAND_INS = [
     for slug in REFERENCES.exercises("encoder_lab")
     if any(name.startswith("stand_in/") for case in REFERENCES.cases(slug) for name in case.expected)
 ]
-#: What is told of a right answer with each of the mistakes that no value shows.
-SIDE_EFFECTS = {"CHANGED": lambda _: {"changed": np.array([True])}, "CUT": lambda _: {"cut": np.array([True])}}
+
+
+def other_sizes(case: Case) -> dict[str, np.ndarray]:
+    """The first array of sizes, its entries all too large."""
+    name = next(name for name in case.expected if name == "wq" or name.endswith("_arguments"))
+    return {name: case.expected[name] + 100}
+
+
+def partly_dropped(case: Case) -> dict[str, np.ndarray]:
+    """The right output behind a dropout of one quarter."""
+    name = next(name for name in case.expected if name in ("stand_in/output", "stand_in/logits"))
+    dropped = case.expected[name] / 0.75
+    dropped.flat[::4] = 0
+    return {name.removeprefix("stand_in/"): dropped}
+
+
+#: What is told of a right answer with each of the mistakes that only a rule recognises.
+BY_RULE = {
+    "CHANGED": lambda _: {"changed": np.array([True])},
+    "CUT": lambda _: {"cut": np.array([True])},
+    "sizes": other_sizes,
+    "M16": partly_dropped,
+}
 
 
 def judged(slug: str, case: Case, wrong: Mapping[str, np.ndarray]) -> Judgement:
@@ -55,7 +76,7 @@ def test_every_mistake_in_a_class_with_stand_ins_is_called_by_its_own_name_and_b
     called: dict[str, set[str]] = {mistake.id: set() for mistake in known}
     for mistake in known:
         for case in REFERENCES.cases(slug):
-            answers = mistake.answers or SIDE_EFFECTS[mistake.id]
+            answers = mistake.answers or BY_RULE[mistake.id]
             checks = judged(slug, case, answers(case)).checks
             called[mistake.id] |= {check.mistake or check.name for check in checks if not check.passed}
     assert called == {mistake.id: {mistake.id} for mistake in known}

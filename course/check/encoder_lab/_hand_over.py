@@ -231,6 +231,7 @@ def classification_head(models: ModuleType, case: Any) -> Answers:
     """ClassificationHead; also what it does in training, as it is and with its weights at zero."""
     head = models.ClassificationHead(*values(case.config, CLASSIFICATION))
     asked = {"linear": list(head.linear.weight.shape), "p": float(getattr(getattr(head, "dropout", None), "p", -1))}
+    asked["has_bias"] = getattr(head.linear, "bias", None) is not None  # loading makes one
     case.load(head)
     # a head that picks the first token itself wants the whole sentence
     vectors = case.hidden_states if selects_first_token(head, case.config.d_model) else case.pooled
@@ -257,10 +258,12 @@ def classifier(models: ModuleType, case: Any) -> Answers:
         asked.update(arguments("head", CLASSIFICATION, head_calls))
         asked["own_parts"] = parts(model, "transformer_encoder", "classifier")
         model.transformer_encoder, model.classifier = whole, head
-        return {"logits": first(model.eval()(case.input_ids))}
+        logits = first(model.eval()(case.input_ids.clone()))
+        asked.update(side_effects(lambda ids: first(model(ids)), case.input_ids, weights=[whole.output]))
+        return {"logits": logits}
 
     def own() -> Answers:
-        return {"logits": first(case.load(models.TransformerForSequenceClassification(*sizes))(case.input_ids))}
+        return {"logits": first(case.load(models.TransformerForSequenceClassification(*sizes))(case.input_ids.clone()))}
 
     pair = returns_pair(lambda: models.TransformerEncoder(*values(case.config, ENCODER)), case.input_ids)
     selects = _head_selects(models, case)

@@ -21,6 +21,13 @@ def classification_head(kind: Any) -> None:
     linear = part(name, head, "linear")
     if tuple(getattr(linear, "weight", torch.zeros(0)).shape) != (4, 6):
         fail(name, "linear makes num_classes = 4 numbers out of d_model = 6.", f"Yours is {linear}.")
+    if getattr(linear, "bias", None) is None:
+        fail(
+            name,
+            "linear has a bias, one number for each class.",
+            f"Yours is {linear}.",
+            "nn.Linear has one by default.",
+        )
     dropout = part(name, head, "dropout")
     if getattr(dropout, "p", None) != 0.5:
         fail(name, "dropout drops the share dropout_prob = 0.5.", f"Yours is {dropout}.")

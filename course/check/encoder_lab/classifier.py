@@ -22,6 +22,7 @@ from course.check.encoder_lab._stand_ins import (
     stand_in_class,
 )
 from course.check.modules import part, undisturbed
+from course.check.side_effects import check_side_effects
 
 
 @undisturbed
@@ -47,7 +48,7 @@ def classifier(kind: Any) -> None:
         if came and came[0] != want:
             fail(name, f"the model makes its {which} with {want} = {', '.join(names)}.", f"Yours passes {came[0]}.")
     with running(name, "the model on ids of shape (2, 3)"):
-        logits = first(model(IDS))
+        logits = first(model(IDS.clone()))
     same_shape(
         name, "the logits", logits, (2, 5), "(batch, classes)", "One vector stands for the whole sentence: which one?"
     )
@@ -65,6 +66,7 @@ def classifier(kind: Any) -> None:
             "the first token, [CLS], goes to the classification head.",
             f"In yours it is {words.get(value, 'something else')}.",
         )
+    check_side_effects(name, lambda ids: first(model(ids)), IDS, weights=[whole.output])
     passed(name, "the parts get their sizes", "[CLS] goes to the head", "one row of logits a sentence")
 
 

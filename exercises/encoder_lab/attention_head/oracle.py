@@ -9,6 +9,7 @@ from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, without_s
 from ..._attention import linear
 from .._arrays import linear_weight, normal
 from .._attempts import judge_attempts
+from .._naming import NAMES, with_names
 from .._scaled_attention import torch_attention
 
 
@@ -89,10 +90,12 @@ MISTAKES = [
         "The arguments come in the order d_model, d_k, d_q, d_v.",
         lambda case: {"wv": case.expected["wq"], "wq": case.expected["wv"]},
     ),
+    *NAMES,
     *SIDE_EFFECTS,
 ]
 
 
 #: A class that uses other classes is cut off where one of them is: that has had its price.
 EARLIER = ("encoder_lab/head_attention",)
-EXERCISE = Exercise(_make, without_side_effects(judge_attempts, unless=EARLIER), MISTAKES, framework="torch")
+_judge = with_names(without_side_effects(judge_attempts, unless=EARLIER), wq="wq", wk="wk", wv="wv")
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")

@@ -54,6 +54,17 @@ WRONG = [
         mistake="head-dropout",
     ),
     SampleAnswer(
+        "no bias",
+        methods={
+            CLASSIFICATION_INIT: """
+            self.dropout = nn.Dropout(dropout_prob)
+            self.linear = nn.Linear(d_model, num_classes, bias=False)
+            """
+        },
+        points=1.0,
+        mistake="head-bias",
+    ),
+    SampleAnswer(
         "sizes exchanged",
         methods={
             CLASSIFICATION_INIT: """
@@ -62,5 +73,6 @@ WRONG = [
             """
         },
         points=0,
+        mistake="sizes",
     ),
 ]

@@ -21,6 +21,7 @@ from autograder.exercise import (
 
 from ..._attention import linear, softmax
 from .._arrays import Wrong, linear_weight, normal
+from .._naming import NAMES, with_names
 
 Array = np.ndarray
 
@@ -45,12 +46,14 @@ def _make(generator: np.random.Generator) -> list[Case]:
 
 
 def judge_head(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The default rule; a dropout that is missing or in the wrong place costs half."""
+    """The default rule; a dropout that is missing or in the wrong place, or a missing bias, costs half."""
     judgement = compare_case(exercise, case, answers)
     if {check.name for check in judgement.checks if not check.passed} == {"p"}:
         return named(exercise, "head-dropout")
     if judgement.earned < 1:
         return judgement
+    if not bool(np.all(answers.arrays.get("has_bias", np.array(True)))):
+        return named(exercise, "head-bias")
     # in training, with the weights at zero: the bias alone is left, unless the logits themselves are dropped
     bias = np.broadcast_to(case.weights["linear.bias"], case.expected["logits"].shape)
     training = answers.arrays.get("in_training")
@@ -122,8 +125,15 @@ MISTAKES = [
         share=0.5,
     ),
     Mistake("M16-none", "Nothing is dropped in training.", "dropout, then linear.", share=0.5),
+    Mistake(
+        "head-bias",
+        "The linear layer has no bias: a class cannot be more frequent than another without a reason in the vector.",
+        "nn.Linear has one, unless it is told otherwise.",
+        share=0.5,
+    ),
+    *NAMES,
     *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, without_side_effects(judge_head), MISTAKES, framework="torch")
+EXERCISE = Exercise(_make, with_names(without_side_effects(judge_head), linear="linear"), MISTAKES, framework="torch")

@@ -63,15 +63,20 @@ WRONG = [
     _wrong("softmax", "self.classifier(x[:, 0]).softmax(-1)", "M15-softmax"),
     _wrong("ReLU behind", "self.classifier(x[:, 0]).relu()", "M15-relu"),
     _wrong("ReLU before", "self.classifier(x[:, 0].relu())", "M15-early"),
+    _wrong("cut from the graph", "self.classifier(x[:, 0]).detach()", "CUT"),
+    _wrong("the encoder is not trained along", "self.classifier(x[:, 0].detach())", "CUT"),
+    _wrong("the ids are changed", "self.classifier(x[:, 0]) + 0 * input_ids.zero_().sum()", "CHANGED"),
     SampleAnswer(
         "dropout left at 0.1",
         methods={MODEL_INIT: WHOLE.format(encoder=SIX, head="d_model, num_classes, 0.1")},
         points=0,
+        mistake="sizes",
     ),
     SampleAnswer(
         "two classes, whatever is asked",
         methods={MODEL_INIT: WHOLE.format(encoder=SIX, head="d_model, 2, dropout_prob")},
         points=0,
+        mistake="sizes",
     ),
     SampleAnswer(
         "layers and heads exchanged",
@@ -85,5 +90,6 @@ WRONG = [
             )
         },
         points=0,
+        mistake="sizes",
     ),
 ]

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, without_side_effects
 
 from ..._attention import linear, softmax
 from .._arrays import Wrong, linear_weight, normal
 from .._attempts import judge_attempts
 from .._layers import ENCODER, encoder_sizes, encoder_weights, part_mistakes, torch_encoder
+from .._naming import NAMES, with_names
 
 Array = np.ndarray
 
@@ -98,7 +99,14 @@ MISTAKES = [
         "The head takes the vector as it is.",
         _pooled(lambda x: np.maximum(x[:, 0], 0)),
     ),
+    *NAMES,
+    *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, judge_attempts, MISTAKES, framework="torch")
+_judge = with_names(
+    without_side_effects(judge_attempts),
+    encoder_arguments="TransformerEncoder",
+    head_arguments="ClassificationHead",
+)
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")

@@ -134,5 +134,6 @@ WRONG = [
             """
         },
         points=0,
+        mistake="sizes",
     ),
 ]

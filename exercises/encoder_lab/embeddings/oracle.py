@@ -21,6 +21,7 @@ from autograder.exercise import (
 from ..._attention import layer_norm
 from .._arrays import Wrong
 from .._layers import EPS, embedding_weights, norm_mistake, torch_embedding
+from .._naming import SIZES, with_names
 
 Array = np.ndarray
 
@@ -185,8 +186,14 @@ MISTAKES = [
         "Eq. (4): the dropout comes last.",
         share=0.75,
     ),
+    SIZES,
     *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, without_side_effects(judge_embeddings), MISTAKES, framework="torch")
+_judge = with_names(
+    without_side_effects(judge_embeddings),
+    token_embeddings="token_embeddings",
+    position_embeddings="position_embeddings",
+)
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")

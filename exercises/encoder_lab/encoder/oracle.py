@@ -11,6 +11,7 @@ from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, without_s
 from .._arrays import Wrong, normal
 from .._attempts import judge_attempts
 from .._layers import ENCODER, encoder_sizes, encoder_weights, part_mistakes, torch_encoder
+from .._naming import NAMES, with_names
 
 Array = np.ndarray
 
@@ -130,6 +131,7 @@ MISTAKES = [
         "vocab_size, max_position_embeddings, d_model.",
         lambda case: {"embeddings_arguments": case.expected["embeddings_arguments"][:, [1, 0, 2]]},
     ),
+    *NAMES,
     *SIDE_EFFECTS,
 ]
 
@@ -144,4 +146,9 @@ EARLIER = (
     "encoder_lab/embeddings",
     "encoder_lab/encoder_layer",
 )
-EXERCISE = Exercise(_make, without_side_effects(judge_attempts, unless=EARLIER), MISTAKES, framework="torch")
+_judge = with_names(
+    without_side_effects(judge_attempts, unless=EARLIER),
+    embeddings_arguments="Embeddings",
+    layer_arguments="A TransformerEncoderLayer",
+)
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")

@@ -12,6 +12,7 @@ from ..._attention import layer_norm
 from .._arrays import Wrong, normal
 from .._attempts import judge_attempts
 from .._layers import LAYER_EPS, layer_weights, norm_mistake, part_mistakes, torch_layer
+from .._naming import NAMES, with_names
 
 Array = np.ndarray
 Step = Callable[[Array], Array]
@@ -172,6 +173,90 @@ MISTAKES = [
         lambda x, n1, a, n2, f: (lambda y: y + n2(f(y)))(x + n1(a(x))),
     ),
     _wrong(
+        "M8-first-post",
+        "The first half is post-LN: layer_norm_1 comes after the addition.",
+        "Pre-LN: each norm comes before its sublayer.",
+        lambda x, n1, a, n2, f: _skipped(_post(x, n1, a), n2, f),
+    ),
+    _wrong(
+        "M8-second-post",
+        "The second half is post-LN: layer_norm_2 comes after the addition.",
+        "Pre-LN: each norm comes before its sublayer.",
+        lambda x, n1, a, n2, f: _post(_skipped(x, n1, a), n2, f),
+    ),
+    _wrong(
+        "M8-first-output",
+        "layer_norm_1 comes after the attention, not before it.",
+        "Pre-LN: before the sublayer.",
+        lambda x, n1, a, n2, f: _skipped(x + n1(a(x)), n2, f),
+    ),
+    _wrong(
+        "M8-second-output",
+        "layer_norm_2 comes after the feed-forward network, not before it.",
+        "Pre-LN: before the sublayer.",
+        lambda x, n1, a, n2, f: (lambda y: y + n2(f(y)))(_skipped(x, n1, a)),
+    ),
+    _wrong(
+        "M8-second-twice",
+        "layer_norm_2 was used twice.",
+        "Each sublayer has a norm of its own.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, n2, a), n2, f),
+    ),
+    _wrong(
+        "M7-first-minus",
+        "What the attention gives was subtracted.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: _skipped(x - a(n1(x)), n2, f),
+    ),
+    _wrong(
+        "M7-second-minus",
+        "What the feed-forward network gives was subtracted.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: (lambda y: y - f(n2(y)))(_skipped(x, n1, a)),
+    ),
+    _wrong(
+        "M7-first-times",
+        "The attention's input was multiplied by what it gives.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: _skipped(x * a(n1(x)), n2, f),
+    ),
+    _wrong(
+        "M7-second-times",
+        "The network's input was multiplied by what it gives.",
+        LOOK_SKIP,
+        lambda x, n1, a, n2, f: (lambda y: y * f(n2(y)))(_skipped(x, n1, a)),
+    ),
+    _wrong(
+        "no-attention",
+        "What the attention gives is lost.",
+        "Normalise, attend, add; normalise, feed forward, add.",
+        lambda x, n1, a, n2, f: _skipped(x, n2, f),
+    ),
+    _wrong(
+        "no-network",
+        "What the feed-forward network gives is lost.",
+        "Normalise, attend, add; normalise, feed forward, add.",
+        lambda x, n1, a, n2, f: _skipped(x, n1, a),
+    ),
+    _wrong(
+        "norm-for-attention",
+        "The normalised input was added, without the attention.",
+        "Normalise, attend, add; normalise, feed forward, add.",
+        lambda x, n1, a, n2, f: _skipped(x + n1(x), n2, f),
+    ),
+    _wrong(
+        "norm-for-network",
+        "The normalised input was added, without the feed-forward network.",
+        "Normalise, attend, add; normalise, feed forward, add.",
+        lambda x, n1, a, n2, f: (lambda y: y + n2(y))(_skipped(x, n1, a)),
+    ),
+    _wrong(
+        "attention-twice",
+        "The attention stands where the feed-forward network belongs.",
+        "Normalise, attend, add; normalise, feed forward, add.",
+        lambda x, n1, a, n2, f: _skipped(_skipped(x, n1, a), n2, a),
+    ),
+    _wrong(
         "order",
         "The feed-forward network comes before the attention.",
         "Attention first.",
@@ -189,6 +274,7 @@ MISTAKES = [
         "d_model first, then intermediate_size.",
         lambda case: {"feed_forward_arguments": case.expected["feed_forward_arguments"][:, ::-1]},
     ),
+    *NAMES,
     *SIDE_EFFECTS,
 ]
 
@@ -201,4 +287,9 @@ EARLIER = (
     "encoder_lab/multi_head_attention",
     "encoder_lab/feed_forward",
 )
-EXERCISE = Exercise(_make, without_side_effects(judge_attempts, unless=EARLIER), MISTAKES, framework="torch")
+_judge = with_names(
+    without_side_effects(judge_attempts, unless=EARLIER),
+    attention_arguments="MultiHeadAttention",
+    feed_forward_arguments="FeedForward",
+)
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")

@@ -88,7 +88,7 @@ WRONG = [
     _wrong("sigmoid", f"self.linear_2(torch.sigmoid({WIDE}))", "M12-sigmoid"),
     _wrong("SiLU", f"self.linear_2(nn.functional.silu({WIDE}))", "M12-silu"),
     _wrong("a skip too early", f"hidden_states + self.linear_2(self.gelu({WIDE}))", "M7-early"),
-    _wrong("dropout in eval mode", f"nn.functional.dropout(self.linear_2(self.gelu({WIDE})), 0.5)"),
+    _wrong("dropout in eval mode", f"nn.functional.dropout(self.linear_2(self.gelu({WIDE})), 0.5)", "M16"),
     SampleAnswer(
         "sizes exchanged",
         methods={

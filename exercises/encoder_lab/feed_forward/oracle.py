@@ -11,6 +11,7 @@ from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, compare_c
 from ..._attention import gelu, linear
 from .._arrays import Wrong, normal
 from .._layers import feed_forward_weights
+from .._naming import NAMES, with_names
 
 Array = np.ndarray
 
@@ -103,8 +104,10 @@ MISTAKES = [
         "From narrow to wide and back again.",
         lambda case: {"linear_1": case.expected["linear_2"], "linear_2": case.expected["linear_1"]},
     ),
+    *NAMES,
     *SIDE_EFFECTS,
 ]
 
 
-EXERCISE = Exercise(_make, without_side_effects(compare_case), MISTAKES, framework="torch")
+_judge = with_names(without_side_effects(compare_case), linear_1="linear_1", linear_2="linear_2")
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")

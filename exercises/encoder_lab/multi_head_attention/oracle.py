@@ -11,6 +11,7 @@ from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, without_s
 from ..._attention import linear
 from .._arrays import Wrong, linear_weight, normal
 from .._attempts import judge_attempts
+from .._naming import DROPPED, with_names
 
 Array = np.ndarray
 
@@ -139,6 +140,7 @@ MISTAKES = [
         "Nothing but a linear layer.",
         lambda case: {"output": np.maximum(case.expected["stand_in/output"], 0)},
     ),
+    DROPPED,
     *SIDE_EFFECTS,
 ]
 
@@ -149,4 +151,11 @@ EARLIER = (
     "encoder_lab/attention_head",
     "encoder_lab/multi_head_init",
 )
-EXERCISE = Exercise(_make, without_side_effects(judge_attempts, unless=EARLIER), MISTAKES, framework="torch")
+EXERCISE = Exercise(
+    _make,
+    with_names(
+        without_side_effects(judge_attempts, unless=EARLIER),
+    ),
+    MISTAKES,
+    framework="torch",
+)

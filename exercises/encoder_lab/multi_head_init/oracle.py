@@ -9,6 +9,7 @@ import numpy as np
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case, named
 
 from .._arrays import Wrong
+from .._naming import SIZES, with_names
 
 Array = np.ndarray
 
@@ -98,7 +99,9 @@ MISTAKES = [
         lambda case: {**case.expected, "refuses_uneven": np.array(False)},
     ),
     Mistake("heads-float", "A head's size is a number with a decimal point.", "Whole numbers are divided by //."),
+    SIZES,
 ]
 
 
-EXERCISE = Exercise(_make, judge_init, MISTAKES, framework="torch")
+_judge = with_names(judge_init, head_arguments="A head", output_linear="output_linear")
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")

@@ -10,6 +10,7 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 
+from autograder.nbgrader.afresh import ReadAfresh
 from autograder.nbgrader.autograde import SubmissionExporter
 from autograder.nbgrader.deliverables import StubDeliverables
 from autograder.nbgrader.feedback import FeedbackExporter, pages_only
@@ -54,7 +55,8 @@ c.GenerateFeedback.exporter_class = FeedbackExporter
 c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
 
 # The formgrader shows students' names as text: nbgrader's page would run markup in them.
-c.HTMLExporter.preprocessors = [EscapeNames]
+# It reads the gradebook anew for every page, so that several graders at once see each other's points.
+c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh]
 
 # A grade that is not there yet is an empty cell in grades.csv, not a 0.
 c.ExportApp.plugin_class = GradesExporter

@@ -9,6 +9,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
+from autograder.nbgrader.afresh import ReadAfresh
 from autograder.nbgrader.autograde import SubmissionExporter
 from autograder.nbgrader.deliverables import StubDeliverables
 from autograder.nbgrader.feedback import FeedbackExporter, pages_only
@@ -41,6 +42,6 @@ def plug_in(c: Config, path: str) -> None:
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.exporter_class = FeedbackExporter
     c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
-    c.HTMLExporter.preprocessors = [EscapeNames]
+    c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh]
     if "plugin_class" not in c.ExportApp:
         c.ExportApp.plugin_class = GradesExporter

@@ -33,6 +33,9 @@ def _assignments(incomplete: str) -> list[str]:
 
 _NAME: dict[str, Any] = {"callback": _without_slash, "autocompletion": _assignments, "show_default": False}
 AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Its folder's name in source/.", **_NAME)]
+OneAssignment = Annotated[
+    str | None, typer.Argument(metavar="ASSIGNMENT", help="Its folder's name in source/.", **_NAME)
+]
 AssignmentNames = Annotated[
     list[str] | None, typer.Argument(metavar="ASSIGNMENT", help="Default: every assignment.", **_NAME)
 ]

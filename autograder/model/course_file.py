@@ -55,6 +55,20 @@ class CanvasCourse:
 
 
 @dataclass(frozen=True)
+class TotalRules:
+    """How the course total comes about.
+
+    weights: assignment -> how often its points count (1 where nothing is said).
+    drop_lowest: so many of a student's assignments with the lowest share of their points do not count.
+    missing: what counts where nothing was handed in, or it was refused: 0 points, or nothing that is known.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    drop_lowest: int = 0
+    missing: str = "empty"
+
+
+@dataclass(frozen=True)
 class CourseFile:
     """The settings of ``course.toml``.
 
@@ -67,6 +81,7 @@ class CourseFile:
     deliverables: assignment -> files that students hand in beside the notebooks.
     ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
     dates: assignment -> the moment from which it is published (aware).
+    total: how ``autograder export --total`` adds up the assignments.
     """
 
     title: str = ""
@@ -83,6 +98,7 @@ class CourseFile:
     publish: Publish = field(default_factory=Publish)
     canvas: CanvasCourse = field(default_factory=CanvasCourse)
     dates: Mapping[str, datetime] = field(default_factory=dict, hash=False)
+    total: TotalRules = field(default_factory=TotalRules)
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -204,6 +220,30 @@ def _canvas(key: str, value: Any) -> CanvasCourse:
     return CanvasCourse(**_read(_table(key, value), readers, f"in [{key}]"))
 
 
+def _total(key: str, value: Any) -> TotalRules:
+    readers = {"weights": _weights, "drop_lowest": _count, "missing": _missing}
+    return TotalRules(**_read(_table(key, value), readers, f"in [{key}]"))
+
+
+def _weights(key: str, value: Any) -> Mapping[str, float]:
+    for name, weight in _table(key, value).items():
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
+            raise _wrong(f"total.{key}.{name}", "a number, 0 or more", weight)
+    return {name: float(weight) for name, weight in value.items()}
+
+
+def _count(key: str, value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise _wrong(f"total.{key}", "a whole number, 0 or more", value)
+    return value
+
+
+def _missing(key: str, value: Any) -> str:
+    if value not in ("empty", "zero"):
+        raise _wrong(f"total.{key}", '"empty" or "zero"', value)
+    return str(value)
+
+
 def _dates(key: str, value: Any) -> Mapping[str, datetime]:
     return {name: _date(f"{key}.{name}", moment) for name, moment in _table(key, value).items()}
 
@@ -232,4 +272,5 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "publish": _publish,
     "canvas": _canvas,
     "dates": _dates,
+    "total": _total,
 }

@@ -40,7 +40,7 @@ def test_a_course_travels_to_workers_with_its_settings():
     ("text", "said"),
     [
         ("librery = 'course'", "unknown key 'librery' at the top of the file; did you mean 'library'?"),
-        ("x = 1", "unknown key 'x' at the top of the file; known are title, repository"),
+        ("x = 1", "unknown key 'x' at the top of the file; known are title, term, repository"),
         ("[limits]\ncell_second = 1", r"unknown key 'cell_second' in \[limits\]; did you mean 'cell_seconds'?"),
         ("[publish]\nfile = []", r"unknown key 'file' in \[publish\]; did you mean 'files'?"),
         ("title = 3", "title: expected a text, got 3"),

@@ -62,4 +62,6 @@ def attention_head(kind: Any) -> None:
             "Yours returns something else.",
             "Nothing is added to it or changed here: the skips come later, in the layer.",
         )
-    passed(name, "wq, wk, wv", "projected, then attended", "returns the output")
+    biased = [layer for layer in ("wq", "wk", "wv") if getattr(head, layer).bias is not None]
+    note = [f"but {', '.join(biased)} with a bias, which eq. (1) does not have (no points lost)"] if biased else []
+    passed(name, "wq, wk, wv", "projected, then attended", "returns the output", *note)

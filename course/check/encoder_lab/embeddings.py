@@ -75,6 +75,9 @@ def embeddings(kind: Any) -> None:
     note = (
         [] if spread > 0.99 else [f"but eps is not 1e-12: vectors of size 0.0001 get a variance of {spread:.2g}, not 1"]
     )
+    share = getattr(getattr(module, "dropout", None), "p", None)
+    if share != 0.1:
+        note.append(f"but the dropout's share is {share or 'nothing'}, not 0.1 (no points lost)")
     passed(name, "words plus positions", "normalised", "too long is refused", *note)
 
 

@@ -114,3 +114,14 @@ WRONG = [
         points=0,
     ),
 ]
+
+WITH_BIAS = "A bias in a projection is one more thing to learn: the visible check says so, and it costs nothing."
+#: Differences that the exercise does not ask about.
+ACCEPTED = {
+    "AttentionHead-69e5aed7": WITH_BIAS,
+    "AttentionHead-a80b9e66": WITH_BIAS,
+    "AttentionHead-fa59ed6b": WITH_BIAS,
+    "AttentionHead-c2c5269c": WITH_BIAS,
+    "AttentionHead-f8e749a3": WITH_BIAS,
+    "AttentionHead-d61aed36": WITH_BIAS,
+}

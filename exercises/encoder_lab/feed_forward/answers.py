@@ -116,3 +116,17 @@ WRONG = [
         mistake="CHANGED",
     ),
 ]
+
+NO_BIAS = "The comment asks for linear layers, without a word on the bias: an answer without one is right."
+OPTIONAL = "The dropout is for those who like it, in the place and with the share that they like."
+#: Differences that the exercise does not ask about.
+ACCEPTED = {
+    "FeedForward-e0c3c556": NO_BIAS,
+    "FeedForward-e2b774bd": NO_BIAS,
+    "FeedForward-34487782": OPTIONAL,
+    "FeedForward-ef8c8f68": OPTIONAL,
+    "FeedForward-eb071754": OPTIONAL,
+    "FeedForward-c774c6d4": OPTIONAL,
+    "FeedForward-a92f9e47": OPTIONAL,
+    "FeedForward-7817459a": OPTIONAL,
+}

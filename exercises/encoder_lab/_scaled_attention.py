@@ -66,6 +66,18 @@ MIX_MISTAKES = [
         _mixed(lambda s, c: softmax(s / root(c) ** 2)),
     ),
     Mistake("M3-inverse", "The scores are multiplied by √d_k.", LOOK_SCALE, _mixed(lambda s, c: softmax(s * root(c)))),
+    Mistake(
+        "M3-keys",
+        "The scores are divided by the root of the number of keys.",
+        LOOK_SCALE,
+        _mixed(lambda s, c: softmax(s / s.shape[-1] ** 0.5)),
+    ),
+    Mistake(
+        "M3-batch",
+        "The scores are divided by the root of the number of sentences.",
+        LOOK_SCALE,
+        _mixed(lambda s, c: softmax(s / len(s) ** 0.5)),
+    ),
     Mistake("M1", "The softmax runs over the queries.", LOOK_AXIS, _mixed(lambda s, c: softmax(s / root(c), -2))),
     Mistake("M1-batch", "The softmax runs over the batch.", LOOK_AXIS, _mixed(lambda s, c: softmax(s / root(c), 0))),
     Mistake(

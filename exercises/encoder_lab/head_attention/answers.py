@@ -66,6 +66,8 @@ WRONG = [
     _wrong("no softmax", DOT, "scores", BOTH, "weights-scores"),
     _wrong("weights first", DOT, SOFTMAX, "weights, weights @ v", "weights-order"),
     _wrong("returns the scores", DOT, SOFTMAX, "weights @ v, scores", "weights-scores"),
+    _wrong("root of the keys' number", "q @ k.transpose(-2, -1) / sqrt(k.size(1))", SOFTMAX, BOTH, "M3-keys"),
+    _wrong("root of the batch", "q @ k.transpose(-2, -1) / sqrt(len(k))", SOFTMAX, BOTH, "M3-batch"),
     _wrong("weights scaled late", "q @ k.transpose(-2, -1)", "scores.softmax(-1) / sqrt(k.size(-1))", BOTH, "M3-late"),
     _wrong("returns the output alone", DOT, SOFTMAX, "weights @ v", ""),
     _wrong("keys not transposed", "q @ k / sqrt(k.size(-1))", SOFTMAX, BOTH, ""),

@@ -32,6 +32,12 @@ WRONG = wrong_functions(
     ("one long vector", f"{DIFFERENCE}.flatten(1).norm(dim=-1)", "moved-whole"),
     ("signs cancel", f"{DIFFERENCE}.mean((1, 2))", "moved-signed"),
     ("size of a number", f"{DIFFERENCE}.abs().mean((1, 2))", "moved-absolute"),
+    ("added", "(original[:, order] + shuffled).norm(dim=-1).mean(-1)", "moved-added"),
+    ("the original alone", "original[:, order].norm(dim=-1).mean(-1)", "moved-original"),
+    ("the shuffled alone", "shuffled.norm(dim=-1).mean(-1)", "moved-shuffled"),
+    ("the original with itself", "(original[:, order] - original).norm(dim=-1).mean(-1)", "moved-itself"),
+    ("the shuffled with itself", "(shuffled[:, order] - shuffled).norm(dim=-1).mean(-1)", "moved-itself-shuffled"),
+    ("along the tokens", f"{DIFFERENCE}.norm(dim=1).mean(-1)", "moved-columns"),
     ("over the layers", f"{DIFFERENCE}.norm(dim=-1).mean(0)", "moved-layers"),
 )
 

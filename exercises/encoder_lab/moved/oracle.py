@@ -45,8 +45,23 @@ def _moved(measure: Callable[[Array], Array], forth: bool | None = True) -> Wron
     return answers
 
 
+def _mean_length(of: Callable[[Array, Array], Array]) -> Wrong:
+    """The mean length of something else than the difference, made of each token's vector before and after."""
+
+    def answers(case: Case) -> Mapping[str, Array]:
+        before = case.inputs["original"][:, case.inputs["order"]].astype(np.float64)
+        return {"moved": _length(of(before, case.inputs["shuffled"].astype(np.float64))).mean(-1)}
+
+    return answers
+
+
 def _length(difference: Array) -> Array:
     return np.linalg.norm(difference, axis=-1)
+
+
+def _with_itself(case: Case, name: str) -> Mapping[str, Array]:
+    vectors = case.inputs[name].astype(np.float64)
+    return {"moved": _length(vectors[:, case.inputs["order"]] - vectors).mean(-1)}
 
 
 MISTAKES = [
@@ -103,6 +118,42 @@ MISTAKES = [
         "The layers were averaged, not the tokens.",
         "One number for every layer.",
         _moved(lambda d: _length(d).mean(0)),
+    ),
+    Mistake(
+        "moved-added",
+        "The two vectors of a token were added.",
+        "How far one is from the other: the length of their difference.",
+        _mean_length(lambda before, after: before + after),
+    ),
+    Mistake(
+        "moved-original",
+        "These are the lengths of the original vectors: nothing was subtracted.",
+        "How far one is from the other: the length of their difference.",
+        _mean_length(lambda before, after: before),
+    ),
+    Mistake(
+        "moved-shuffled",
+        "These are the lengths of the shuffled sentence's vectors: nothing was subtracted.",
+        "How far one is from the other: the length of their difference.",
+        _mean_length(lambda before, after: after),
+    ),
+    Mistake(
+        "moved-itself",
+        "A sentence was compared with itself in another order.",
+        "original and shuffled are two results: each stands once in the difference.",
+        lambda case: _with_itself(case, "original"),
+    ),
+    Mistake(
+        "moved-itself-shuffled",
+        "The shuffled sentence was compared with itself in another order.",
+        "original and shuffled are two results: each stands once in the difference.",
+        lambda case: _with_itself(case, "shuffled"),
+    ),
+    Mistake(
+        "moved-columns",
+        "The lengths were taken along the tokens.",
+        "A token's vector lies along the last axis.",
+        _moved(lambda d: np.linalg.norm(d, axis=1).mean(-1)),
     ),
 ]
 

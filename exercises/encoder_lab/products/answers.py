@@ -22,6 +22,9 @@ WRONG = wrong_functions(
     ("added up", "keys @ query / math.sqrt(len(query))", "product-sum"),
     ("softmax", "(query * keys / math.sqrt(len(query))).softmax(-1)", "product-softmax"),
     ("plus", "(query + keys) / math.sqrt(len(query))", "product-added"),
+    ("keys with keys", "keys * keys / math.sqrt(len(query))", "product-keys"),
+    ("divided", "query / keys / math.sqrt(len(query))", "product-divided"),
+    ("root subtracted", "query * keys - math.sqrt(len(query))", "product-minus"),
     ("transposed", "(query * keys / math.sqrt(len(query))).T", "product-turned"),
     ("no sign", "(query * keys).abs() / math.sqrt(len(query))", "product-absolute"),
 )

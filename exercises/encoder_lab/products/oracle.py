@@ -67,6 +67,24 @@ MISTAKES = [
         _product(lambda q, k: (q + k) / len(q) ** 0.5),
     ),
     Mistake(
+        "product-keys",
+        "The keys were multiplied with themselves.",
+        "One factor is the query.",
+        _product(lambda q, k: k * k / len(q) ** 0.5),
+    ),
+    Mistake(
+        "product-divided",
+        "The query was divided by the keys.",
+        "A dot product is a sum of products.",
+        _product(lambda q, k: q / k / len(q) ** 0.5),
+    ),
+    Mistake(
+        "product-minus",
+        "√d was subtracted from the products.",
+        "A score is divided by √d, and so is each part of it.",
+        _product(lambda q, k: q * k - len(q) ** 0.5),
+    ),
+    Mistake(
         "product-turned",
         "Rows and columns have changed places.",
         "(keys, dimensions)",

@@ -34,6 +34,8 @@ WRONG = [
         ("over the queries", "F.softmax(scores / root, 1) @ value", "M1"),
         ("over the batch", "F.softmax(scores / root, 0) @ value", "M1-batch"),
         ("no softmax", "scores / root @ value", "M1-none"),
+        ("root of the keys' number", "F.softmax(scores / key.size(1) ** 0.5, -1) @ value", "M3-keys"),
+        ("root of the batch", "F.softmax(scores / len(key) ** 0.5, -1) @ value", "M3-batch"),
         ("scaled too late", "F.softmax(scores, -1) / root @ value", "M3-late"),
         ("softmax of the mixture", "F.softmax(scores / root @ value, -1)", "M9"),
         ("every value alike", "torch.full_like(scores, 1 / scores.size(-1)) @ value", "M9-mean"),

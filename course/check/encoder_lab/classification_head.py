@@ -11,6 +11,7 @@ from course.check.base import close, fail, passed, running, same_shape
 from course.check.encoder_lab._building import make
 from course.check.encoder_lab._stand_ins import first, selects_first_token
 from course.check.modules import part, undisturbed
+from course.check.side_effects import check_side_effects
 
 
 @undisturbed
@@ -44,6 +45,7 @@ def classification_head(kind: Any) -> None:
             "Whoever wants probabilities takes it later.",
         )
     _nothing_else(name, head, x, x[:, 0] if wants_sentences else x)
+    check_side_effects(name, lambda given: first(head(given)), x)
     linear.weight.zero_()
     linear.bias.fill_(3.0)
     if not close(first(head(x)), torch.full((5, 4), 3.0)):

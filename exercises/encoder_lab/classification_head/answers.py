@@ -46,6 +46,7 @@ WRONG = [
     _wrong("tanh before", "self.linear(self.dropout(pooled).tanh())", "M15-tanh"),
     _wrong("ReLU before", "self.linear(self.dropout(pooled).relu())", "M15-relu"),
     _wrong("dropout behind the layer", "self.dropout(self.linear(pooled))", "M16-late", 1.0),
+    _wrong("cut from the graph", "self.linear(self.dropout(pooled)).detach()", "CUT"),
     _wrong("no dropout", "self.linear(pooled)", "M16-none", 1.0),
     SampleAnswer(
         "another share",

@@ -38,13 +38,22 @@ def feed_forward(kind: Any) -> None:
         layer.weight.copy_(factor * torch.eye(7)[: layer.weight.shape[0], : layer.weight.shape[1]])
         if layer.bias is not None:
             layer.bias.zero_()
-    x = torch.tensor([[[1.0, -1.0, 3.0], [0.0, 0.0, 0.0]]])
-    with running(name, "the network on (1, 2, 3)"):
+    x = torch.tensor([[[1.0, -1.0, 3.0], [0.0, 0.0, 0.0]]]).repeat(2, 1, 1)
+    with running(name, "the network on (2, 2, 3)"):
         output = first(network(x))
-    same_shape(name, "the output", output, (1, 2, 3), "(batch, tokens, d_model)")
+    same_shape(name, "the output", output, (2, 2, 3), "(batch, tokens, d_model)")
     settled(name, output, first(network(x)))
     check_side_effects(name, lambda given: first(network(given)), x)
     _activation(name, output[0, 0], x[0, 0])
+    network.linear_1.weight.neg_()
+    turned = first(network(x))[0, 0]
+    if not torch.allclose(turned, output[0, 0] - 2 * x[0, 0], atol=4e-5, rtol=0):  # GELU(-x) = GELU(x) - x
+        fail(
+            name,
+            "the GELU works on what linear_1 makes.",
+            "Where linear_1 turns every sign, yours does not see it.",
+            "linear_1, then the GELU, then linear_2.",
+        )
     passed(name, "narrow to wide and back", "exact GELU between the layers")
 
 

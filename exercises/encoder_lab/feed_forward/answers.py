@@ -85,6 +85,7 @@ WRONG = [
     _wrong("no activation", f"self.linear_2({WIDE})", "M12-none"),
     _wrong("two GELUs", f"self.gelu(self.linear_2(self.gelu({WIDE})))", "M12-twice"),
     _wrong("GELU at the end", f"self.gelu(self.linear_2({WIDE}))", "M12-late"),
+    _wrong("GELU at the beginning", "self.linear_2(self.linear_1(self.gelu(hidden_states)))", "M12-early"),
     _wrong("sigmoid", f"self.linear_2(torch.sigmoid({WIDE}))", "M12-sigmoid"),
     _wrong("SiLU", f"self.linear_2(nn.functional.silu({WIDE}))", "M12-silu"),
     _wrong("a skip too early", f"hidden_states + self.linear_2(self.gelu({WIDE}))", "M7-early"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -79,6 +80,14 @@ MISTAKES = [
         "The GELU comes after the second layer.",
         "It belongs between the two layers.",
         _fed(lambda x: x, lambda output, x: gelu(output)),
+    ),
+    Mistake(
+        "M12-early",
+        "The GELU comes before the first layer.",
+        "It belongs between the two layers.",
+        lambda case: _fed(lambda x: x)(
+            replace(case, inputs={"hidden_states": gelu(case.inputs["hidden_states"].astype(np.float64))})
+        ),
     ),
     Mistake(
         "M12-sigmoid",

@@ -21,6 +21,13 @@ def run(
         Path | None, typer.Option(metavar="FOLDER", help="Folder to write to (default: reports/ASSIGNMENT).")
     ] = None,
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Show pseudonyms in place of students' ids.")] = False,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="ARCHIVE",
+            help="Look for similar code in an earlier term, too: its archive, or its folder. May be repeated.",
+        ),
+    ] = None,
 ) -> int:
     """Write the class at a glance: one page and its pictures."""
     from autograder.report import write_report
@@ -28,6 +35,7 @@ def run(
     course = open_course(context)
     if not course.everybody_autograded(assignment):
         raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
-    page = write_report(course, assignment, out or course.root / "reports" / assignment, anonymous=anonymous)
+    folder = out or course.root / "reports" / assignment
+    page = write_report(course, assignment, folder, anonymous=anonymous, against=against or ())
     Output(context).say(str(page))
     return 0

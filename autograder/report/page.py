@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,10 +22,11 @@ from autograder.plain.in_kernel import judged_in_kernel
 from autograder.report import charts, statistics
 from autograder.report.anonymous import under_pseudonyms
 from autograder.report.code import Answer, read_answers
+from autograder.report.earlier import EarlierTerm, pairs_with_earlier, read_earlier
 from autograder.report.picture import class_picture
 from autograder.report.readymade import ready_made
 from autograder.report.results import Results, read_results
-from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, by_students, same_answers, similar_pairs
+from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, Pair, by_students, same_answers, similar_pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: So many similar pairs are shown with their code; the others are counted.
@@ -51,18 +52,35 @@ class Summary:
     late: int
 
 
-def write_report(course: Course, assignment: str, out: Path, *, anonymous: bool = False) -> Path:
+@dataclass(frozen=True)
+class Earlier:
+    """Earlier terms, and pairs of one of their answers with one of now."""
+
+    terms: Sequence[EarlierTerm]
+    pairs: Sequence[Pair]
+
+    @property
+    def names(self) -> str:
+        return ", ".join(term.name for term in self.terms)
+
+
+def write_report(
+    course: Course, assignment: str, out: Path, *, anonymous: bool = False, against: Sequence[Path] = ()
+) -> Path:
     """Write ``index.html`` and its PNGs into the folder ``out``; returns the page's path.
 
     anonymous: with pseudonyms in the place of students' ids.
+    against: archives and folders of earlier terms, with whose answers those of now are compared.
     Raises NothingToGrade where nothing is graded yet; GradingError where there is no such assignment, where the class
-    was graded with points of two versions, or where the folder cannot be written.
+    was graded with points of two versions, where an earlier term cannot be read, or the folder cannot be written.
     """
     opened = Assignment.open(course, assignment)
     results = read_results(course, assignment)
     answers = read_answers(course, opened, [verdict.student for verdict in results.verdicts])
+    terms = [read_earlier(course, assignment, path) for path in against]
     if anonymous:
         results, answers = under_pseudonyms(course.root, results, answers)
+    earlier = Earlier(terms, pairs_with_earlier(course.root, answers, terms, anonymous=anonymous)) if terms else None
     exercises = statistics.exercise_statistics(results.verdicts)
     with tempfile.TemporaryDirectory() as made:
         fresh = Path(made)
@@ -72,7 +90,7 @@ def write_report(course: Course, assignment: str, out: Path, *, anonymous: bool 
             "class": class_picture(results.verdicts, fresh / "class.png"),
         }
         reasons = {(one.notebook, one.cell): one.reason for one in judged_in_kernel(opened)}
-        page = render(results, exercises, answers, pictures, course.file.ready_made, reasons)
+        page = render(results, exercises, answers, pictures, course.file.ready_made, reasons, earlier)
         for path in pictures.values():
             write_file(out / path.name, path.read_bytes())
         write_file(out / "index.html", page.encode("utf-8", "replace"))  # names of folders
@@ -86,12 +104,15 @@ def render(
     pictures: dict[str, Path],
     patterns: Mapping[str, str],
     reasons: Mapping[tuple[str, str], str],
+    earlier: Earlier | None = None,
 ) -> str:
     """The page. ``pictures``: name -> PNG file, put into the page as data; ``patterns`` of ready-made parts.
 
     reasons: (notebook, exercise) -> why it is judged in the student's own kernel.
+    earlier: pairs with answers of earlier terms; None where nobody asked for them.
     """
     alike = by_students(similar_pairs(answers))
+    before = by_students(earlier.pairs) if earlier else []
     return (
         _environment()
         .get_template("report.html.j2")
@@ -112,6 +133,9 @@ def render(
             waiting=statistics.waiting_for_people(results.rows),
             pairs=alike[:SHOWN_PAIRS],
             more_pairs=max(0, len(alike) - SHOWN_PAIRS),
+            terms=earlier.names if earlier else "",
+            earlier=before[:SHOWN_PAIRS],
+            more_earlier=max(0, len(before) - SHOWN_PAIRS),
             same=same_answers(answers),
             alike=ALIKE,
             enough=ENOUGH_TOKENS,

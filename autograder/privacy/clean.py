@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
+from autograder.gradebook.late.file import EXTENSIONS
 from autograder.privacy.person import ErasedPerson
 
 #: An archive in an archive in an archive: nobody needs more, and a bomb does.
@@ -27,6 +28,8 @@ def clean(name: str, data: bytes, person: ErasedPerson, depth: int = 0) -> bytes
     rule = _RULES.get(path.suffix.lower())
     if rule is _json and path.parts[-3:-2] == (".autograder",):
         rule = _by_student
+    if rule is _toml and path.name == EXTENSIONS:
+        rule = _extensions
     if rule is None or (not person.is_in(data) and not (person.lms_user_id and rule is _table)):
         return data
     try:
@@ -108,6 +111,16 @@ def _toml(data: bytes, person: ErasedPerson) -> bytes:
 
     A key counts only where keys are students: a student may be called ``title``.
     """
+    return _without_extensions(data, person, r"extensions['\"]?\s*\]", "extensions")
+
+
+def _extensions(data: bytes, person: ErasedPerson) -> bytes:
+    """Of ``extensions.toml``, where keys in every table are students."""
+    return _without_extensions(data, person, "", r"[\w\"'-]+")
+
+
+def _without_extensions(data: bytes, person: ErasedPerson, table: str, inline: str) -> bytes:
+    """table, inline: regular expressions for the heading of a table, or the name of an inline one, about students."""
     text = data.decode("utf-8")
     tomllib.loads(text)
     names = "|".join(map(re.escape, sorted(person.ids)))
@@ -116,10 +129,10 @@ def _toml(data: bytes, person: ErasedPerson) -> bytes:
     kept, of_students = [], False
     for line in text.splitlines(keepends=True):
         if line.lstrip().startswith("["):
-            of_students = bool(re.search(r"extensions['\"]?\s*\]", line))
+            of_students = bool(re.search(table, line))
         if (of_students and own_line.match(line)) or _comment_on(line, person):
             continue
-        if re.match(r"\s*extensions\s*=\s*\{", line):
+        if re.match(rf"\s*{inline}\s*=\s*\{{", line):
             line = re.sub(rf"(?<=[{{,])\s*{key}\s*=\s*[^,}}\n]+?\s*(?:,|(?=\}}))", "", line)
             line = re.sub(r",(\s*\})", r"\1", line)
         kept.append(line)

@@ -80,10 +80,10 @@ def test_git_takes_nothing_about_students_from_the_new_course(made: Course) -> N
     subprocess.run([*git, "init", "--quiet"], check=True)
     personal = ["gradebook.db", "gradebook.db.bak", "submitted/ada/signals/1_smoothing.ipynb", "autograded/ada/x",
                 "feedback/ada/x.html", "reports/signals/index.html", "exports/grades.csv", "grades.csv", "ada.zip",
-                "late_policy.toml", ".autograder/signals/journal.jsonl", "clones/ada/x"]  # fmt: skip
+                "extensions.toml", "groups.toml", ".autograder/signals/journal.jsonl", "clones/ada/x"]  # fmt: skip
     ignored = subprocess.run([*git, "check-ignore", *personal], capture_output=True, text=True).stdout.split("\n")
     assert [path for path in personal if path not in ignored] == []
-    kept = ["course.toml", "source/signals/1_smoothing.ipynb", "release/signals/1_smoothing.ipynb",
+    kept = ["course.toml", "late_policy.toml", "source/signals/1_smoothing.ipynb", "release/signals/1_smoothing.ipynb",
             "exercises/signals/moving_average/expected.safetensors", ".github/workflows/ci.yml"]  # fmt: skip
     assert subprocess.run([*git, "check-ignore", *kept], capture_output=True, text=True).stdout == ""
 

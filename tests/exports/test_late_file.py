@@ -105,3 +105,44 @@ def test_a_mistake_in_the_file_is_said_in_one_line(read, text, said):
     assert message.startswith("late_policy.toml")
     assert said in message
     assert "\n" not in message
+
+
+def extended(root, private: str, policy: str = DATED):
+    (root / "late_policy.toml").write_text(policy)
+    (root / "extensions.toml").write_text(private)
+    return read_policy(root, ASSIGNMENTS, STUDENTS)
+
+
+def test_extensions_may_lie_in_a_file_of_their_own(tmp_path):
+    policy = DATED + "[assignments.sums.extensions]\nada = 1\n"
+    found = extended(tmp_path, "[sums]\nbob = 2026-12-02T12:00:00Z\n", policy).assignments["sums"].extensions
+    assert found == {"ada": timedelta(days=1), "bob": datetime(2026, 12, 2, 12, tzinfo=UTC)}
+    zoned = extended(tmp_path, "[sums]\nbob = 2026-12-02T12:00:00\n", 'timezone = "Asia/Tokyo"\n' + DATED)
+    assert zoned.assignments["sums"].extensions["bob"].utcoffset() == timedelta(hours=9)
+
+
+@pytest.mark.parametrize(
+    ("private", "said"),
+    [
+        ("[sums]\nada = 1", "extensions.toml: [sums]: ada has an extension in late_policy.toml, too: keep one"),
+        ("[sms]\nbob = 1", "extensions.toml: unknown assignment 'sms'; did you mean 'sums'?"),
+        ("[sums]\nbobb = 1", "extensions.toml: unknown student 'bobb'; did you mean 'bob'?"),
+        ("[sums]\nbob = -1", "extensions.toml: [sums]: extension of bob: expected a time or a number of days"),
+        ("[sums]\nbob = 2026-11-29T00:00:00Z", "extensions.toml: [sums]: extension of bob: must not end before"),
+        ("[loops]\nbob = 1", "extensions.toml: [loops]: late_policy.toml has no deadline for 'loops'"),
+        ("sums = 1", "extensions.toml: expected [sums] to be a table, got 1"),
+        ("[sums", "extensions.toml is not TOML"),
+    ],
+)
+def test_a_mistake_in_the_private_file_is_said_in_one_line(tmp_path, private, said):
+    with pytest.raises(GradingError) as caught:
+        extended(tmp_path, private, DATED + "[assignments.sums.extensions]\nada = 1\n")
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_extensions_without_a_policy_are_an_error_and_an_empty_file_is_none(tmp_path):
+    (tmp_path / "extensions.toml").write_text("[sums]\n")
+    assert read_policy(tmp_path, ASSIGNMENTS, STUDENTS) is None
+    (tmp_path / "extensions.toml").write_text("[sums]\nada = 1\n")
+    with pytest.raises(GradingError, match=r"extends deadlines of late_policy\.toml, which is not there"):
+        read_policy(tmp_path, ASSIGNMENTS, STUDENTS)

@@ -81,6 +81,17 @@ def test_late_days_are_each_members_own(world):
     assert (scores["ada"], scores["kim"]) == (2.0, 4.0)
 
 
+def test_an_extension_of_a_member_may_lie_in_the_private_file(world):
+    write(world)
+    record_times(world.course.root, SHEET, {"ada": datetime(2026, 11, 21, 8, tzinfo=UTC)})
+    (world.course.root / "late_policy.toml").write_text(
+        '[assignments.sums]\ndeadline = 2026-11-20T09:00:00Z\nper_day = "50%"\n'
+    )
+    (world.course.root / "extensions.toml").write_text("[sums]\nkim = 2\n")
+    scores = {row.student.id: row.score for row in gather(world.course, SHEET).rows}
+    assert (scores["ada"], scores["kim"]) == (2.0, 4.0)
+
+
 def test_the_report_counts_a_submission_once(world):
     write(world)
     assert [row.student.id for row in read_results(world.course, SHEET).rows] == ["ada", "bob", "eve"]

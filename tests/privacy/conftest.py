@@ -22,6 +22,7 @@ from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 
 GONE, STAYS = "qx71zu", "wb52ka"
 NAMES = {GONE: ("Zélie", "O'Kønig"), STAYS: ("Bob", "Bolzano")}
+DEADLINE = "[assignments.toy]\ndeadline = 2026-11-20T09:00:00Z\n"
 LMS = {GONE: "770011", STAYS: "880022"}
 
 
@@ -80,9 +81,8 @@ def _shared(root: Path) -> None:
     (root / "times.csv").write_text("id,time\n" + "".join(f"{LMS[one]},2026-11-20T09:00:00Z\n" for one in NAMES))
     (root / "roster.tsv").write_text("".join(f"{first}\t{last}\n" for first, last in NAMES.values()))
     days = "".join(f"{one} = 2  # illness\n" for one in NAMES)
-    (root / "late_policy.toml").write_text(
-        f"free_days = 1\n[assignments.toy]\ndeadline = 2026-11-20T09:00:00Z\n[assignments.toy.extensions]\n{days}"
-    )
+    (root / "late_policy.toml").write_text(f"free_days = 1\n{DEADLINE}")
+    (root / "extensions.toml").write_text(f"[toy]\n{days}")
     (root / "groups.toml").write_text(f'[toy]\nteam = ["{GONE}", "{STAYS}"]\n')
     (root / ".nbgrader.log").write_text("".join(f"[INFO] autograding {one}\n" for one in NAMES))
     with zipfile.ZipFile(root / "submissions.zip", "w") as made:

@@ -18,7 +18,7 @@ from autograder.gradebook.late.file import read_policy
 from autograder.gradebook.late.times import read_times
 from autograder.model.course import Course
 from tests.feedback.toy import ASSIGNMENT
-from tests.privacy.conftest import GONE, LMS, NAMES, STAYS, address, tables
+from tests.privacy.conftest import DEADLINE, GONE, LMS, NAMES, STAYS, address, tables
 
 
 def run(root: Path, *words: str) -> int:
@@ -57,7 +57,7 @@ def test_before_there_is_much_to_erase(term):
     """The search below finds what it must find: else an empty result would say nothing."""
     found = naming(term, *about(GONE))
     for name in ("gradebook.db", "gradebook.db (rows)", "students.csv", "submissions.zip/inner/list.csv",
-                 ".autograder/times/toy.json", ".autograder/toy.jsonl", "late_policy.toml", "groups.toml",
+                 ".autograder/times/toy.json", ".autograder/toy.jsonl", "extensions.toml", "groups.toml",
                  "exports/toy.csv", "exports/toy.json", "roster.tsv", "times.csv", ".nbgrader.log"):  # fmt: skip
         assert name in found, name
     assert len(found) > 30
@@ -68,7 +68,7 @@ def test_afterwards_no_file_and_no_row_holds_id_name_or_address(term, capsys):
     assert naming(term, *about(GONE)) == set()
     said = capsys.readouterr().out
     for path in (f"removed: submitted/{GONE}/", f"removed: clones/toy-{GONE}/", "changed: submissions.zip",
-                 "changed: late_policy.toml", "changed: gradebook.db, table student: 1"):  # fmt: skip
+                 "changed: extensions.toml", "changed: gradebook.db, table student: 1"):  # fmt: skip
         assert path in said, path
 
 
@@ -97,6 +97,24 @@ def _rows_of(root: Path, student: str) -> list[tuple[object, ...]]:
                 (student,),
             ).fetchall()
         )
+
+
+@pytest.mark.parametrize(
+    ("policy", "private"),
+    [
+        (f"{DEADLINE}[assignments.toy.extensions]\n{GONE} = 2  # illness\n{STAYS} = 2\n", ""),
+        (f"{DEADLINE}extensions = {{ {GONE} = 2, {STAYS} = 2 }}\n", ""),
+        (DEADLINE, f'toy = {{ {STAYS} = 2, "{GONE}" = 2026-11-22T09:00:00Z }}\n'),
+        (DEADLINE, f"# {GONE} was ill\n[toy]\n'{GONE}' = 2\n{STAYS} = 2\n"),
+        (DEADLINE, f'["toy"]\n{GONE} = 2\n"{STAYS}" = 2\n'),
+    ],
+)
+def test_extensions_go_from_both_files_however_they_are_written(term, policy, private):
+    (term / "late_policy.toml").write_text(policy)
+    (term / "extensions.toml").write_text(private)
+    assert run(term, GONE, "--yes") == 0
+    assert naming(term, GONE) == set()
+    assert set(read_policy(term).assignments["toy"].extensions) == {STAYS}
 
 
 def test_without_yes_it_is_said_and_nothing_is_changed(term, capsys):

@@ -26,10 +26,18 @@ def repository(root, ignore):
     course = build_course(root)
     if ignore:
         shutil.copy(ROOT / ".gitignore", root)
+    (root / "late_policy.toml").write_text("[assignments.toy]\ndeadline = 2026-11-20T09:00:00Z\n")
     git(root, "init", "-q")
     git(root, "config", "user.email", "instructor@uni.example")
     git(root, "config", "user.name", "instructor")
-    tracked = ["nbgrader_config.py", "course.toml", "source", "release", *([".gitignore"] if ignore else [])]
+    tracked = [
+        "nbgrader_config.py",
+        "course.toml",
+        "late_policy.toml",
+        "source",
+        "release",
+        *([".gitignore"] if ignore else []),
+    ]
     git(root, "add", *tracked)
     git(root, "commit", "-q", "-m", "the course")
     return course
@@ -46,9 +54,7 @@ def term(course):
         words = ["submissions.zip", "--names", "students.csv", "--times", "times.csv", "--yes", "--force"]
         words = [str(root / word) if "." in word else word for word in words]
         assert main(["--course", str(root), "collect", ASSIGNMENT, *words]) == 0
-    (root / "late_policy.toml").write_text(
-        f"[assignments.toy]\ndeadline = 2026-11-20T09:00:00Z\nextensions = {{ {STUDENT} = 2 }}\n"
-    )
+    (root / "extensions.toml").write_text(f"[toy]\n{STUDENT} = 2\n")
     hand_in(course, STUDENT, cells=cells(3.0, 2.0))
     for words in (["feedback"], ["report"], *(["export", "--to", to] for to in ("csv", "json", "canvas", "moodle"))):
         assert main(["--course", str(root), words[0], ASSIGNMENT, *words[1:]]) == 0

@@ -1,4 +1,7 @@
-"""Reading ``late_policy.toml`` in the course's folder. A typo is an error: it would cost a student points."""
+"""Reading ``late_policy.toml`` in the course's folder. A typo is an error: it would cost a student points.
+
+Extensions are personal. They may lie in ``extensions.toml``, a table for each assignment, which stays out of git.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from autograder.errors import GradingError
 from autograder.gradebook.late.policy import Afterwards, LatePolicy, Rules
 
 NAME = "late_policy.toml"
+EXTENSIONS = "extensions.toml"
 #: Said once for all assignments, or anew in one of them.
 COMMON = ("grace_minutes", "per_day", "after_hard_deadline")
 TOP = ("timezone", "free_days", *COMMON, "assignments")
@@ -26,33 +30,39 @@ def read_policy(
 ) -> LatePolicy | None:
     """The course's late policy; None where it has no ``late_policy.toml``.
 
-    assignments, students: those that exist, where this is known; the file may name no other.
-    Raises GradingError, in one line, where the file cannot be read or says something that is not known.
+    assignments, students: those that exist, where this is known; the files may name no other.
+    Raises GradingError, in one line, where a file cannot be read or says something that is not known, where
+    ``extensions.toml`` extends a deadline that there is not, and where both files extend it for one student.
     """
-    try:
-        data = tomllib.loads((root / NAME).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    data, private = _toml(root, NAME), _toml(root, EXTENSIONS) or {}
+    if data is None:
+        if any(private.values()):
+            raise GradingError(f"{EXTENSIONS} extends deadlines of {NAME}, which is not there: write it, or move both")
         return None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise GradingError(f"{NAME} is not TOML: {error}") from error
-    return _Reader(assignments, students).policy(data)
+    return _Reader(assignments, students, private).policy(data)
 
 
 def read_zone(root: Path) -> tzinfo | None:
     """The course's time zone, which its late policy names; None where it names none."""
+    data = _toml(root, NAME)
+    return None if data is None else _zone(data.get("timezone"))
+
+
+def _toml(root: Path, name: str) -> dict[str, Any] | None:
+    """None where there is no such file."""
     try:
-        data = tomllib.loads((root / NAME).read_text(encoding="utf-8"))
+        return tomllib.loads((root / name).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise GradingError(f"{NAME} is not TOML: {error}") from error
-    return _zone(data.get("timezone"))
+        raise GradingError(f"{name} is not TOML: {error}") from error
 
 
 @dataclass(frozen=True)
 class _Reader:
     assignments: Collection[str] | None
     students: Collection[str] | None
+    private: Mapping[str, Any]  # what extensions.toml says
 
     def policy(self, data: Mapping[str, Any]) -> LatePolicy:
         _keys(data, TOP, "the top of the file")
@@ -62,6 +72,10 @@ class _Reader:
             raise GradingError(f"{NAME}: free_days: expected a whole number of days, 0 or more, got {free!r}")
         tables = _table(data.get("assignments", {}), "assignments")
         _known(tables, self.assignments, "assignment", "the folder source/")
+        _known(self.private, self.assignments, "assignment", "the folder source/", EXTENSIONS)
+        for name, extended in self.private.items():
+            if _table(extended, name, EXTENSIONS) and name not in tables:
+                raise GradingError(f"{EXTENSIONS}: [{name}]: {NAME} has no deadline for {name!r} to extend")
         common = {key: data[key] for key in COMMON if key in data}
         for name in COMMON:
             _rule(name, common, NAME)
@@ -79,8 +93,6 @@ class _Reader:
         if hard is not None and hard.astimezone(UTC) < deadline.astimezone(UTC):
             raise GradingError(f"{where}: hard_deadline must not come before deadline ({hard} < {deadline})")
         share, points = _rule("per_day", said, where)
-        extensions = _table(own.get("extensions", {}), f"assignments.{name}.extensions")
-        _known(extensions, self.students, "student", "submitted/ and the gradebook ('nbgrader db student add ID')")
         return Rules(
             deadline,
             _rule("grace_minutes", said, where),
@@ -88,9 +100,25 @@ class _Reader:
             points,
             hard,
             _rule("after_hard_deadline", said, where),
-            {student: _extension(value, deadline, zone, f"{where}: extension of {student}")
-             for student, value in extensions.items()},
-        )  # fmt: skip
+            self._extensions(name, own, deadline, zone),
+        )
+
+    def _extensions(
+        self, name: str, own: Mapping[str, Any], deadline: datetime, zone: tzinfo | None
+    ) -> dict[str, datetime | timedelta]:
+        """Those of both files."""
+        found: dict[str, datetime | timedelta] = {}
+        for file, title, table in (
+            (NAME, f"assignments.{name}", own.get("extensions", {})),
+            (EXTENSIONS, name, self.private.get(name, {})),
+        ):
+            given = _table(table, f"{title}.extensions" if file == NAME else title, file)
+            _known(given, self.students, "student", "submitted/ and the gradebook ('nbgrader db student add ID')", file)
+            for student, value in given.items():
+                if student in found:
+                    raise GradingError(f"{file}: [{title}]: {student} has an extension in {NAME}, too: keep one")
+                found[student] = _extension(value, deadline, zone, f"{file}: [{title}]: extension of {student}")
+        return found
 
 
 def _rule(name: str, said: Mapping[str, Any], where: str) -> Any:
@@ -160,9 +188,9 @@ def _zone(name: object) -> tzinfo | None:
         raise GradingError(f'{NAME}: timezone: expected a name such as "Europe/Berlin", got {name!r}') from None
 
 
-def _table(value: object, name: str) -> Mapping[str, Any]:
+def _table(value: object, name: str, file: str = NAME) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise GradingError(f"{NAME}: expected [{name}] to be a table, got {value!r}")
+        raise GradingError(f"{file}: expected [{name}] to be a table, got {value!r}")
     return value
 
 
@@ -172,10 +200,10 @@ def _keys(table: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> Non
             raise GradingError(f"{NAME}: unknown key {key!r} in {where}{_near(key, allowed)}")
 
 
-def _known(names: Mapping[str, Any], known: Collection[str] | None, what: str, source: str) -> None:
+def _known(names: Mapping[str, Any], known: Collection[str] | None, what: str, source: str, file: str = NAME) -> None:
     for name in names:
         if known is not None and name not in known:
-            raise GradingError(f"{NAME}: unknown {what} {name!r}{_near(name, known)}; known are those in {source}")
+            raise GradingError(f"{file}: unknown {what} {name!r}{_near(name, known)}; known are those in {source}")
 
 
 def _near(name: str, known: Collection[str]) -> str:

@@ -30,7 +30,8 @@ def test_every_command_writes_the_file_that_the_guide_names(course, monkeypatch)
 
 
 def test_the_late_policy_of_the_guide_is_one(tmp_path):
-    (text,) = blocks("toml")
+    text, private = blocks("toml")
+    (tmp_path / "extensions.toml").write_text(private, encoding="utf-8")
     (tmp_path / "late_policy.toml").write_text(text, encoding="utf-8")
     policy = read_policy(tmp_path, {"distilbert"}, {"ada", "grace"})
     rules = policy.assignments["distilbert"]

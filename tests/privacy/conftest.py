@@ -83,7 +83,7 @@ def _shared(root: Path) -> None:
     days = "".join(f"{one} = 2  # illness\n" for one in NAMES)
     (root / "late_policy.toml").write_text(f"free_days = 1\n{DEADLINE}")
     (root / "extensions.toml").write_text(f"[toy]\n{days}")
-    (root / "groups.toml").write_text(f'[toy]\nteam = ["{GONE}", "{STAYS}"]\n')
+    (root / "groups.toml").write_text(f'[toy]\nred = ["{GONE}"]\nblue = ["{STAYS}"]\n')
     (root / ".nbgrader.log").write_text("".join(f"[INFO] autograding {one}\n" for one in NAMES))
     with zipfile.ZipFile(root / "submissions.zip", "w") as made:
         for one, (first, last) in NAMES.items():

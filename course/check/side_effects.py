@@ -46,7 +46,12 @@ def _cut(result: Any, wanted: Sequence[Tensor]) -> list[bool]:
     if not isinstance(result, Tensor) or not result.requires_grad:
         return [True] * len(wanted)
     total = (result.double() * torch.rand(result.shape, dtype=torch.double)).sum()
-    gradients = torch.autograd.grad(total, list(wanted), allow_unused=True)
+    try:
+        gradients = torch.autograd.grad(total, list(wanted), allow_unused=True)
+    except RuntimeError as error:
+        if "inplace" not in str(error):  # what a layer needs to send gradients back was overwritten
+            raise
+        return [True] * len(wanted)
     return [gradient is None or not bool(gradient.any()) for gradient in gradients]
 
 

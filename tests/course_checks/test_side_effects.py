@@ -37,6 +37,16 @@ def test_a_result_that_is_cut_from_what_it_is_made_of_is_seen():
     assert not layer.weight.requires_grad
 
 
+def test_a_sum_written_over_what_a_layer_needs_for_its_gradient_is_cut_off():
+    norm = nn.LayerNorm(3)
+
+    def overwritten(x: torch.Tensor) -> torch.Tensor:
+        total = x + 1
+        return total.add_(norm(total))
+
+    assert side_effects(overwritten, X) == {"changed": [False], "cut": [True]}
+
+
 def test_a_call_that_stops_or_gives_nothing_is_judged_elsewhere():
     assert side_effects(lambda x: x @ x, X) == side_effects(lambda x: None, X) == {}
 

@@ -119,6 +119,13 @@ WRONG = [
     _wrong("a norm in place of the attention", "h = x + n1(x)\nreturn h + f(n2(h))", "norm-for-attention"),
     _wrong("a norm in place of the network", "h = x + a(n1(x))\nreturn h + n2(h)", "norm-for-network"),
     _wrong("the attention twice", "h = x + a(n1(x))\nreturn h + a(n2(h))", "attention-twice"),
+    SampleAnswer(
+        "the sum written over what the norm needs",
+        methods={LAYER: NAMES + "h = x + a(n1(x))\nreturn h.add_(f(n2(h)))"},
+        points=0,
+        mistake="CUT",
+        unseen=True,
+    ),
     _wrong("network first", "h = x + f(n1(x))\nreturn h + a(n2(h))", "order"),
     SampleAnswer(
         "the network is not wide",

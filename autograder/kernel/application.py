@@ -51,7 +51,7 @@ class BoundedStream(OutStream):
 
 
 class ForkedKernelApp(IPKernelApp):
-    """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk, subshells.
+    """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk.
 
     What needs no socket is done by :meth:`prepare`, once in the fork server; the rest by :meth:`serve` in each kernel.
     """
@@ -90,8 +90,6 @@ class ForkedKernelApp(IPKernelApp):
 
     def init_control(self, context: Any) -> None:
         super().init_control(context)
-        # Without it the main thread reads the shell socket itself: one thread less to wake for each request.
-        self.shell_channel_thread = None
         # The debugger's own line to the shell socket: connecting is refused in here, and it would try for ever.
         endpoint = self.shell_socket.last_endpoint
         if endpoint:

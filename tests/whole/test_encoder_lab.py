@@ -38,6 +38,8 @@ PARTS = (
     "classifier",
 )
 CASES = REFERENCES.cases(SLUG)
+#: Sizes of the last class: what it then gives is no result of this model, and nothing can take its place.
+NO_WHOLE = ("two classes, whatever is asked", "layers and heads exchanged")
 
 
 @cache
@@ -48,7 +50,7 @@ def solved() -> Mapping[str, str]:
 def named_answers() -> Iterator[Any]:
     for exercise in PARTS:
         for answer in loader.sample_answers(REFERENCES.folder, f"encoder_lab/{exercise}")[1]:
-            if answer.mistake:
+            if answer.mistake and not (exercise == "classifier" and answer.name in NO_WHOLE):
                 yield pytest.param(exercise, answer, id=f"{exercise}: {answer.name}")
 
 

@@ -156,13 +156,14 @@ def _logits(case: Case, part: str, head: bool, mistakes: frozenset[str]) -> Iter
     if head:
         matrix, shift = case.inputs["head_matrix"], case.inputs["head_shift"]
     alone = Case(case.config, {"encoded": encoded, "head_matrix": matrix, "head_shift": shift})
-    if not mistakes:
+    known = [one for one in CLASSIFIER.mistakes if one.id in mistakes and one.answers is not None]
+    if not known:  # none at all, or such as a result cut from the graph, which leaves the logits as they are
         yield encoded[:, 0] @ matrix.astype(np.float64) + shift
-    for mistake in CLASSIFIER.mistakes:
-        if mistake.id in mistakes and mistake.answers is not None:
-            answer = mistake.answers(alone)
-            if "logits" in answer:
-                yield np.asarray(answer["logits"])
+    for mistake in known:
+        assert mistake.answers is not None
+        answer = mistake.answers(alone)
+        if "logits" in answer:
+            yield np.asarray(answer["logits"])
 
 
 def _wrong(exercise: Exercise, case: Case, answers: Answers) -> Judgement:

@@ -18,6 +18,7 @@ from autograder.nbgrader.formgrader import EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
 from autograder.nbgrader.preprocessors import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
+from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
 c = get_config()  # noqa: F821
@@ -56,7 +57,8 @@ c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
 
 # The formgrader shows students' names as text: nbgrader's page would run markup in them.
 # It reads the gradebook anew for every page, so that several graders at once see each other's points.
-c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh]
+# Under each written answer stand the lines of its mark scheme and earlier comments, to be clicked.
+c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, ShowRubric]
 
 # A grade that is not there yet is an empty cell in grades.csv, not a 0.
 c.ExportApp.plugin_class = GradesExporter

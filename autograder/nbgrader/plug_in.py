@@ -17,6 +17,7 @@ from autograder.nbgrader.formgrader import EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
 from autograder.nbgrader.preprocessors import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
+from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
 
@@ -42,6 +43,6 @@ def plug_in(c: Config, path: str) -> None:
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.exporter_class = FeedbackExporter
     c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
-    c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh]
+    c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, ShowRubric]
     if "plugin_class" not in c.ExportApp:
         c.ExportApp.plugin_class = GradesExporter

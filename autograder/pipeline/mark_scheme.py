@@ -10,7 +10,7 @@ from nbformat.v4 import new_markdown_cell
 
 from autograder.model import cells
 
-_SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*\n(?P<scheme>[\s\S]*?)^.*END MARK SCHEME.*$", re.MULTILINE)
+SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*\n(?P<scheme>[\s\S]*?)^.*END MARK SCHEME.*$", re.MULTILINE)
 _MARKERS = re.compile(r"^.*(BEGIN|END) (SOLUTION|MARK SCHEME).*$\n?", re.MULTILINE)
 #: All of it lies between the words by which feedback knows what it has to leave out.
 _GUIDE = """<!-- BEGIN MARK SCHEME -->
@@ -40,8 +40,8 @@ def with_marking_guides(notebook: NotebookNode, source: NotebookNode) -> Noteboo
 
 
 def _guide(cell: NotebookNode) -> str:
-    scheme = "\n\n".join(found["scheme"].strip() for found in _SCHEME.finditer(cell.source))
-    answer = "" if cells.is_task(cell) else _MARKERS.sub("", _SCHEME.sub("", cell.source)).strip()
+    scheme = "\n\n".join(found["scheme"].strip() for found in SCHEME.finditer(cell.source))
+    answer = "" if cells.is_task(cell) else _MARKERS.sub("", SCHEME.sub("", cell.source)).strip()
     return _GUIDE.format(
         points=cells.max_points(cell), answer=answer or "(none)", scheme=_MARKERS.sub("", scheme) or "(none)"
     )

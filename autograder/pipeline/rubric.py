@@ -1,0 +1,40 @@
+"""The lines of a mark scheme, each of which a person can give by one click."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from autograder.pipeline.mark_scheme import SCHEME
+
+_WORDS = {"half a": 0.5, "one": 1.0, "two": 2.0, "three": 3.0}
+_POINTS = rf"(?P<points>\d+(?:\.\d+)?|{'|'.join(_WORDS)}) (?:points?|marks?)\b"
+_STATED = (re.compile(rf"^{_POINTS}", re.IGNORECASE), re.compile(rf"\({_POINTS}\)\.?$", re.IGNORECASE))
+#: A blank line, or the beginning of an item of a list, ends what stands before it.
+_BREAK = re.compile(r"\n[ \t]*\n|^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class RubricLine:
+    """``points``: 0 for a line that only says something."""
+
+    text: str
+    points: float = 0.0
+
+
+def rubric_lines(source: str) -> list[RubricLine]:
+    """What a cell's mark scheme lists: its paragraphs and items, with the points that they begin or end with.
+
+    source: the instructor's cell.
+    """
+    scheme = "\n\n".join(found["scheme"] for found in SCHEME.finditer(source))
+    texts = dict.fromkeys(" ".join(part.split()) for part in _BREAK.split(scheme))
+    return [RubricLine(text, _points(text)) for text in texts if text]
+
+
+def _points(text: str) -> float:
+    for stated in _STATED:
+        if found := stated.search(text):
+            said = found["points"].lower()
+            return _WORDS[said] if said in _WORDS else float(said)
+    return 0.0

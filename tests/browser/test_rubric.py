@@ -1,0 +1,103 @@
+"""A grader who clicks: lines of the mark scheme, comments given before, and somebody else at the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from nbgrader.api import Gradebook
+from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support import expected_conditions as seen
+
+from autograder.model.course import Course
+from tests.browser.conftest import Photograph
+from tests.browser.formgrader import Formgrader
+from tests.browser.jupyter import Server, jupyter_server
+from tests.feedback import toy
+from tests.feedback.browser import needs_browser
+
+pytestmark = [pytest.mark.slow, needs_browser]
+
+REMARK = "Say which axis, and look at </script><img src=x onerror=\"document.title='hacked'\"> again."
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    course = toy.build_course(tmp_path_factory.mktemp("course"))
+    for student in ("ada", "grace"):
+        toy.hand_in(course, student)
+    store(course, "ada", 1.0, REMARK)
+    with jupyter_server(course.root, tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+def store(course: Course, student: str, points: float, comment: str) -> None:
+    with Gradebook(course.db_url) as gradebook:
+        place = ("why", toy.NOTEBOOK, toy.ASSIGNMENT, student)
+        gradebook.find_grade(*place).manual_score = points
+        gradebook.find_comment(*place).manual_comment = comment
+        gradebook.db.commit()
+
+
+def stored(course: Course, student: str) -> tuple[float | None, str | None]:
+    with Gradebook(course.db_url) as gradebook:
+        place = ("why", toy.NOTEBOOK, toy.ASSIGNMENT, student)
+        return gradebook.find_grade(*place).manual_score, gradebook.find_comment(*place).manual_comment
+
+
+def button(page: Formgrader, text: str) -> WebElement:
+    place = (By.XPATH, f"//div[@role='toolbar']//button[contains(., '{text}')]")
+    return page.wait.until(seen.element_to_be_clickable(place), f"no button {text!r}")
+
+
+def test_clicks_and_keys_give_points_and_comments(browser: WebDriver, server: Server, photograph: Photograph) -> None:
+    course, page = Course(server.folder), Formgrader(browser, server)
+    with Gradebook(course.db_url) as gradebook:
+        grace = gradebook.find_submission_notebook(toy.NOTEBOOK, toy.ASSIGNMENT, "grace").id
+    page.open(f"submissions/{grace}/")
+
+    scheme, remark = button(page, "naming the axis"), button(page, "Say which axis")
+    scheme.click()
+    page.wait.until(lambda _: stored(course, "grace") == (2.0, toy.MARK_SCHEME), "the click was not stored")
+    assert scheme.get_attribute("aria-pressed") == "true" and remark.get_attribute("aria-pressed") == "false"
+
+    page.field("why-comment").send_keys(Keys.TAB)
+    assert browser.switch_to.active_element == scheme
+    browser.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
+    assert browser.switch_to.active_element == remark
+    remark.send_keys(Keys.ENTER)
+    both = (2.0, f"{toy.MARK_SCHEME}\n\n{REMARK}")
+    page.wait.until(lambda _: stored(course, "grace") == both, "the key was not stored")
+    assert "hacked" not in browser.title and REMARK in remark.text
+    page.show("why-comment")
+    photograph(browser, "rubric")
+
+    browser.refresh()
+    scheme = button(page, "naming the axis")
+    page.wait.until(lambda _: scheme.get_attribute("aria-pressed") == "true", "what was stored is not shown")
+    scheme.click()
+    page.wait.until(lambda _: stored(course, "grace") == (0.0, REMARK), "a second click takes it back")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_another_grader_stored_is_not_overwritten_without_a_question(
+    browser: WebDriver, server: Server, overwrite: bool
+) -> None:
+    course, page = Course(server.folder), Formgrader(browser, server)
+    store(course, "ada", 1.0, REMARK)
+    with Gradebook(course.db_url) as gradebook:
+        ada = gradebook.find_submission_notebook(toy.NOTEBOOK, toy.ASSIGNMENT, "ada").id
+    page.open(f"submissions/{ada}/")
+    button(page, "naming the axis")
+    store(course, "ada", 1.5, REMARK)
+    field = page.field("why")
+    field.send_keys(Keys.CONTROL, "a", Keys.NULL, "0.5", Keys.TAB)
+    question = page.wait.until(seen.alert_is_present(), "nobody asked")
+    assert "manual score: 1.5" in question.text
+    question.accept() if overwrite else question.dismiss()
+    expected = 0.5 if overwrite else 1.5
+    page.wait.until(lambda _: stored(course, "ada") == (expected, REMARK))
+    page.wait.until(lambda _: field.get_attribute("value") == str(expected))

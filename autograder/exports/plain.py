@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.exports.export_file import ExportFile
 from autograder.exports.sheet import Cell, Sheet, number, to_csv
+from autograder.gradebook.read import Student
 from autograder.gradebook.results import ResultsTable, StudentResult
 
 #: Bumped when a field of the JSON changes its meaning or goes away.
@@ -57,17 +58,28 @@ def make_json(table: ResultsTable, template: Sheet | None = None) -> ExportFile:
         "max_points": table.max_points,
         "students": [_student(table, row) for row in table.rows],
     }
+    return as_json(whole)
+
+
+def as_json(whole: dict[str, Any]) -> ExportFile:
     return ExportFile((json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
 
 
-def _student(table: ResultsTable, row: StudentResult) -> dict[str, Any]:
-    late, student = row.lateness, row.student
+def person(student: Student) -> dict[str, Any]:
+    """Who a row is about, under the names that all our JSON has for it."""
     return {
         "student": student.id,
         "last_name": student.last_name,
         "first_name": student.first_name,
         "email": student.email,
         "lms_user_id": student.lms_user_id,
+    }
+
+
+def _student(table: ResultsTable, row: StudentResult) -> dict[str, Any]:
+    late = row.lateness
+    return {
+        **person(row.student),
         "state": row.state,
         "submitted_at": _when(row.submitted_at),
         "days_late": late.days if late else None,

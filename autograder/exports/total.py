@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.exports import FORMATS, make
 from autograder.exports.export_file import ExportFile
+from autograder.exports.plain import as_json, person
 from autograder.exports.remarks import named
 from autograder.exports.sheet import Cell, number, to_csv
 from autograder.gradebook.course_total import CourseTotal, StudentTotal
@@ -89,17 +89,12 @@ def _json(total: CourseTotal) -> ExportFile:
         ],
         "students": [_student(row) for row in total.rows],
     }
-    return ExportFile((json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+    return as_json(whole)
 
 
 def _student(row: StudentTotal) -> dict[str, Any]:
-    student = row.student
     return {
-        "student": student.id,
-        "last_name": student.last_name,
-        "first_name": student.first_name,
-        "email": student.email,
-        "lms_user_id": student.lms_user_id,
+        **person(row.student),
         "percent": row.percent,
         "points": row.points,
         "max_points": row.max_points,

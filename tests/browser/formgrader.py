@@ -47,14 +47,29 @@ class Formgrader:
 
     def write(self, identifier: str, text: str) -> None:
         """Into a score or a comment; it is stored when the field is left."""
-        field = self.field(identifier)
-        icon = "comment-saved" if identifier.endswith("-comment") else "score-saved"
-        cell = field.find_element(By.XPATH, "ancestor::div[contains(@class, 'nbgrader_cell')]")
-        mark = cell.find_element(By.CLASS_NAME, icon)
-        self.browser.execute_script("arguments[0].classList.remove('glyphicon-ok')", mark)
+        field, mark = self.field(identifier), self._stored_mark(identifier)
         field.clear()
         field.send_keys(text, Keys.TAB)
         self.wait.until(lambda _: "glyphicon-ok" in mark.get_attribute("class"), f"{identifier} was not stored")
+
+    def _stored_mark(self, identifier: str) -> WebElement:
+        """The sign that a field's value is stored, which is taken away before something new is."""
+        icon = "comment-saved" if identifier.endswith("-comment") else "score-saved"
+        cell = self.field(identifier).find_element(By.XPATH, "ancestor::div[contains(@class, 'nbgrader_cell')]")
+        mark = cell.find_element(By.CLASS_NAME, icon)
+        self.browser.execute_script("arguments[0].classList.remove('glyphicon-ok')", mark)
+        return mark
+
+    def button(self, text: str) -> WebElement:
+        """One of the rubric's, once what is stored has been loaded."""
+        place = (By.XPATH, f"//div[@role='toolbar']//button[contains(., '{text}')]")
+        return self.wait.until(seen.element_to_be_clickable(place), f"no button {text!r}")
+
+    def click_line(self, cell: str, text: str) -> None:
+        """A line of the rubric without points, into the cell's comment; waits until that is stored."""
+        mark = self._stored_mark(f"{cell}-comment")
+        self.button(text).click()
+        self.wait.until(lambda _: "glyphicon-ok" in mark.get_attribute("class"), f"{text!r} was not stored")
 
     def show(self, identifier: str) -> None:
         """Bring a field to the middle of the window, once the page has done its own scrolling."""

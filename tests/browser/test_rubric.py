@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import pytest
 from nbgrader.api import Gradebook
 from selenium.webdriver.chrome.webdriver import WebDriver
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support import expected_conditions as seen
 
 from autograder.model.course import Course
@@ -48,18 +46,13 @@ def stored(course: Course, student: str) -> tuple[float | None, str | None]:
         return gradebook.find_grade(*place).manual_score, gradebook.find_comment(*place).manual_comment
 
 
-def button(page: Formgrader, text: str) -> WebElement:
-    place = (By.XPATH, f"//div[@role='toolbar']//button[contains(., '{text}')]")
-    return page.wait.until(seen.element_to_be_clickable(place), f"no button {text!r}")
-
-
 def test_clicks_and_keys_give_points_and_comments(browser: WebDriver, server: Server, photograph: Photograph) -> None:
     course, page = Course(server.folder), Formgrader(browser, server)
     with Gradebook(course.db_url) as gradebook:
         grace = gradebook.find_submission_notebook(toy.NOTEBOOK, toy.ASSIGNMENT, "grace").id
     page.open(f"submissions/{grace}/")
 
-    scheme, remark = button(page, "naming the axis"), button(page, "Say which axis")
+    scheme, remark = page.button("naming the axis"), page.button("Say which axis")
     scheme.click()
     page.wait.until(lambda _: stored(course, "grace") == (2.0, toy.MARK_SCHEME), "the click was not stored")
     assert scheme.get_attribute("aria-pressed") == "true" and remark.get_attribute("aria-pressed") == "false"
@@ -76,7 +69,7 @@ def test_clicks_and_keys_give_points_and_comments(browser: WebDriver, server: Se
     photograph(browser, "rubric")
 
     browser.refresh()
-    scheme = button(page, "naming the axis")
+    scheme = page.button("naming the axis")
     page.wait.until(lambda _: scheme.get_attribute("aria-pressed") == "true", "what was stored is not shown")
     scheme.click()
     page.wait.until(lambda _: stored(course, "grace") == (0.0, REMARK), "a second click takes it back")
@@ -91,7 +84,7 @@ def test_what_another_grader_stored_is_not_overwritten_without_a_question(
     with Gradebook(course.db_url) as gradebook:
         ada = gradebook.find_submission_notebook(toy.NOTEBOOK, toy.ASSIGNMENT, "ada").id
     page.open(f"submissions/{ada}/")
-    button(page, "naming the axis")
+    page.button("naming the axis")
     store(course, "ada", 1.5, REMARK)
     field = page.field("why")
     field.send_keys(Keys.CONTROL, "a", Keys.NULL, "0.5", Keys.TAB)

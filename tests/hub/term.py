@@ -20,6 +20,7 @@ RIGHT = "def moving_average(values, window):\n    return np.convolve(values, np.
 WHY = {"ada": "Windows over an end would have fewer values.", "bob": "Because numpy does it so."}
 COMMENT = {"ada": "Right, and well said.", "bob": "What would the mean at an end be made of?"}
 MARKS = {"ada": "3", "bob": "1"}
+LINE = "A window over an end holds fewer values."
 
 
 @dataclass
@@ -65,7 +66,7 @@ def _add_written_question(hub: Hub) -> None:
     path = f"{COURSE}/source/{ASSIGNMENT}/{NOTEBOOK}.ipynb"
     notebook = nbformat.reads(hub.machine.run("cat", path), as_version=4)
     about = {"grade": True, "solution": True, "locked": False, "task": False, "points": 3, "schema_version": 3}
-    text = "=== BEGIN MARK SCHEME ===\nFewer values are noisier.\n=== END MARK SCHEME ==="
+    text = f"=== BEGIN MARK SCHEME ===\n{LINE}\n=== END MARK SCHEME ==="
     notebook.cells.append(nbformat.v4.new_markdown_cell("Why does no window hang over an end?", id="why_text"))
     notebook.cells.append(
         nbformat.v4.new_markdown_cell(text, id="why", metadata={"nbgrader": {**about, "grade_id": "why"}})
@@ -109,7 +110,7 @@ def _forge_an_early_time(hub: Hub, name: str) -> None:
 
 
 def _mark(page: HubFormgrader, photograph: Photograph) -> None:
-    """Read what each wrote, give points and a comment."""
+    """Read what each wrote, give points and a comment, once by a click on a line of the mark scheme."""
     for place in (1, 2):
         page.open(f"gradebook/{ASSIGNMENT}/{NOTEBOOK}")
         page.row(f"Submission #{place}").find_element(By.LINK_TEXT, f"Submission #{place}").click()
@@ -121,6 +122,8 @@ def _mark(page: HubFormgrader, photograph: Photograph) -> None:
         if name == "ada":
             page.show("why-comment")
             photograph(page.browser, "hub-formgrader")
+        else:
+            page.click_line("why", LINE)
 
 
 def _scores(hub: Hub) -> dict[str, dict[str, str]]:

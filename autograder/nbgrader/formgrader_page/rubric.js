@@ -118,7 +118,8 @@
       var model = this;
       model.set(values);
       model.waiting = Promise.resolve(model.waiting).then(function () {
-        return jQuery.getJSON(model.url());
+        // JupyterHub answers a script's request only with this header
+        return jQuery.ajax({ url: model.url(), dataType: "json", headers: { "X-CSRFToken": getCookie("_xsrf") } });
       }).then(function (row) { return send(model, values, options, row); }).catch(function (error) {
         window.alert("This was not stored, please try again: " + (error.statusText || error));
       });

@@ -11,8 +11,12 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 
+from nbformat import NotebookNode
+
+from autograder.authoring.slices import graded_cells, needed
 from autograder.authoring.trial import Trials
 from autograder.classroom.fingerprint import digest, machine_parts
+from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant
@@ -132,7 +136,10 @@ def state(assignment: Assignment, part: SolutionPart, machine: dict[str, str]) -
 
 
 def trusted(assignment: Assignment, exercises: Sequence[str]) -> str:
-    """Digest of the assignment's code cells and files, of its shared modules and of these exercises."""
+    """Digest of these exercises, of the code cells that their graded cells need, of shared modules and of all files.
+
+    A cell that none of them needs is never run when a mutant is tried: it may change.
+    """
     folder = assignment.references.folder
     shared = [*folder.glob("_*.py"), *(folder / assignment.name).glob("_*.py")]
     own = [path for name in exercises for path in (folder / assignment.name / name).rglob("*")]
@@ -141,9 +148,12 @@ def trusted(assignment: Assignment, exercises: Sequence[str]) -> str:
         for path in sorted([*shared, *own])
         if path.is_file() and "__pycache__" not in path.parts and not path.name.lstrip("_").startswith("answers")
     }
-    code = {
-        name: [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-        for name, notebook in assignment.source.items()
-    }
+    code = {name: _needed_code(notebook, exercises) for name, notebook in assignment.source.items()}
     files = {name: data.hex() for name, data in {**assignment.files, **assignment.solutions}.items()}
     return digest(modules, code, files)
+
+
+def _needed_code(notebook: NotebookNode, exercises: Sequence[str]) -> list[str]:
+    own = [index for index in graded_cells(notebook) if cells.grade_id(notebook.cells[index]) in exercises]
+    kept = set().union(*(needed(notebook, index) for index in own))
+    return [notebook.cells[index].source for index in sorted(kept)]

@@ -71,6 +71,26 @@ def test_a_second_run_tries_nothing_again(tmp_path, monkeypatch):
     assert again.outcomes == first.outcomes
 
 
+def with_cell(root, place: int, source: str) -> Assignment:
+    """The tiny assignment with one more code cell."""
+    path = root / "source" / "tiny" / "1_tiny.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(place, nbformat.v4.new_code_cell(source))
+    nbformat.write(notebook, path)
+    return tiny_assignment(root)
+
+
+def test_a_cell_that_no_graded_cell_needs_leaves_what_was_found_as_it_is(tmp_path):
+    before = state(tiny_course(tmp_path))
+    assert state(with_cell(tmp_path, 2, "shown = 1")) == before
+
+
+@pytest.mark.parametrize("source", ["double = abs", "from math import *"])
+def test_a_cell_that_a_graded_cell_may_need_makes_what_was_found_stale(tmp_path, source):
+    before = state(tiny_course(tmp_path))
+    assert state(with_cell(tmp_path, 2, source)) != before
+
+
 def test_survivors_are_listed_and_end_with_exit_code_1(tmp_path, capsys):
     notebook = tiny_course(tmp_path, oracle=BLIND).source["1_tiny"]
     notebook.cells[2].source = CAREFUL

@@ -1,0 +1,148 @@
+"""A sentence of your own: its tokens, the weights of one head, the logits. In a text box, or as a plain call.
+
+The text box needs ipywidgets. Everything that it shows is one piece of HTML, picture included: JupyterLab, VS Code and
+Colab show that in the same way.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from course.errors import CourseError, MissingPackage, SentenceError
+from course.figures.heatmaps import head_grid
+from course.tokenizer import encode, load_tokenizer
+
+#: What the two logits stand for, in the order in which the model gives them.
+CLASSES = ("negative", "positive")
+MAX_TOKENS = 40  # more labels than that cannot be read
+
+START = "Change the sentence and press Enter, or choose a head: the picture follows."
+
+IdsToTokens = Callable[[Any, Tensor], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a model makes of one sentence. ``weights``: one head's (queries, keys); ``note``: empty, or a remark"""
+
+    tokens: list[str]
+    logits: list[float]
+    weights: Tensor
+    title: str
+    note: str = ""
+
+    def text(self) -> str:
+        """Three lines at most: tokens, logits, remark."""
+        judged = ", ".join(f"{name} {logit:.2f}" for name, logit in zip(CLASSES, self.logits, strict=True))
+        positive = torch.tensor(self.logits).softmax(-1)[1].item()
+        lines = [f"tokens: {' '.join(self.tokens)}", f"logits: {judged} (positive with {positive:.1%})", self.note]
+        return "\n".join(line for line in lines if line)
+
+    def figure(self) -> Figure:
+        return head_grid(self.weights[None], self.tokens, [self.title])
+
+    def alt(self) -> str:
+        """What the figure shows, for those who cannot see it."""
+        strongest = self.weights.argmax(dim=-1).tolist()
+        pairs = (f"{token} to {self.tokens[key]}" for token, key in zip(self.tokens, strongest, strict=True))
+        return f"Attention weights of {self.title}. Largest weight of each query: {', '.join(pairs)}."
+
+
+def read(model: Any, ids_to_tokens: IdsToTokens, sentence: str, layer: int = 0, head: int = 0) -> Reading:
+    """Run the model on a sentence.
+
+    model: ``input_ids`` (1, tokens) -> logits (1, 2); keeps ``attention_probs``, layer -> (1, heads, tokens, tokens)
+    ids_to_tokens: called with the tokenizer and ``input_ids``; where it fails, the ids are shown in place of tokens
+    Raises SentenceError for a sentence that is empty or too long, CourseError for a layer or head that there is not.
+    """
+    if not isinstance(sentence, str) or not sentence.strip():
+        raise SentenceError("The sentence is empty: type at least one word.")
+    input_ids = encode(sentence, model.config)["input_ids"]  # (1, tokens)
+    if input_ids.shape[1] > MAX_TOKENS:
+        raise SentenceError(f"The sentence has {input_ids.shape[1]} tokens, and the picture has room for {MAX_TOKENS}.")
+    with torch.no_grad():
+        logits = model(input_ids)  # (1, 2)
+    layers = model.attention_probs
+    _check_place("layer", layer, len(layers))
+    _check_place("head", head, layers[layer].shape[1])
+    tokens, note = _tokens(ids_to_tokens, load_tokenizer(), input_ids)
+    weights = layers[layer][0, head].detach()  # (queries, keys)
+    return Reading(tokens, logits[0].tolist(), weights, f"layer {layer}, head {head}", note)
+
+
+def look(model: Any, ids_to_tokens: IdsToTokens, sentence: str, layer: int = 0, head: int = 0) -> Figure:
+    """Print tokens and logits, and give back a picture of one head's weights. Arguments as for ``read``."""
+    reading = read(model, ids_to_tokens, sentence, layer, head)
+    print(reading.text())
+    return reading.figure()
+
+
+def text_box(model: Any, ids_to_tokens: IdsToTokens, sentence: str, layer: int = 0, head: int = 0) -> Any:
+    """A text box and two menus; what is below them follows. Arguments as for ``read``.
+
+    The first picture is drawn when something is changed: grading runs this cell for everybody, and nobody looks at it.
+    Raises MissingPackage where ipywidgets is not installed.
+    """
+    if find_spec("ipywidgets") is None:
+        raise MissingPackage(
+            "The text box needs the package ipywidgets. Install it with\n    pip install ipywidgets\n"
+            "and restart the notebook; or use the next cell, which shows the same."
+        )
+    import ipywidgets as widgets
+
+    first = read(model, ids_to_tokens, sentence, layer, head)
+    layers = model.attention_probs
+    wide = widgets.Layout(width="95%")
+    box = widgets.Text(sentence, description="sentence", continuous_update=False, layout=wide)
+    layer_menu = widgets.Dropdown(options=range(len(layers)), value=layer, description="layer")
+    head_menu = widgets.Dropdown(options=range(layers[layer].shape[1]), value=head, description="head")
+    shown = widgets.HTML(_lines(f"{first.text()}\n{START}"))
+
+    def follow(_: Any) -> None:
+        try:
+            shown.value = _page(read(model, ids_to_tokens, box.value, layer_menu.value, head_menu.value))
+        except CourseError as error:
+            shown.value = _lines(str(error))
+
+    for control in (box, layer_menu, head_menu):
+        control.observe(follow, names="value")
+    return widgets.VBox([box, widgets.HBox([layer_menu, head_menu]), shown])
+
+
+def _tokens(ids_to_tokens: IdsToTokens, tokenizer: Any, input_ids: Tensor) -> tuple[list[str], str]:
+    """(one label for each position, a remark where these are ids)"""
+    ids = [str(number) for number in input_ids[0].tolist()]
+    name = getattr(ids_to_tokens, "__name__", "the function for tokens")
+    try:
+        tokens = list(ids_to_tokens(tokenizer, input_ids))
+    except Exception as error:  # the student's function may fail in any way; the rest is shown nevertheless
+        return ids, f"These are ids, not tokens: {name} raises {type(error).__name__}."
+    if len(tokens) != len(ids) or not all(isinstance(token, str) for token in tokens):
+        return ids, f"These are ids, not tokens: {name} must give {len(ids)} texts here, one for each id."
+    return tokens, ""
+
+
+def _check_place(what: str, number: int, count: int) -> None:
+    if number not in range(count):
+        raise CourseError(f"There is no {what} {number!r}: this model's are numbered from 0 to {count - 1}.")
+
+
+def _page(reading: Reading) -> str:
+    picture = io.BytesIO()
+    reading.figure().savefig(picture, format="png", dpi=80)
+    data = base64.b64encode(picture.getvalue()).decode()
+    return f'{_lines(reading.text())}<img alt="{escape(reading.alt())}" src="data:image/png;base64,{data}">'
+
+
+def _lines(text: str) -> str:
+    return f"<p>{'<br>'.join(escape(line) for line in text.splitlines())}</p>"

@@ -9,6 +9,7 @@ for its help.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import pkgutil
@@ -27,6 +28,8 @@ from autograder.errors import GradingError
 PROGRAM = "autograder"
 #: The exit code that Typer makes of Ctrl-C.
 STOPPED = 130
+#: Garbage is looked for this seldom: importing makes a million objects and no garbage, and looking is a sixth of it.
+GARBAGE = 50_000, 20, 20
 #: What the user can mend, by module: looked up only where the module has been imported, so that help need not do so.
 EXPECTED = (("autograder.isolation.errors", "IsolationUnavailable"),)
 #: Typer exports this subclass of the error, not the error itself.
@@ -78,6 +81,7 @@ def _autograder(
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. What the user can mend is said in one line, without a traceback."""
+    gc.set_threshold(*GARBAGE)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread per kernel: many kernels, few cores
     # nbgrader calls alembic by name, also where nobody activated the environment
     programs, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import os
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from autograder.references import loader
 #: Rules and mistakes live here. What they import from elsewhere is part of the grader or of the course library.
 _RULES = loader.PACKAGE
 _PACKAGE = "autograder"
+_GRADER = Path(__file__).resolve().parents[1]
 
 #: (module, name of one of its definitions); an empty name stands for all of them.
 Definition = tuple[str, str]
@@ -163,5 +165,5 @@ def _file(name: str) -> Path | None:
     exercises = loader.folder_of(name)
     if exercises is None and name.partition(".")[0] != _PACKAGE:
         return None
-    base = (exercises or Path(__file__).resolve().parents[1]).joinpath(*name.split(".")[1:])
-    return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
+    base = os.path.join(exercises or _GRADER, *name.split(".")[1:])
+    return next((Path(path) for path in (f"{base}/__init__.py", f"{base}.py") if os.path.isfile(path)), None)

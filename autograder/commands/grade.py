@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections import Counter
@@ -97,6 +98,7 @@ def _grade(output: Output, course: Course, options: GradingOptions, head_start: 
     if References.of_course(course.root).are_public(options.assignment):
         warning = on_console(PUBLIC_WARNING.format(assignment=options.assignment))
         output.problems.print(f"[yellow]{warning}[/]", soft_wrap=True)
+    gc.freeze()  # what was imported stays: no look for garbage goes through it again
     started = time.monotonic()
     with _bar(output.console) as bar:
         task = bar.add_task("grading", total=None, failure="", rate="")

@@ -131,7 +131,7 @@ def _answers(code: str) -> str:
 
 
 def _start(code: str) -> subprocess.Popen[str]:
-    start = f"import sys; sys.path.insert(0, {str(_PROJECT)!r}); {code}"
+    start = f"import gc, sys; gc.disable(); sys.path.insert(0, {str(_PROJECT)!r}); {code}"
     return subprocess.Popen(
         [sys.executable, "-I", "-c", start], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -89,6 +89,7 @@ def _watch_over(channel: socket.socket, policy: Policy, main: Callable[[], None]
     separate = separate_pids()
     log_end, log_start = os.pipe()
     ready_end, ready_start = os.pipe()
+    strangers = usage.everybody()
     child = os.fork()
     if child == 0:
         channel.close()
@@ -97,7 +98,7 @@ def _watch_over(channel: socket.socket, policy: Policy, main: Callable[[], None]
         line.close()
     os.close(log_start)
     os.close(ready_start)
-    watch = _Watch(channel, policy, child, log_end, separate)
+    watch = _Watch(channel, policy, child, log_end, separate, strangers)
     if (failure := _failure_to_confine(ready_end)) is not None:
         return Ending(kill_all(child), fault=f"it could not be confined: {failure}")
     return watch.until_the_end()
@@ -159,7 +160,10 @@ def _above(least: int, descriptor: int) -> int:
 class _Watch:
     """One confined process from its start to its end."""
 
-    def __init__(self, channel: socket.socket, policy: Policy, child: int, log: int, separate: bool) -> None:
+    def __init__(
+        self, channel: socket.socket, policy: Policy, child: int, log: int, separate: bool, strangers: set[int]
+    ) -> None:
+        """``strangers``: the processes that were there before the child."""
         self.channel, self.policy, self.child, self.log, self.separate = channel, policy, child, log, separate
         self.tail = b""
         self.most_memory = 0
@@ -170,7 +174,7 @@ class _Watch:
         self.folders = (*policy.write, *policy.sockets)
         self.laid_out = holdings.disk(self.folders, sys.maxsize)  # what came with the notebook
         self.processes, self.looks = 1, 0
-        self.strangers: set[int] = set()
+        self.strangers = strangers
 
     def until_the_end(self) -> Ending:
         ended = os.pidfd_open(self.child)
@@ -235,9 +239,9 @@ class _Watch:
     def _overuse(self) -> str:
         """What the tree of processes uses too much of; empty as a rule."""
         policy = self.policy
-        if self.looks % _LOOKS_AT_STRANGERS == 0:
-            self.strangers.clear()
         self.looks += 1
+        if self.looks % _LOOKS_AT_STRANGERS == 0:
+            self.strangers.clear()  # numbers are given out again
         processes = usage.tree(os.getpid(), self.strangers)
         self.processes = len(processes)
         if sum(process.threads for process in processes) > policy.processes:

@@ -25,6 +25,11 @@ class Process:
     place: str  # its folder in /proc, or that of a thread where the first one has ended
 
 
+def everybody() -> set[int]:
+    """The process ids of all that live now: none of them is a descendant of a process that is started later."""
+    return {int(name) for name in os.listdir("/proc") if name.isdigit()}
+
+
 def tree(ancestor: int, strangers: set[int] | None = None) -> list[Process]:
     """All living descendants, parents before children; those that have ended count no more.
 
@@ -38,7 +43,8 @@ def tree(ancestor: int, strangers: set[int] | None = None) -> list[Process]:
         if name.isdigit() and (pid := int(name)) not in passed_over and (process := _process(pid)) is not None:
             children[process.parent].append(process)
     found = _below([ancestor], children)
-    passed_over.update([process.pid for process in _below([0, *passed_over], children)])
+    if children:
+        passed_over.update([process.pid for process in _below([0, *passed_over], children)])
     return found
 
 

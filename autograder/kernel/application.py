@@ -49,6 +49,11 @@ class BoundedStream(OutStream):
                 self.flush()
         return len(string)
 
+    def flush(self) -> None:
+        """Wait for the other thread only where there is something to send: every cell flushes a dozen times."""
+        if self._flush_pending or self.echo is not None or not self._is_master_process():
+            super().flush()
+
 
 class ForkedKernelApp(IPKernelApp):
     """ipykernel without what a confined kernel cannot use: TCP, a debugger, a history on disk.

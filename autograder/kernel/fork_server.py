@@ -122,7 +122,7 @@ class KernelForkServer:
     def _start(self, channel: socket.socket) -> subprocess.Popen[bytes]:
         descriptors = [channel.fileno(), self._listener.fileno()]
         code = (
-            f"import sys; sys.path[:0] = {[str(_PROJECT), *self._imports.paths]!r}; "
+            f"import gc, sys; gc.disable(); sys.path[:0] = {[str(_PROJECT), *self._imports.paths]!r}; "
             "from autograder.kernel.warm_process import main; "
             f"main(*{descriptors}, {self._imports.warm!r}, {self._imports.pictures})"
         )

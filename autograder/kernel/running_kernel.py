@@ -19,7 +19,9 @@ from autograder.kernel.room import Room
 _START_SECONDS = 60.0
 _TEST = "__import__('autograder.tester.cell', fromlist=['run']).run({!r})"
 _SERVE = "__import__('autograder.tester.serve', fromlist=['serve']).serve()"
-_ASK_AGAIN = 0.05  # seconds
+_LOOK_EVERY = 50  # milliseconds between looks whether it has ended
+_ASK_UNANSWERED = 1.0  # seconds: a request waits for its kernel to come up, and no second one is needed
+_ASK_AGAIN = 0.05  # seconds, once one channel has answered: the other may have been connected too late
 
 
 class Kernel:
@@ -113,15 +115,17 @@ def await_ready(kernel: Kernel, channels: KernelChannels) -> None:
     """Return when the kernel answers on both channels: from then on no output can be missed."""
     deadline = time.monotonic() + _START_SECONDS
     heard: set[zmq.Socket[bytes]] = set()
+    ask_at = 0.0
     while len(heard) < 2:
         if (ending := kernel.ended()) is not None:
             raise InfrastructureError(f"the kernel did not come up: {ending}")
-        if time.monotonic() > deadline:
+        if (now := time.monotonic()) > deadline:
             raise InfrastructureError(f"the kernel did not answer within {_START_SECONDS:g} s")
-        channels.request("kernel_info_request", {})
-        again = time.monotonic() + _ASK_AGAIN
-        while len(heard) < 2 and (left := again - time.monotonic()) > 0:
-            for socket in (channels.shell, channels.iopub):
-                if socket not in heard and socket.poll(int(left * 1000)):
-                    channels.receive(socket)
-                    heard.add(socket)
+        if now >= ask_at:
+            channels.request("kernel_info_request", {})
+            ask_at = now + _ASK_UNANSWERED
+        for socket in (channels.shell, channels.iopub):
+            if socket not in heard and socket.poll(_LOOK_EVERY):
+                channels.receive(socket)
+                heard.add(socket)
+                ask_at = time.monotonic() + _ASK_AGAIN

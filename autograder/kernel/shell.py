@@ -36,9 +36,12 @@ def prepare_shell() -> ZMQInteractiveShell:
     config.IPKernelApp.parent_appname = ""  # by which libraries know a notebook
     folder = tempfile.gettempdir()
     profile = NoProfile(location=folder)
-    return ZMQInteractiveShell.instance(
+    shell = ZMQInteractiveShell.instance(
         config=config, ipython_dir=folder, profile_dir=profile, compiler_class=XCachingCompiler
     )
+    assert shell.display_formatter is not None
+    shell.display_formatter.format(None)  # has its formatters made, which else every kernel does
+    return shell
 
 
 def settle(shell: ZMQInteractiveShell, profile: ProfileDir) -> None:

@@ -81,8 +81,8 @@ def warm_up(modules: Sequence[str], pictures: bool) -> list[str]:
     prepare_kernel(shell)
     shell.run_cell("None", silent=True)  # what a first cell looks up and compiles is the same for every cell after it
     prepare()
-    gc.collect()
     gc.freeze()  # a child that collects garbage must not copy every page that it looks at
+    gc.enable()  # off until here: importing makes no garbage
     return missing
 
 

@@ -11,7 +11,7 @@ from autograder.remote.student import answer
 from autograder.tester.line import SERVING, open_line
 
 
-def serve() -> None:
+def serve() -> _Unshown:
     """What the grader runs in the student's kernel: answer what comes over the line; an empty request is the last."""
     shell: Any = get_ipython()
     _say_that_all_was_shown(shell.kernel)
@@ -19,6 +19,13 @@ def serve() -> None:
     said = ""
     while request := line.ask(said):
         said = answer(shell.user_ns, request, line.ask)
+    return _Unshown()
+
+
+class _Unshown:
+    """A value that shows itself by showing nothing, so that nobody looks for a dozen ways to show it."""
+
+    def _ipython_display_(self) -> None: ...
 
 
 def _say_that_all_was_shown(kernel: Any) -> None:

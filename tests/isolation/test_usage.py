@@ -257,6 +257,20 @@ def test_the_time_on_the_processor_cannot_be_bounded_from_within() -> None:
     assert confined(attempt).exit_code == 1
 
 
+def test_who_was_there_before_is_no_descendant_and_a_child_that_comes_later_is_found():
+    before = usage.everybody()
+    assert os.getpid() in before
+    if (child := os.fork()) == 0:
+        time.sleep(60)
+        os._exit(0)
+    try:
+        assert child not in before
+        assert [process.pid for process in usage.tree(os.getpid(), before) if process.pid == child] == [child]
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
 def test_a_process_whose_parent_ends_during_the_look_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A daemon is seen with the parent that it just loses: whose it is shows at the next look."""
 

@@ -65,14 +65,19 @@ def problems(trials: Trials, sample: Sample) -> list[Problem]:
     say). A wrong one leaves the points it should, in its own cell and in those it also costs, is named, and costs no
     other cell anything.
     """
+    return judged(trials, sample)[0]
+
+
+def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
+    """``problems``, and what became of the answer."""
     answer = sample.answer
     texts = texts_of(answer, trials.solutions)
     in_file = bool(set(texts) & trials.assignment.deliverables)
     tried = trials.run(texts, only=(sample.exercise, *answer.costs) if in_file else ())
     if sample.exercise not in tried.verdicts:
-        return [Problem(f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}", points=True)]
+        return [Problem(f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}", points=True)], tried
     said = list(_right(answer, tried)) if sample.right else list(_wrong(trials, sample, tried))
-    return said + [Problem(f"the message shows an expected value: {leak}") for leak in leaked(trials, tried)]
+    return said + [Problem(f"the message shows an expected value: {leak}") for leak in leaked(trials, tried)], tried
 
 
 def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:

@@ -1,9 +1,11 @@
-"""Every right and wrong answer of every exercise, run in the real cells and judged by the real judge."""
+"""Right and wrong answers of every exercise, run in the real cells and judged by the real judge.
+
+All are tried by ``python -m tests.exercises.messages``; here those that something has changed for, and one in eight.
+"""
 
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from functools import lru_cache
 
@@ -11,11 +13,12 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from autograder.authoring.forks import WarmServer
-from autograder.authoring.sample_answers import Sample, problems
-from autograder.authoring.trial import Trials, Tried
+from autograder.authoring.sample_answers import Sample, judged
+from autograder.authoring.trial import Trials
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
+from tests.exercises import recorded
 from tests.grading import REFERENCES, ROOT
 
 pytestmark = pytest.mark.slow
@@ -25,16 +28,6 @@ SLUGS = [f"{assignment}/{name}" for assignment in ASSIGNMENTS for name in loader
 
 #: Assignments whose visible checks never crash: whatever a student's code does, they fail in words of their own.
 NEVER_CRASH = {"distilbert"}
-
-
-class RecordedTrials(Trials):
-    """Keeps what became of the last answer."""
-
-    last: Tried
-
-    def run(self, texts: Mapping[str, str], only: Iterable[str] = ()) -> Tried:
-        self.last = super().run(texts, only)
-        return self.last
 
 
 def everything() -> list[Sample]:
@@ -59,8 +52,8 @@ def server() -> WarmServer:
 
 
 @lru_cache
-def trials(assignment: str) -> RecordedTrials:
-    opened = RecordedTrials(Assignment.unreleased(Course(ROOT), assignment), server())
+def trials(assignment: str) -> Trials:
+    opened = Trials(Assignment.unreleased(Course(ROOT), assignment), server())
     until_exit().enter_context(opened)
     return opened
 
@@ -74,12 +67,25 @@ def by_assignment(samples: list[Sample]) -> list[ParameterSet]:
     return [pytest.param(one, id=str(one), marks=one_worker(one.slug.partition("/")[0])) for one in samples]
 
 
-@pytest.mark.parametrize("sample", by_assignment(everything()))
+@pytest.mark.parametrize("sample", by_assignment(recorded.to_try(everything())))
 def test_an_answer_gets_the_points_and_the_name_that_its_author_wrote_down(sample: Sample) -> None:
     assignment = sample.slug.partition("/")[0]
-    assert problems(trials(assignment), sample) == []
-    said = trials(assignment).last.visible[sample.exercise]
+    found, tried = judged(trials(assignment), sample)
+    assert found == []
+    said = tried.visible[sample.exercise]
     assert assignment not in NEVER_CRASH or not said or said.startswith("CheckFailed: ")
+    stored = recorded.table(assignment)["answers"].get(recorded.name(sample))
+    now = recorded.row(sample, tried)
+    again = f"run 'python -m tests.exercises.messages {assignment}' and look at the diff"
+    assert stored is not None and recorded.alike(stored, now), f"{sample} is told something else now: {again}"
+
+
+def test_the_table_of_messages_has_every_answer_and_no_other() -> None:
+    every = everything()
+    for assignment in ASSIGNMENTS:
+        names = {recorded.name(one) for one in every if one.slug.partition("/")[0] == assignment}
+        stored = set(recorded.table(assignment)["answers"])
+        assert names == stored, f"run 'python -m tests.exercises.messages {assignment}'"
 
 
 @pytest.mark.parametrize("slug", SLUGS)

@@ -26,7 +26,12 @@ OneExercise = Annotated[
 SampleSize = Annotated[int, typer.Option("--sample", min=0, metavar="N", help="So many of each assignment (0: all).")]
 Workers = Annotated[int, typer.Option("--workers", min=1, metavar="N", help="Processes that try mutants.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="S", help="Which ones a sample takes.")]
-Table = Annotated[Path | None, typer.Option("--table", metavar="FILE", help="Write the tables there, as Markdown.")]
+Table = Annotated[
+    Path | None,
+    typer.Option(
+        "--table", metavar="FILE", help="Write the tables there, as Markdown; those of other assignments stay."
+    ),
+]
 
 
 def run(
@@ -53,8 +58,8 @@ def run(
             raise GradingError(unknown_assignment(course, name))
     if exercise and len(names) > 1:
         raise GradingError(f"--exercise needs its assignment: autograder mutants ASSIGNMENT --exercise {exercise}")
-    if table and (exercise or sample or assignment):
-        raise GradingError("--table is written of all mutants: leave out ASSIGNMENT, --exercise and --sample")
+    if table and (exercise or sample):
+        raise GradingError("--table is written of all mutants of an assignment: leave out --exercise and --sample")
     done = {name: _one(output, course, name, exercise, sample, seed, workers) for name in names}
     output.document({"assignments": [_document(name, found) for name, found in done.items()]})
     if table:
@@ -134,4 +139,6 @@ def _write(course: Course, done: dict[str, Survey], path: Path) -> None:
     from autograder.model.assignment import Assignment
     from autograder.mutants.page import page
 
-    write_file(path, page([(Assignment.unreleased(course, name), found) for name, found in done.items()]).encode())
+    before = path.read_text(encoding="utf-8") if len(done) < len(course.assignments()) and path.is_file() else ""
+    found = [(Assignment.unreleased(course, name), one) for name, one in done.items()]
+    write_file(path, page(found, before).encode())

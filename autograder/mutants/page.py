@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,13 +10,14 @@ from autograder.classroom.fingerprint import digest, library_places
 from autograder.model.assignment import Assignment
 from autograder.model.course_file import read_course_file
 from autograder.mutants.parts import parts
-from autograder.mutants.rows import COLUMNS, MutantRow, rows, told, total
+from autograder.mutants.rows import COLUMNS, rows, total
 from autograder.mutants.run import trusted
 from autograder.mutants.survey import Survey
 
 #: Which modules of the grader decide what becomes of a mutant, and those among them that do not.
 _JUDGING = ("exercise/*.py", "mutants/*.py", "pipeline/judge.py")
 _PRINTING = ("page.py", "rows.py")
+_TOTAL = re.compile(r"^\| all \|(.*)\|$", re.MULTILINE)
 _HEAD = """# What the checks reject
 
 Made by `make mutants`; not to be edited. A mutant is a solution with one small change: an axis, an operator, a
@@ -51,19 +53,31 @@ def _visible_checks(assignment: Assignment) -> dict[str, str]:
     return found
 
 
-def page(found: Sequence[tuple[Assignment, Survey]]) -> str:
-    every = [rows(one.chosen, one.outcomes) for _, one in found]
-    sections = [_section(*pair, own) for pair, own in zip(found, every, strict=True)]
-    everything = total([row for own in every for row in own])
-    words = (
-        f"\nIn all {everything.mutants:,} mutants: {everything.rejected:,} rejected, {everything.survivors} survivors. "
-        f"Of the rejected ones that ran to their end, {100 * told(everything):.0f} % are told what is wrong. "
-        f"The visible check refuses {everything.refused} that get full points.\n"
+def page(found: Sequence[tuple[Assignment, Survey]], before: str = "") -> str:
+    """The page with a section on each of these assignments; ``before``: the page whose other sections are kept."""
+    sections = _sections(before) | {assignment.name: _section(assignment, one) for assignment, one in found}
+    return _HEAD + _in_all(list(sections.values())) + "".join(sections[name] for name in sorted(sections))
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Assignment -> its section of a page."""
+    return {part.split("\n", 1)[0]: f"\n## {part.rstrip()}\n" for part in text.split("\n## ")[1:]}
+
+
+def _in_all(sections: Sequence[str]) -> str:
+    every = [[int(number.replace(",", "")) for number in _TOTAL.findall(text)[0].split("|")[:-1]] for text in sections]
+    numbers = dict(zip(COLUMNS, map(sum, zip(*every, strict=True)), strict=True))
+    ended = numbers["rejected"] - numbers["crashed"]
+    told = (numbers["by name"] + numbers["in words"]) / ended if ended else 1.0
+    return (
+        f"\nIn all {numbers['mutants']:,} mutants: {numbers['rejected']:,} rejected, {numbers['survivors']} survivors. "
+        f"Of the rejected ones that ran to their end, {100 * told:.0f} % are told what is wrong. "
+        f"The visible check refuses {numbers['full points with ✗']} that get full points.\n"
     )
-    return _HEAD + words + "".join(sections)
 
 
-def _section(assignment: Assignment, found: Survey, own: Sequence[MutantRow]) -> str:
+def _section(assignment: Assignment, found: Survey) -> str:
+    own = rows(found.chosen, found.outcomes)
     head = f"\n## {assignment.name}\n\n<!-- state: {state(assignment)} -->\n\n"
     lines = [f"| exercise | {' | '.join(COLUMNS)} | seconds |", "|---|" + "---:|" * (len(COLUMNS) + 1)]
     lines += [

@@ -75,9 +75,3 @@ def row(name: str, found: Sequence[Outcome]) -> MutantRow:
 def total(every: Sequence[MutantRow]) -> MutantRow:
     sums = {one.name: sum(getattr(row, one.name) for row in every) for one in fields(MutantRow)[1:]}
     return MutantRow("all", **sums)
-
-
-def told(row: MutantRow) -> float:
-    """Of the rejected mutants that ran to their end: the share, from 0 to 1, whose feedback says what is wrong."""
-    ended = row.rejected - row.crashed
-    return (row.named + row.worded) / ended if ended else 1.0

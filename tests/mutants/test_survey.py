@@ -109,6 +109,16 @@ def test_the_page_has_every_part_and_what_was_tried(tmp_path):
     assert f"| doubled | {len(found.chosen)} |" in text and "fresh" in text
 
 
+def test_the_sections_of_other_assignments_stay_and_count_in_the_sum(tmp_path):
+    assignment = tiny_course(tmp_path)
+    found = survey(Course(tmp_path), assignment, "", 0, 0, 1, lambda done, of: None)
+    number, alone = len(found.chosen), page([(assignment, found)])
+    both = page([(assignment, found)], before=alone.replace("## tiny", "## another"))
+    assert both.index("## another") < both.index("## tiny")
+    assert f"In all {number} mutants" in alone and f"In all {2 * number} mutants" in both
+    assert page([(assignment, found)], before=both) == both
+
+
 def test_an_exercise_that_does_not_exist_is_said_in_one_line(tmp_path, capsys):
     tiny_course(tmp_path)
     assert main(["--course-dir", str(tmp_path), "mutants", "tiny", "--exercise", "trebled"]) == 2

@@ -114,7 +114,7 @@ def _shown(node: ast.AST, cell: PlainCell) -> str:
 
 
 def _targets(cell: PlainCell) -> Iterator[ast.AST]:
-    for node in ast.walk(cell.tree):
+    for node in cell.all_nodes:
         if isinstance(node, ast.Attribute | ast.Subscript | ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             yield node
 
@@ -139,14 +139,14 @@ def rebinds(cell: PlainCell) -> str | None:
 def looks_names_up(cell: PlainCell) -> str | None:
     """``globals()`` and the like, but to look for one name of which the text stands in the cell."""
     fine: set[int] = set()
-    for node in ast.walk(cell.tree):
+    for node in cell.all_nodes:
         if isinstance(node, ast.Compare):
             fine |= {id(one) for one in node.comparators}
         elif isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in ("get", "keys")):
             fine.add(id(node.value))
         elif isinstance(node, ast.Call) and full_name(node.func, {}) == "set":
             fine |= {id(one) for one in node.args}
-    for node in ast.walk(cell.tree):
+    for node in cell.all_nodes:
         if is_look_up(node) and id(node) not in fine:
             return "it goes through all names of the notebook"
     return None
@@ -166,7 +166,7 @@ def builds_on_students_classes(cell: PlainCell) -> str | None:
 
 
 def awaits(cell: PlainCell) -> str | None:
-    awaited = any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in ast.walk(cell.tree))
+    awaited = any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in cell.all_nodes)
     return "it awaits what runs in the student's event loop" if awaited else None
 
 

@@ -40,8 +40,13 @@ class PlainCell:
     def used(self) -> list[tuple[str, ast.AST]]:
         return list(used_names(self.tree, self.imported))
 
+    @cached_property
+    def all_nodes(self) -> list[ast.AST]:
+        """Every node of the tree: a dozen rules go through them."""
+        return list(ast.walk(self.tree))
+
     def nodes(self, kind: type[Node]) -> Iterator[Node]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, kind))
+        return (node for node in self.all_nodes if isinstance(node, kind))
 
     def is_students(self, node: ast.AST) -> bool:
         """Whether an expression starts with a name of the student's."""

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -94,8 +95,8 @@ def accuracy(make: Make, variant: Variant, task: Task, seed: int) -> float:
     """Train one variant from random weights; the share of test sentences that it classifies correctly."""
     torch.manual_seed(seed)
     longest = max(task.train.longest, task.test.longest)
-    model = make(SIZE, variant.heads, variant.depth, longest, task.num_tokens, 2)
-    nn.init.normal_(model.token_embedding.weight, std=SIZE**-0.5)  # type: ignore[arg-type]
+    model: Any = make(SIZE, variant.heads, variant.depth, longest, task.num_tokens, 2)
+    nn.init.normal_(model.token_embedding.weight, std=SIZE**-0.5)
     if not variant.positions:
         model.pos_enc = nn.Identity()
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)

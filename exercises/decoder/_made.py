@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, Rule, named
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, Rule, named, wrong
 
 MADE_MISTAKES = (
     Mistake("MADE-missing", "__init__ makes no self.{layer}.", "Names count: the weights find their layers by them."),
@@ -10,8 +10,6 @@ MADE_MISTAKES = (
             share=0.5),
     Mistake("MADE-extra", "There is a weight or bias that Llama does not have: {layer}.",
             "Its linear layers have no bias: bias=False.", share=0.5),
-    Mistake("MADE-stops", "With ready-made weights the class works; as its own __init__ makes it, it stops.",
-            "Print the shapes of the layers that __init__ makes."),
 )  # fmt: skip
 
 
@@ -27,6 +25,8 @@ def with_parts(rule: Rule) -> Rule:
         if judgement.earned < 1:
             return judgement
         lines = answers.text("made")
+        if lines is None:  # the hidden cell always hands it over
+            return judgement
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             return named(exercise, "MADE-missing", layer="weight")
         found = {name: sizes for name, _, sizes in (line.partition(" ") for line in lines)}
@@ -38,6 +38,9 @@ def with_parts(rule: Rule) -> Rule:
         if extra := sorted(found.keys() - case.weights.keys()):
             return named(exercise, "MADE-extra", layer=extra[0])
         runs = answers.arrays.get("runs")
-        return named(exercise, "MADE-stops") if runs is None or not runs.all() else judgement
+        if runs is None or not runs.all():
+            message = "With ready-made weights the class works; as its own __init__ makes it, it stops."
+            return wrong("runs", message, "Print the shapes of the layers that __init__ makes.")
+        return judgement
 
     return judge

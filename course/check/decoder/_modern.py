@@ -25,7 +25,7 @@ READY: Mapping[str, Any] = {
 def parameters(kind: Any, *sizes: int, given: Sequence[Tensor]) -> dict[str, Any]:
     """``made``: a line for each parameter of ``kind(*sizes)``, say ``up_proj.weight 10 6``; ``runs``: whether it works.
 
-    The parts of earlier exercises are ready-made. Empty where the class cannot be made.
+    The parts of earlier exercises are ready-made. No parameter where the class cannot be made.
     """
     with meaning(_space(kind), dict(READY)), suppress(Exception):
         module = kind(*sizes)
@@ -34,7 +34,7 @@ def parameters(kind: Any, *sizes: int, given: Sequence[Tensor]) -> dict[str, Any
         with suppress(Exception):
             found["runs"] = bool(torch.is_tensor(module(*(x.clone() for x in given))))
         return found
-    return {}
+    return {"made": [""], "runs": False}
 
 
 def made(name: str, kind: Any, *sizes: Any, **named: Any) -> Any:

@@ -48,7 +48,8 @@ class SmallDecoder(nn.Module):
         super().__init__()
         self.heads = heads
         self.embed_tokens = nn.Embedding(vocabulary, dim)
-        self.layers = nn.ModuleList(AttentionLayer(dim, heads) for _ in range(layers))
+        stack = nn.ModuleList(AttentionLayer(dim, heads) for _ in range(layers))
+        self.layers = stack
         self.norm = LlamaRMSNorm(dim)
         self.lm_head = nn.Linear(dim, vocabulary, bias=False)
 

@@ -25,10 +25,10 @@ def rotate(function: Any) -> None:
     if not close(_run(name, function, x, angles * 0), x):
         fail(name, "an angle of 0 changes nothing.", "Yours changes x.", "There cos is 1 and sin is 0.")
     quarter = _run(name, function, x, torch.full((5, 3), torch.pi / 2))
-    first, second = x.chunk(2, dim=-1)
-    if not close(quarter, torch.cat([-second, first], dim=-1), 1e-3):
+    a, b = x[..., :3], x[..., 3:]
+    if not close(quarter, torch.cat([-b, a], dim=-1), 1e-3):
         came = "Yours does something else."
-        if close(quarter, torch.cat([second, -first], dim=-1), 1e-3):
+        if close(quarter, torch.cat([b, -a], dim=-1), 1e-3):
             came = "Yours turns them the other way round."
         look = "Number i is paired with number i + head_size / 2: the halves change places, and one gets a minus."
         fail(name, "an angle of π/2 makes (-b, a) of each pair (a, b).", came, look)

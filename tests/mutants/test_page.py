@@ -55,8 +55,13 @@ def test_an_assignment_has_a_table_or_is_named_as_one_without() -> None:
 
 
 @needs_page
+@pytest.mark.skipif(bool(NOT_YET), reason=f"without a table yet: {', '.join(sorted(NOT_YET))}")
+def test_there_are_three_thousand_mutants() -> None:
+    assert sum(totals(assignment)["mutants"] for assignment in ASSIGNMENTS) >= 3000
+
+
+@needs_page
 def test_nine_of_ten_rejected_mutants_are_told_what_is_wrong() -> None:
     every = [totals(assignment) for assignment in ASSIGNMENTS]
     total = {column: sum(found[column] for found in every) for column in COLUMNS}
-    assert NOT_YET or total["mutants"] >= 3000
     assert total["by name"] + total["in words"] >= 0.9 * (total["rejected"] - total["crashed"])

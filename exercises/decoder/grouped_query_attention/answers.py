@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import module, right, wrong
+from .._answers import module, right, wrong
 
 SHARED = "keys, values = keys.repeat_interleave(group, dim=1), values.repeat_interleave(group, dim=1)"
 TURNED = "queries, keys = rotate(queries, cos, sin), rotate(keys, cos, sin)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import function, right, wrong
+from .._answers import function, right, wrong
 
 LOOKED = "weights.diagonal(offset=1 - period, dim1=-2, dim2=-1)"
 ACCEPTED = {"detach": "A score is a measurement, through which nobody trains."}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import function, right, wrong
+from .._answers import function, right, wrong
 
 SPLIT = "outputs = inputs[0].unflatten(-1, (model.heads, -1)).clone()"
 ZERO = "outputs[..., heads, :] = 0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import module, right, wrong
+from .._answers import module, right, wrong
 
 FIRST = "x = x + self.self_attn(self.input_layernorm(x), cos, sin)"
 SECOND = "return x + self.mlp(self.post_attention_layernorm(x))"

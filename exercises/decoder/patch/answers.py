@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import function, right, wrong
+from .._answers import function, right, wrong
 
 PUT = "patched[:, token] = kept[0][:, token]"
 REMOVE = "    handle.remove()\n    return logits"

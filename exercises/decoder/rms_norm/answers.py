@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import module, right, wrong
+from .._answers import module, right, wrong
 
 SQUARE = "x.square().mean(dim=-1, keepdim=True)"
 RESULT = "x / torch.sqrt(mean_square + self.eps) * self.weight"

@@ -60,7 +60,7 @@ def _normed(compute: Callable[[Array, Array, float], Array]) -> Callable[[Case],
     return answers
 
 
-def _by(x: Array, eps: float, axis: int | None = -1, ddof: int = 0, unbiased: bool = False) -> Array:
+def _by(x: Array, eps: float, axis: int | None = -1, unbiased: bool = False) -> Array:
     """x over the root of its mean square"""
     square = (x**2).mean(axis, keepdims=True) if axis is not None else (x**2).mean()
     if unbiased:
@@ -104,7 +104,7 @@ MISTAKES = [
             _normed(lambda x, w, eps: _by(x, eps, unbiased=True) * w)),
     Mistake("RMS-plain", "self.weight is no parameter: training would never change it.", "nn.Parameter(…)", share=0.5),
     Mistake("RMS-start", "The weight does not start as ones.", "An untrained norm scales nothing.",
-            lambda case: {"start": np.zeros(case.config["dim"])}, share=0.5),
+            lambda case: {"output": case.expected["output"], "start": np.zeros(case.config["dim"])}, share=0.5),
     *SIDE_EFFECTS,
 ]  # fmt: skip
 

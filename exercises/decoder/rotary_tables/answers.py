@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import function, wrong
+from .._answers import function, wrong
 
 STEPS = "torch.arange(0, head_size, 2)"
 BOTH = "torch.cat([angles, angles], dim=-1)"

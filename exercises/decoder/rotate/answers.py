@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import function, right, wrong
+from .._answers import function, right, wrong
 
 CROSSED = "torch.cat([-second, first], dim=-1)"
 RESULT = "x * cos + crossed * sin"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._modern_answers import module, right, wrong
+from .._answers import module, right, wrong
 
 GATED = "F.silu(self.gate_proj(x)) * self.up_proj(x)"
 UP = "self.up_proj = nn.Linear(dim, hidden, bias=False)"

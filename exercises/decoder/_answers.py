@@ -1,4 +1,4 @@
-"""What the sample answers of notebook 4 share: short ways to write them down."""
+"""What the sample answers share: short ways to write them down."""
 
 from __future__ import annotations
 

@@ -39,12 +39,12 @@ def bomb_of_memory_by_many(target: Target) -> str:
     """Each process stays below the bound of one; together they are above it."""
     for _ in range(4):
         if os.fork() == 0:
-            held = bytearray(160 << 20)
+            held = bytearray(80 << 20)
             held[::4096] = bytes(len(held) // 4096)  # memory counts when it is touched
             time.sleep(3)
             os._exit(0)
     time.sleep(3)
-    raise Escaped("several processes took 640 MB together")
+    raise Escaped("several processes took 320 MB together")
 
 
 def bomb_of_one_file(target: Target) -> str:

@@ -40,6 +40,21 @@ def test_the_self_test_runs_every_probe() -> None:
     assert sorted(results()) == sorted(NAMES)
 
 
+def test_an_attempt_that_ends_the_process_leaves_the_others_theirs() -> None:
+    """Most attempts share a process; an escape is told whatever becomes of it."""
+    code = """
+import os
+from autograder.isolation import probes, selftest
+def end_it(target): os._exit(3)
+def get_out(target): raise probes.Escaped("out")
+probes.ATTEMPTS = probes.read_a_secret, end_it, get_out, probes.write_outside
+selftest.bombs.BOMBS.clear()
+selftest.run_probes()
+"""
+    found = [(probe["name"], probe["passed"]) for probe in json.loads(selftest._answers(code))]
+    assert found == [("read a secret", True), ("end it", False), ("get out", False), ("write outside", True)]
+
+
 def test_the_probes_escape_from_a_process_that_is_not_confined(tmp_path: Path) -> None:
     """A probe that passes everywhere would prove nothing."""
     secret = tmp_path / "outside" / "secret"

@@ -15,7 +15,8 @@ from ipykernel.zmqshell import ZMQInteractiveShell
 from IPython.core.application import BaseIPythonApplication
 
 from autograder.kernel.launch import Launch
-from autograder.kernel.shell import own_profile, settle
+from autograder.kernel.prepared_kernel import PreparedKernel, own_session
+from autograder.kernel.shell import has_startup_files, own_profile, settle
 from autograder.tester.line import use_socket
 
 #: Characters of one cell; more than any bound on a cell's output that makes sense.
@@ -68,14 +69,22 @@ class ForkedKernelApp(IPKernelApp):
         self.log.setLevel(logging.CRITICAL)  # else every message is made into a record, which its handler drops
         self.init_pdb()
         self.init_extensions()
+        self.kernel_class = PreparedKernel
+        PreparedKernel.prepare(parent=self, session=self.session, log=self.log, user_ns=shell.user_ns)
+        self._has_startup_files = has_startup_files()
+        if not self._has_startup_files:
+            super().init_code()
 
-    def serve(self, connection_file: str) -> None:
+    def serve(self, launch: Launch) -> None:
         """The rest, in the forked process, up to the loop: as ``initialize`` does it."""
         self.profile_dir = own_profile()
-        self.connection_file = connection_file
-        self.init_connection_file()
+        self.connection_file = launch.connection_file
+        own_session(self.session)
+        self.load_connection_file()
         self.init_sockets()
-        self.init_heartbeat()
+        PreparedKernel.talkative = launch.talkative
+        if launch.talkative:
+            self.init_heartbeat()
         self.log_connection_info()
         self.init_io()
         self.init_signal()
@@ -92,6 +101,21 @@ class ForkedKernelApp(IPKernelApp):
 
     def init_profile_dir(self) -> None:
         """It is each kernel's own."""
+
+    def log_connection_info(self) -> None:
+        """Nobody reads it; what it notes besides is asked for by ``connect_request``."""
+        names = ("shell", "iopub", "stdin", "hb", "control")
+        self._ports = {name: getattr(self, f"{name}_port") for name in names}
+
+    def init_code(self) -> None:
+        """Done beforehand where nothing is to be executed: it notes the names of all modules."""
+        if self._has_startup_files:
+            super().init_code()
+
+    def _run_startup_files(self) -> None:
+        """Looked for once, in the folders that all kernels have in common: a kernel's own are empty."""
+        if self._has_startup_files:
+            super()._run_startup_files()
 
     def init_control(self, context: Any) -> None:
         super().init_control(context)
@@ -135,7 +159,7 @@ def run_kernel(launch: Launch) -> None:
     use_socket()
     app = _app
     assert app is not None
-    app.serve(launch.connection_file)
+    app.serve(launch)
     assert app.shell is not None
     app.shell.ask_exit = lambda: None  # exit() must not cost the next cell its kernel
     sys.path.insert(0, "")  # only now: a file beside the notebook cannot pass for a part of the kernel

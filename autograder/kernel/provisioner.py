@@ -68,7 +68,8 @@ class ForkedProvisioner(KernelProvisionerBase):
         return await super().pre_launch(cmd=manager.format_kernel_cmd(), **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        launch = Launch(str(kwargs["cwd"]), dict(kwargs["env"]), self._manager.connection_file)
+        own = self._own is not None  # it is Jupyter that starts it
+        launch = Launch(str(kwargs["cwd"]), dict(kwargs["env"]), self._manager.connection_file, talkative=own)
         self.ending = None
         self.confined, self.line = self.fork_server.fork(launch, Policy.from_json(self.policy))
         return self.connection_info

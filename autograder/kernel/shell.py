@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ipykernel.compiler import XCachingCompiler
 from ipykernel.zmqshell import ZMQInteractiveShell
+from IPython.core.application import ENV_CONFIG_DIRS, SYSTEM_CONFIG_DIRS
 from IPython.core.profiledir import ProfileDir
 from IPython.utils.path import get_home_dir
 from traitlets.config import Config
@@ -24,9 +25,19 @@ class NoProfile(ProfileDir):
     check_log_dir = check_security_dir = check_pid_dir = check_startup_dir = lambda *_: None
 
 
-def own_profile() -> NoProfile:
-    """That of this process, which is not the one that started it."""
-    return NoProfile(location=os.environ["IPYTHONDIR"])
+def own_profile() -> ProfileDir:
+    """The shell's, moved to the folder of this process, which is not that of the one that started it."""
+    profile = ZMQInteractiveShell.instance().profile_dir
+    assert isinstance(profile, NoProfile)
+    profile._location_isset = False
+    profile.location = os.environ["IPYTHONDIR"]
+    return profile
+
+
+def has_startup_files() -> bool:
+    """Whether this Python, or this machine, has files that every IPython executes when it starts."""
+    folders = [Path(folder, "startup") for folder in (*ENV_CONFIG_DIRS, *SYSTEM_CONFIG_DIRS)]
+    return any(path.suffix in (".py", ".ipy") for folder in folders for path in folder.glob("*"))
 
 
 def prepare_shell() -> ZMQInteractiveShell:

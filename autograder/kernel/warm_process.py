@@ -26,6 +26,7 @@ from autograder.isolation import Policy, prepare, supervise
 from autograder.kernel.application import prepare_kernel, run_kernel, run_tester
 from autograder.kernel.launch import Launch
 from autograder.kernel.shell import prepare_shell
+from autograder.tester.process import prepare_tests
 
 #: What every kernel needs, in this order. What cannot be imported is left to the notebooks to miss.
 EVERY_KERNEL = (
@@ -79,6 +80,7 @@ def warm_up(modules: Sequence[str], pictures: bool) -> list[str]:
     shell = prepare_shell()
     _show_figures(shell)
     prepare_kernel(shell)
+    prepare_tests()
     shell.run_cell("None", silent=True)  # what a first cell looks up and compiles is the same for every cell after it
     prepare()
     gc.freeze()  # a child that collects garbage must not copy every page that it looks at

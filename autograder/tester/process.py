@@ -11,6 +11,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from jupyter_client.session import Session
@@ -21,10 +22,21 @@ from autograder.tester.line import ENDED, OUTPUT, QUESTION, Socket
 _AT_ONCE = 1 << 16  # characters that are printed until they are sent
 
 
+def prepare_tests() -> None:
+    """Make what :func:`serve_tests` would make: a session of Jupyter's has a dozen traits to set up."""
+    _outputs()
+
+
+@cache
+def _outputs() -> _Outputs:
+    return _Outputs()
+
+
 def serve_tests(shell: Any) -> None:
     """Execute cells until the grader is gone."""
     socket = Socket()
-    outputs = _Outputs(socket)
+    outputs = _outputs()
+    outputs.speak_over(socket)
     _speak_through(shell, outputs)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
@@ -53,12 +65,15 @@ class _Line:
 class _Outputs(Session):
     """Takes the place of Jupyter's session and of the streams: whatever the shell shows goes over the line."""
 
-    def __init__(self, socket: Socket) -> None:
+    def __init__(self) -> None:
         super().__init__(key=b"")
-        self._socket = socket
+        self._socket: Socket | None = None
         self._printed: list[str] = []
         self._waiting = 0
         self._name = ""
+
+    def speak_over(self, socket: Socket) -> None:
+        self._socket = socket
 
     def printed(self, name: str, text: str) -> None:
         if name != self._name:
@@ -84,6 +99,7 @@ class _Outputs(Session):
         self._say(message["msg_type"], message["content"])
 
     def _say(self, kind: str, content: dict[str, Any]) -> None:
+        assert self._socket is not None
         self._socket.send(OUTPUT + json.dumps([kind, content], default=repr).encode("utf-8", "replace"))
 
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
@@ -56,6 +57,12 @@ def test_two_children_of_a_fork_server_draw_different_random_numbers(go: Go) -> 
     draw = "import random, numpy, torch\nprint(random.random(), numpy.random.rand(), torch.rand(1).item())"
     first, second = text(go(cell(draw)).notebook).split(), text(go(cell(draw)).notebook).split()
     assert all(one != other for one, other in zip(first, second, strict=True))
+
+
+def test_two_children_of_a_fork_server_have_sessions_and_names_of_their_own(go: Go) -> None:
+    show = "k = get_ipython().kernel; print(k.session.session, k.ident, k.session.pid == __import__('os').getpid())"
+    first, second = text(go(cell(show)).notebook).split(), text(go(cell(show)).notebook).split()
+    assert first[2] == second[2] == "True" and first[0] != second[0] and first[1] != second[1]
 
 
 def test_a_matrix_product_does_not_hang_after_the_fork_and_runs_in_one_thread(go: Go) -> None:
@@ -198,11 +205,17 @@ def test_the_provisioner_serves_jupyter_as_any_other(monkeypatch: pytest.MonkeyP
     try:
         client.wait_for_ready(timeout=20)
         printed: list[str] = []
-        client.execute_interactive(
-            "import os; print(os.getcwd())",
-            timeout=10,
-            output_hook=lambda m: printed.append(m["content"].get("text", "")),
-        )
+        said: list[str] = []
+
+        def hear(message: dict[str, Any]) -> None:
+            said.append(message["content"].get("execution_state", message["msg_type"]))
+            printed.append(message["content"].get("text", ""))
+
+        client.execute_interactive("import os; print(os.getcwd())", timeout=10, output_hook=hear)
+        assert said == ["busy", "execute_input", "stream", "idle"]
+        client.hb_channel.unpause()
+        time.sleep(2 * client.hb_channel.time_to_dead)
+        assert client.hb_channel.is_beating()
         folder = Path("".join(printed).strip())
         assert folder.name == "work" and folder.exists()
     finally:

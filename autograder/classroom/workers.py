@@ -22,7 +22,7 @@ from multiprocessing.util import Finalize
 from typing import Literal
 
 from autograder.classroom.fingerprint import Parts, content_parts, digest, submission_parts
-from autograder.classroom.worker_processes import processes
+from autograder.classroom.worker_processes import processes, say_name
 from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.assignment import Assignment
@@ -109,8 +109,9 @@ def do(job: Job) -> JobResult:
         return JobResult(job, None, *_blame(error))
 
 
-def _end_with_parent() -> None:
+def _begin() -> None:
     """A pool's worker does not notice that a killed parent is gone: see to it that it does."""
+    say_name()
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -128,7 +129,7 @@ class _Worker:
     """
 
     def __init__(self, work: Work) -> None:
-        self._pool = ProcessPoolExecutor(1, processes(), initializer=_end_with_parent)
+        self._pool = ProcessPoolExecutor(1, processes(), initializer=_begin)
         self._work = work
         self.given: dict[Future[JobResult], Job] = {}
 

@@ -18,6 +18,7 @@ import pytest
 from nbgrader.api import Gradebook
 from sqlalchemy import text
 
+from autograder.classroom.worker_processes import PROCESS_NAME
 from autograder.model.course import Course
 from benchmarks.courses import environment, make_course, without_warm_modules
 
@@ -134,12 +135,7 @@ def kill_beneath(course: Course, victims: list[Victim | None], chance: random.Ra
 
 
 def is_worker(process: psutil.Process) -> bool:
-    """Forked from multiprocessing's own server, whose command line it keeps."""
-    return _forks_workers(process) and _forks_workers(process.parent())
-
-
-def _forks_workers(process: psutil.Process) -> bool:
-    return "multiprocessing.forkserver" in " ".join(process.cmdline())
+    return process.name() == PROCESS_NAME
 
 
 def is_fork_server(process: psutil.Process) -> bool:

@@ -19,6 +19,7 @@ from jupyter_client.manager import KernelManager
 from zmq.utils.monitor import recv_monitor_message
 
 from autograder.isolation import usage
+from autograder.kernel.forked_kernel import ForkedKernel
 
 #: Of one socket's messages, the grader holds at most this many of at most this size.
 MAX_WAITING = 32
@@ -62,8 +63,9 @@ class KernelChannels:
 
     _was_flooded = False  # by any kernel of this process since the last one was started
 
-    def __init__(self, manager: KernelManager) -> None:
-        self._session, self._manager = manager.session, manager
+    def __init__(self, manager: ForkedKernel | KernelManager) -> None:
+        self._session: Any = manager.session
+        self._manager = manager
         if KernelChannels._was_flooded:
             _give_back_memory()
         KernelChannels._was_flooded = False

@@ -12,18 +12,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Literal
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
-from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
 from autograder.isolation import Policy, available, environment
 from autograder.kernel.channels import KernelChannels, context
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
+from autograder.kernel.forked_kernel import ForkedKernel
 from autograder.kernel.forked_tester import ForkedTester
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
@@ -33,9 +32,6 @@ from autograder.kernel.scratch import Scratch, base_folder, remove_tree
 
 Isolation = Literal["auto", "none"]
 
-PROVISIONER = EntryPoint(
-    "autograder-forked", "autograder.kernel.provisioner:ForkedProvisioner", KernelProvisionerFactory.GROUP_NAME
-)
 _MAX_RETIRING = 4  # kernels
 
 _Ahead = tuple[Mapping[str, bytes], Mapping[str, Path], Future[tuple[Kernel, Scratch]]]
@@ -205,10 +201,8 @@ class Kernels:
             self._retiring.popleft().result()
 
     def _start(self, scratch: Scratch, policy: Policy, room: Room) -> Kernel:
-        variables = scratch.variables()
-        manager = self._manager(scratch, policy)
         try:
-            manager.start_kernel(cwd=str(scratch.work), env=variables)
+            manager = self._manager(scratch, policy)
             channels = KernelChannels(manager)
         except Exception as error:
             raise InfrastructureError(f"no kernel could be started: {error}") from error
@@ -220,21 +214,20 @@ class Kernels:
             raise
         return kernel
 
-    def _manager(self, scratch: Scratch, policy: Policy) -> KernelManager:
-        if self._fork_server is None:
-            folders = [str(self._base / "staged"), *self._imports.paths]
-            spec = KernelSpec(argv=_plain_command(folders), language="python")
-            posix = os.name == "posix"
-            settings = {"transport": "ipc", "ip": scratch.socket_prefix} if posix else {"transport": "tcp"}
-            return KernelManager(
-                kernel_spec_manager=_OneSpec(spec), context=self._context,
-                connection_file=str(scratch.connection_file), **settings,
-            )  # fmt: skip
-        KernelProvisionerFactory.instance().provisioners.setdefault(PROVISIONER.name, PROVISIONER)
-        config = {"scratch": str(scratch.root), "policy": policy.to_json(), "fork_server": self._fork_server}
-        provisioner = {"provisioner_name": PROVISIONER.name, "config": config}
-        spec = KernelSpec(argv=["forked"], language="python", metadata={"kernel_provisioner": provisioner})
-        return KernelManager(kernel_spec_manager=_OneSpec(spec), context=self._context)
+    def _manager(self, scratch: Scratch, policy: Policy) -> ForkedKernel | KernelManager:
+        """Of a kernel that is coming up."""
+        if self._fork_server is not None:
+            return ForkedKernel(self._fork_server, scratch, policy, self._context)
+        folders = [str(self._base / "staged"), *self._imports.paths]
+        spec = KernelSpec(argv=_plain_command(folders), language="python")
+        posix = os.name == "posix"
+        settings = {"transport": "ipc", "ip": scratch.socket_prefix} if posix else {"transport": "tcp"}
+        manager = KernelManager(
+            kernel_spec_manager=_OneSpec(spec), context=self._context,
+            connection_file=str(scratch.connection_file), **settings,
+        )  # fmt: skip
+        manager.start_kernel(cwd=str(scratch.work), env=scratch.variables())
+        return manager
 
 
 def _retire(kernel: Kernel | ForkedTester | None, scratch: Scratch | None) -> None:

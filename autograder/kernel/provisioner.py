@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import signal
 import socket
@@ -13,9 +12,9 @@ from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerBase
-from traitlets import Instance, Unicode, default
+from traitlets import Instance, default
 
-from autograder.isolation import Confined, Ending, Policy
+from autograder.isolation import Confined, Ending
 from autograder.kernel.fork_server import ForkServerClient, shared
 from autograder.kernel.launch import Launch
 from autograder.kernel.scratch import Scratch
@@ -25,20 +24,18 @@ _LOOK_EVERY = 0.002  # seconds between looks for the end, while one waits for it
 
 
 class ForkedProvisioner(KernelProvisionerBase):
-    """Forks a kernel, confines it to a scratch folder, speaks with it over unix sockets in there.
+    """Forks a kernel for Jupyter, confines it to a scratch folder, speaks with it over unix sockets in there.
 
     Entry point: ``autograder-forked`` in ``jupyter_client.kernel_provisioners``. A kernel spec that names it needs no
-    more; then each kernel gets a scratch folder of its own, and the folder Jupyter was started in stays out of reach.
+    more: each kernel gets a scratch folder of its own, and the folder Jupyter was started in stays out of reach.
     """
 
-    scratch = Unicode(help="The root of a laid-out scratch folder; empty for a new one.").tag(config=True)
-    policy = Unicode(help="What the kernel may do, as JSON; empty for the usual bounds.").tag(config=True)
     fork_server = Instance(ForkServerClient)
 
     confined: Confined | None = None
     line: socket.socket | None = None  # to code in the kernel that asks the grader
     ending: Ending | None = None
-    _own: Scratch | None = None
+    _scratch: Scratch | None = None
 
     @default("fork_server")
     def _shared_fork_server(self) -> ForkServerClient:
@@ -53,25 +50,23 @@ class ForkedProvisioner(KernelProvisionerBase):
         return self.parent
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        if not self.scratch:
-            self._own = Scratch(Path(tempfile.mkdtemp(prefix="ag-")) / "k")
-            self.scratch = str(self._own.root)
-            kwargs["env"] = self._own.variables()
-            kwargs["cwd"] = str(self._own.work)
-            self.policy = self._own.policy(_MEMORY_BYTES, _PROCESSES, _DISK_BYTES).to_json()
+        if self._scratch is None:
+            self._scratch = Scratch(Path(tempfile.mkdtemp(prefix="ag-")) / "k")
         manager = self._manager
         manager.transport = "ipc"
-        manager.ip = os.path.join(self.scratch, "s", "k")
-        manager.connection_file = os.path.join(self.scratch, "connection.json")
+        manager.ip = self._scratch.socket_prefix
+        manager.connection_file = str(self._scratch.connection_file)
         manager.write_connection_file()
         self.connection_info = manager.get_connection_info()
         return await super().pre_launch(cmd=manager.format_kernel_cmd(), **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        own = self._own is not None  # it is Jupyter that starts it
-        launch = Launch(str(kwargs["cwd"]), dict(kwargs["env"]), self._manager.connection_file, talkative=own)
+        assert self._scratch is not None
+        folder, variables = str(self._scratch.work), self._scratch.variables()
+        launch = Launch(folder, variables, self._manager.connection_file, talkative=True)
+        policy = self._scratch.policy(_MEMORY_BYTES, _PROCESSES, _DISK_BYTES)
         self.ending = None
-        self.confined, self.line = self.fork_server.fork(launch, Policy.from_json(self.policy))
+        self.confined, self.line = self.fork_server.fork(launch, policy)
         return self.connection_info
 
     async def poll(self) -> int | None:
@@ -107,7 +102,7 @@ class ForkedProvisioner(KernelProvisionerBase):
         await self.send_signal(signal.SIGTERM)
 
     async def cleanup(self, restart: bool = False) -> None:
-        if self._own is not None and not restart:
-            self._own.remove()
-            shutil.rmtree(self._own.root.parent, ignore_errors=True)
-            self._own = None
+        if self._scratch is not None and not restart:
+            self._scratch.remove()
+            shutil.rmtree(self._scratch.root.parent, ignore_errors=True)
+            self._scratch = None

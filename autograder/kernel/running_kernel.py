@@ -11,9 +11,9 @@ from jupyter_client.manager import KernelManager
 from autograder.kernel.channels import KernelChannels
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import DISK_FULL, ENDED, Execution, Finished, ProcessHandle
+from autograder.kernel.forked_kernel import ForkedKernel
 from autograder.kernel.line import SocketLine, StdinLine
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.room import Room
 
 _START_SECONDS = 60.0
@@ -27,14 +27,13 @@ _ASK_AGAIN = 0.05  # seconds, once one channel has answered: the other may have 
 class Kernel:
     """A kernel that serves. To be closed; then every process it started is gone."""
 
-    def __init__(self, manager: KernelManager, channels: KernelChannels, room: Room) -> None:
+    def __init__(self, manager: ForkedKernel | KernelManager, channels: KernelChannels, room: Room) -> None:
         self._manager, self._channels = manager, channels
-        provisioner = manager.provisioner
-        self._confined = provisioner.confined if isinstance(provisioner, ForkedProvisioner) else None
+        forked = manager if isinstance(manager, ForkedKernel) else None
+        self._confined = forked.confined if forked else None
         descriptor = self._confined.fileno() if self._confined else None
         self._process_handle = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
-        end = provisioner.line if isinstance(provisioner, ForkedProvisioner) else None
-        self._line = SocketLine(end) if end is not None else StdinLine(channels)
+        self._line = SocketLine(forked.line) if forked else StdinLine(channels)
 
     def execute(
         self,
@@ -95,6 +94,7 @@ class Kernel:
     def ended(self) -> str | None:
         """How the kernel ended; None while it lives. Raises InfrastructureError where that was the grader's fault."""
         if self._confined is None:
+            assert isinstance(self._manager, KernelManager)
             return None if self._manager.is_alive() else "the process ended"
         ending = self._confined.poll()
         if ending is not None and ending.fault:

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import time
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from autograder.isolation import usage
 from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
-from autograder.kernel.kernels import PROVISIONER, Kernels
+from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
+from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.running_kernel import Kernel
 from autograder.kernel.scratch import Scratch, base_folder
 from autograder.pipeline.execute import Limits
@@ -192,11 +194,14 @@ def test_everything_ends_when_the_fork_server_is_killed_and_the_next_notebook_ge
 
 def test_the_provisioner_serves_jupyter_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel spec that names it is enough; the kernel gets a scratch folder of its own."""
-    monkeypatch.setitem(KernelProvisionerFactory.instance().provisioners, PROVISIONER.name, PROVISIONER)
+    entry = EntryPoint(
+        "forked", f"{ForkedProvisioner.__module__}:ForkedProvisioner", KernelProvisionerFactory.GROUP_NAME
+    )
+    monkeypatch.setitem(KernelProvisionerFactory.instance().provisioners, entry.name, entry)
 
     class Specs(KernelSpecManager):
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-            return KernelSpec(argv=["forked"], metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER.name}})
+            return KernelSpec(argv=["forked"], metadata={"kernel_provisioner": {"provisioner_name": entry.name}})
 
     manager = KernelManager(kernel_spec_manager=Specs())
     manager.start_kernel()

@@ -15,7 +15,7 @@ _LIBC = "import ctypes, os, resource, signal, socket, threading, time\nlibc = ct
 ENDLESS = """
 import os, socket
 def quiet():
-    port = get_ipython().kernel.parent.control_port
+    port = get_ipython().kernel.parent.shell_port
     for name in os.listdir('/proc/self/fd'):
         try:
             found = socket.socket(fileno=os.dup(int(name)))

@@ -25,9 +25,9 @@ class HeadStart:
         self._imports: KernelImports | None = None
         self._fork_server: KernelForkServer | None = None
         if (file := _course_file(folder)) is not None:
-            start_importing(file.drawings)
-            self._begin(imports_for(folder.absolute(), file))
             begin_self_test()
+            start_importing(file.drawings)  # before the fork server, which is kept by a thread of this process
+            self._begin(imports_for(folder.absolute(), file))
 
     def _begin(self, imports: KernelImports) -> KernelForkServer:
         self.close()

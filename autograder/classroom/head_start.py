@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autograder.classroom.import_nbgrader import import_nbgrader
 from autograder.classroom.worker_processes import start_importing
 from autograder.errors import GradingError
 from autograder.isolation import begin_self_test
@@ -28,6 +29,7 @@ class HeadStart:
             begin_self_test()
             start_importing(file.drawings)  # before the fork server, which is kept by a thread of this process
             self._begin(imports_for(folder.absolute(), file))
+            import_nbgrader()
 
     def _begin(self, imports: KernelImports) -> KernelForkServer:
         self.close()

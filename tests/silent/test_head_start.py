@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -23,7 +25,7 @@ class FakeServer:
 @pytest.fixture(autouse=True)
 def _starts_nothing(monkeypatch):
     monkeypatch.setattr(head_start, "KernelForkServer", FakeServer)
-    for name in ("start_importing", "begin_self_test"):
+    for name in ("start_importing", "begin_self_test", "import_nbgrader"):
         monkeypatch.setattr(head_start, name, lambda *_: None)
 
 
@@ -58,3 +60,19 @@ def test_nothing_is_started_for_a_folder_without_a_configuration_or_with_a_fault
     assert HeadStart(tmp_path)._fork_server is None
     (course(tmp_path) / "course.toml").write_text("warm = 3")
     assert HeadStart(tmp_path)._fork_server is None
+
+
+LATER = """
+import sys
+from autograder.classroom.import_nbgrader import import_nbgrader
+import_nbgrader()
+import nbgrader.api, nbgrader.apps.baseapp, nbgrader.converters, nbgrader.exchange.default
+print("jupyter_server" in sys.modules)
+from nbgrader.server_extensions import formgrader
+print(formgrader.__file__.endswith("__init__.py"))
+"""
+
+
+def test_nbgrader_is_imported_without_its_server_extensions_which_are_there_for_who_wants_them():
+    done = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["False", "True"], done.stderr

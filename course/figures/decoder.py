@@ -1,0 +1,113 @@
+"""The drawings of the decoder: what a token sees, what it predicts, and how the model is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from course.figures.canvas import FAINT, INK, Canvas
+
+#: Okabe and Ito's colours, with line styles beside them, so that lines are told apart without colours.
+COLOURS, STYLES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), ("-", "--", "-.", ":")
+
+
+def causal_mask(words: Sequence[str] = ("mia", "has", "a", "red", "ball")) -> Figure:
+    """Queries down, keys across: the lower triangle with the diagonal is what may be seen."""
+    count = len(words)
+    canvas = Canvas(7.5, 0.6 + 0.5 * count)
+    for row, word in enumerate(words):
+        y = 0.5 * (count - row) - 0.1
+        canvas.label(1.7, y, word, align="right", size=9.5)
+        for column in range(count):
+            seen = column <= row
+            canvas.box(2.3 + 0.9 * column, y, "sees" if seen else "–", "learned" if seen else "data", 0.84, 0.42)
+    for column, word in enumerate(words):
+        canvas.label(2.3 + 0.9 * column, 0.5 * count + 0.3, word, size=9.5)
+    canvas.label(0.1, 0.5 * count + 0.3, "query ↓   key →", align="left")
+    return canvas.figure
+
+
+def shifted_targets(words: Sequence[str] = ("<story>", "mia", "has", "a", "red", "ball")) -> Figure:
+    """Above each word the one that its logits must predict: its right neighbour. Nothing stands above the last."""
+    canvas = Canvas(7.5, 1.9)
+    for place, word in enumerate(words):
+        x = 1.75 + 1.08 * place
+        below = canvas.box(x, 0.35, word, "data", 0.95)
+        last = place + 1 == len(words)
+        above = canvas.box(x, 1.5, "(unknown)" if last else words[place + 1], "data" if last else "result", 0.95)
+        canvas.box(x, 0.92, "logits", "learned", 0.7, 0.3)
+        canvas.arrow(below.top, (x, 0.77))
+        canvas.arrow((x, 1.07), above.bottom)
+    for y, text in ((0.35, "what it reads"), (0.92, "what it gives"), (1.5, "what follows")):
+        canvas.label(0.05, y, text, align="left", size=8.5)
+    return canvas.figure
+
+
+def decoder_model() -> Figure:
+    """Left the whole model, right one block, each from below to above."""
+    canvas = Canvas(7.5, 4.6)
+    left = [
+        canvas.box(1.6, y, text, kind, 2.3)
+        for y, text, kind in (
+            (0.3, "ids", "data"),
+            (1.1, "word + position vectors", "learned"),
+            (1.9, "block 0", "compute"),
+            (2.6, "block 1", "compute"),
+            (3.4, "final_norm", "norm"),
+            (4.2, "logits: · each word's vector", "result"),
+        )
+    ]
+    canvas.chain(left)
+    x = 5.0
+    right = [
+        canvas.box(x, y, text, kind, 1.9, 0.38)
+        for y, text, kind in (
+            (0.3, "x", "data"),
+            (1.0, "norm_1", "norm"),
+            (1.65, "causal attention, out", "learned"),
+            (2.3, "+", "data"),
+            (2.95, "norm_2", "norm"),
+            (3.6, "mlp", "learned"),
+            (4.25, "+", "data"),
+        )
+    ]
+    canvas.chain(right)
+    for start, box in ((0.62, right[3]), (2.6, right[6])):
+        canvas.arrow((x, start), (x + 1.35, start), (x + 1.35, box.y), box.right)
+        canvas.label(x + 1.42, (start + box.y) / 2, "skip", align="left")
+    canvas.line((2.8, 1.9), (3.6, 1.0))
+    canvas.line((2.8, 1.95), (3.6, 3.6))
+    canvas.label(3.35, 4.4, "one block", align="left", size=9.0)
+    return canvas.figure
+
+
+def curves(
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str, level: float | None = None
+) -> Figure:
+    """Several curves with one pair of axes. lines: name -> x and y; level: a dotted line at this height"""
+    figure, axes = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
+    plt.close(figure)
+    for (name, (x, y)), colour, style in zip(lines.items(), COLOURS, STYLES, strict=False):
+        axes.plot(x, y, style, color=colour, label=name, linewidth=1.6)
+    if level is not None:
+        axes.axhline(level, color=FAINT, linewidth=0.8, linestyle=":")
+    axes.set_xlabel(xlabel, color=INK)
+    axes.set_ylabel(ylabel, color=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return figure
+
+
+def bars(values: Mapping[str, Sequence[float]], words: Sequence[str], ylabel: str) -> Figure:
+    """One panel for each distribution over the same words, side by side, with one scale."""
+    figure, panels = plt.subplots(1, len(values), figsize=(7.5, 2.5), sharey=True, layout="constrained", squeeze=False)
+    plt.close(figure)
+    for axes, (name, heights), colour in zip(panels[0], values.items(), COLOURS * 2, strict=False):
+        axes.bar(range(len(words)), heights, color=colour)
+        axes.set_xticks(range(len(words)), words, rotation=90, fontsize=8)
+        axes.set_title(name, fontsize=9)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0][0].set_ylabel(ylabel)
+    return figure

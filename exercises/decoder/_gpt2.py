@@ -1,4 +1,4 @@
-"""The right answers: GPT-2's own modules of ``transformers``, in float64, with stored weights under the course's names."""
+"""The right answers: GPT-2's own modules of ``transformers``, in float64, with the stored weights."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def _model(weights: Weights, dim: int, heads: int, layers: int, vocabulary: int,
 
     config = GPT2Config(
         vocab_size=vocabulary, n_positions=context, n_embd=dim, n_layer=layers, n_head=heads,
-        bos_token_id=None, eos_token_id=None, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, attn_implementation="eager",
+        bos_token_id=None, eos_token_id=None, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+        attn_implementation="eager",
     )  # fmt: skip
     with torch.random.fork_rng(devices=[]):
         model = GPT2Model(config).double().eval()

@@ -76,6 +76,7 @@ WRONG = [
         body=PAIRED,
     ),
     *wrong_functions(HEAD, ("counted once", "counts[ids[:-1], ids[1:]] += 1", "D5-once"), body=PUT),
-    *wrong_functions(HEAD, ("the text is changed", "while len(ids) > 1 and ids[0] >= 0:\n        counts[ids[0], ids[1]] += 1\n"
-                            "        ids[0], ids = -1, ids[1:]", "CHANGED"), body=PUT),
+    *wrong_functions(HEAD, ("the text is changed", """while len(ids) > 1:
+        counts[ids[0], ids[1]] += 1
+        ids[0], ids = -1, ids[1:]""", "CHANGED"), body=PUT),
 ]  # fmt: skip

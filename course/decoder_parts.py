@@ -96,8 +96,8 @@ class ReadyModel(ModelLayers):
 
     def forward(self, ids: Tensor) -> Tensor:
         x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[1]]
-        for block in self.blocks:
-            x = block(x)
+        for layer in self.blocks:
+            x = layer(x)
         logits: Tensor = self.final_norm(x) @ self.token_embedding.weight.T
         return logits
 

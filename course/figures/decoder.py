@@ -33,7 +33,7 @@ def shifted_targets(words: Sequence[str] = ("<story>", "mia", "has", "a", "red",
     """Above each word the one that its logits must predict: its right neighbour. Nothing stands above the last."""
     canvas = Canvas(7.5, 1.9)
     for place, word in enumerate(words):
-        x = 1.75 + 1.08 * place
+        x = 1.7 + 1.02 * place
         below = canvas.box(x, 0.35, word, "data", 0.95)
         last = place + 1 == len(words)
         above = canvas.box(x, 1.5, "(unknown)" if last else words[place + 1], "data" if last else "result", 0.95)

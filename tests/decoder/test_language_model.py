@@ -20,7 +20,7 @@ from course.stories import START, VOCABULARY, Stories, decode, encode, load_stor
 from tests.grading import REFERENCES, solution
 
 NOTEBOOK = "1_language_model"
-NAMES = ("causal_attention", "decoder_block", "language_model", "next_word_loss", "bigram", "perplexity")
+NAMES = ("causal_attention", "pre_norm_block", "language_model", "next_word_loss", "bigram", "perplexity")
 STEPS = 200
 CONFIG = ready.DecoderConfig(vocabulary=11, context=9, dim=24, heads=3, layers=3)
 PACKAGE = f"{loader.package(REFERENCES.folder)}.decoder"

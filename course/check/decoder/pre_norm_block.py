@@ -18,9 +18,9 @@ B, T, DIM, HEADS = 2, 5, 12, 3
 
 
 @undisturbed
-def decoder_block(kind: Any) -> None:
+def pre_norm_block(kind: Any) -> None:
     """Norm, attention, add; norm, feed-forward network, add. Judged with ready-made attention."""
-    name = "decoder_block"
+    name = "pre_norm_block"
     given: list[tuple[Tensor, ...]] = []
 
     def attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:

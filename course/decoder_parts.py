@@ -141,7 +141,7 @@ def train(
     for ids in pieces:
         optimizer.zero_grad()
         value = loss(model(ids), ids)
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         plan.step()

@@ -33,12 +33,20 @@ class ClassifierVariant:
     scale: str = "root"  # root | none | k | divided
     positions: str = "after"  # after | before | none
     blocks: str = "all"  # all | none | first | last | reversed
-    pool: str = "real"  # real | all | length | first | last | max | sum
+    pool: str = "real"  # real | all | length | padding | first | last | max | sum
     end: str = "log_softmax"  # log_softmax | logits | softmax | batch | negative
 
 
-def forward(case: Case, variant: ClassifierVariant = ClassifierVariant()) -> Array:
-    """The ids (b, t) of the case -> (b, classes), in float64"""
+def forward(
+    case: Case,
+    variant: ClassifierVariant = ClassifierVariant(),
+    place: Callable[[Array], Array] = place,
+    block: Callable[[Array, int], Array] = block,
+) -> Array:
+    """The ids (b, t) of the case -> (b, classes), in float64
+
+    place, block: what the positions make of the vectors, and block number 1, 2, … of the states
+    """
     ids, depth = case.inputs["input_ids"], int(case.config["depth"])
     w = {name: weight.astype(np.float64) for name, weight in case.weights.items()}
     table = w["token_embedding.weight"]
@@ -63,10 +71,12 @@ def fits(case: Case, got: Array, variant: ClassifierVariant) -> bool:
 
 
 def _pool(x: Array, real: Array, how: str) -> Array:
+    spare = np.where(real.all(1, keepdims=True), 1.0, 1 - real)  # padding; all tokens of a sentence that has none
     ways: dict[str, Callable[[], Array]] = {
         "real": lambda: (x * real).sum(1) / real.sum(1),
         "all": lambda: x.mean(1),
         "length": lambda: (x * real).mean(1),
+        "padding": lambda: (x * spare).sum(1) / spare.sum(1),
         "first": lambda: x[:, 0],
         "last": lambda: x[:, -1],
         "max": lambda: x.max(1),

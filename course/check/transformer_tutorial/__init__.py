@@ -1,15 +1,15 @@
 """Visible checks of the transformer tutorial: ``from course.check import transformer_tutorial as check``.
 
-They test what must be true of any right answer, and say which mistake they see. None holds the answer. ``hand_over``
-and ``inside`` are for hidden cells.
+They test what must be true of any right answer, and say which mistake they see. None holds the answer. ``hand_over``,
+``inside`` and ``whole`` are for hidden cells.
 """
 
 from course.check.discover import checks
 from course.check.limits import limited
-from course.check.transformer_tutorial import _given_lines, _hand_over, _whole_classes
+from course.check.transformer_tutorial import _given_lines, _hand_over, _whole, _whole_classes
 
 globals().update(checks(__name__, __path__))
-hand_over, inside = _hand_over, _given_lines
+hand_over, inside, whole = _hand_over, _given_lines, _whole
 dot_product_attention = limited(_whole_classes.dot_product_attention)
 self_attention = limited(_whole_classes.self_attention)
 transformer_block = limited(_whole_classes.transformer_block)

@@ -66,5 +66,6 @@ WRONG = [
           ("in self.transformer_blocks", "in reversed(self.transformer_blocks)")),
     wrong("the first token", "M15-first", (POOL, "sequence_avg = x[:, 0]"), classifier_padding=0.5),
     wrong("the maximum", "M15-all", (POOL, "sequence_avg = x.max(dim=1).values"), classifier_padding=0.5),
-    wrong("averaged over the numbers", "", (POOL, "sequence_avg = x.mean(dim=2)"), classifier_padding=0),
+    wrong("averaged over the numbers", "", (POOL, "sequence_avg = x.mean(dim=2)"),
+          classifier_padding=0, classifier_whole=0),
 ]  # fmt: skip

@@ -1,0 +1,51 @@
+"""The whole classifier, with the parts that the notebook has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course.check.base import close, fail, passed
+from course.check.transformer_tutorial._calls import undisturbed
+from course.check.transformer_tutorial._classifier import TOKENS, run, small_model
+
+
+@undisturbed
+def classifier_whole(kind: Any) -> None:
+    """Made of its own parts, the classifier treats every sentence by itself, and padding has no say."""
+    name = "classifier_whole"
+    model = small_model(name, kind)
+    ids = torch.randint(1, TOKENS, (3, 5))
+    out = run(name, model, ids)
+    if not close(run(name, model, ids), out):
+        fail(
+            name,
+            "the same ids must give the same log-probabilities twice.",
+            "Yours differ.",
+            "Is something kept from one call to the next, or drawn anew?",
+        )
+    alone = torch.cat([run(name, model, row) for row in ids.split(1)])
+    if not close(alone, out, 1e-4):
+        fail(
+            name,
+            "a sentence has the same log-probabilities alone and in a batch.",
+            "Yours differ.",
+            "Which part mixes the sentences of a batch?",
+        )
+    padded = torch.cat([ids, torch.zeros(3, 2, dtype=ids.dtype)], dim=1)
+    if not close(run(name, model, padded), out, 1e-4):
+        fail(
+            name,
+            "padding behind a sentence must change nothing.",
+            "It changes the log-probabilities of yours.",
+            "Two places need the mask: every block, and the average.",
+        )
+    if close(run(name, model, ids.roll(1, dims=1)), out, 1e-6):
+        fail(
+            name,
+            "the order of the words must matter.",
+            "Sentences of the same words in another order have the same log-probabilities.",
+            "Do the positions reach the blocks?",
+        )
+    passed(name, "alone and in a batch alike", "padding has no say", "the order of words matters")

@@ -6,10 +6,12 @@ import io
 import sys
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 ATOL, RTOL = 1e-5, 1e-4
+_DRAWN: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
 
 
 def difference(want: Any, got: Any, at: str = "the result") -> str:
@@ -29,8 +31,8 @@ def difference(want: Any, got: Any, at: str = "the result") -> str:
         if len(want) != len(got):
             return f"{at}: {len(got)} entries, not {len(want)}"
         return _first(difference(*pair, f"{at}[{number}]") for number, pair in enumerate(zip(want, got, strict=True)))
-    if hasattr(want, "savefig") and hasattr(got, "savefig"):
-        return "" if _pixels(want) == _pixels(got) else f"{at}: the picture looks different"
+    if is_picture(want) and is_picture(got):
+        return "" if pixels(want) == pixels(got) else f"{at}: the picture looks different"
     if isinstance(want, str | bytes | None.__class__) or isinstance(got, str | bytes | None.__class__):
         return "" if want == got else f"{at}: {_short(got)}, not {_short(want)}"
     return ""
@@ -99,10 +101,17 @@ def shapes(want: Any, got: Any, at: str = "the module") -> str:
     return ""
 
 
-def _pixels(figure: Any) -> bytes:
-    written = io.BytesIO()
-    figure.savefig(written, format="rgba", dpi=40)
-    return written.getvalue()
+def is_picture(value: Any) -> bool:
+    return hasattr(value, "savefig")
+
+
+def pixels(figure: Any) -> bytes:
+    """A figure as it looks, drawn once: nobody changes it afterwards."""
+    if figure not in _DRAWN:
+        written = io.BytesIO()
+        figure.savefig(written, format="rgba", dpi=40)
+        _DRAWN[figure] = written.getvalue()
+    return _DRAWN[figure]
 
 
 def _short(value: Any) -> str:

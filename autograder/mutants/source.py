@@ -91,12 +91,13 @@ class Source:
         return next((around for around in self.above(node) if isinstance(around, ast.ClassDef)), None)
 
     def locals_of(self, function: Function) -> list[str]:
-        """Arguments and assigned names of a function, in order; ``self`` left out."""
+        """Arguments and assigned names of a function, in order; ``self`` and ``_``, which nobody reads, left out."""
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         stored = [
             node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         ]
-        return list(dict.fromkeys([argument.arg for argument in arguments if argument.arg != "self"] + stored))
+        names = dict.fromkeys([argument.arg for argument in arguments] + stored)
+        return [name for name in names if name not in ("self", "_")]
 
     def statement(self, offset: int) -> tuple[int, int]:
         """The bytes of the innermost statement around a place; of a function, a class or a loop its first line."""

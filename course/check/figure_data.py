@@ -22,6 +22,7 @@ class FigureData:
     titles, xlabels, ylabels: one a panel; the labels of the whole figure stand at the end, where there are any
     xticks, yticks: the labels of each panel's ticks, in the order of their positions
     in_place: does label i of every labelled axis stand at row, or column, i?
+    has_area: is the figure both wider and higher than nothing? Otherwise it cannot be drawn.
     """
 
     panels: np.ndarray | None
@@ -31,6 +32,7 @@ class FigureData:
     xticks: list[list[str]]
     yticks: list[list[str]]
     in_place: bool
+    has_area: bool
 
 
 def read_figure(figure: Any) -> FigureData:
@@ -52,6 +54,7 @@ def read_figure(figure: Any) -> FigureData:
         [_ticks(axes.xaxis) for axes, _ in panels],
         [_ticks(axes.yaxis) for axes, _ in panels],
         all(_in_place(axes) for axes, _ in panels),
+        bool(min(found.get_size_inches()) > 0),
     )
 
 

@@ -112,14 +112,17 @@ def _small(kind: Any, block: Any, case: Any, group: tuple[str, ...]) -> Any:
         hidden_states, _ = layer(hidden_states)
     if "classifier" in group:
         return ready_classifier(hidden_states[:, 0])
-    return _own_classifier(model, input_ids, hidden_states)
+    return _own_classifier(model, config, input_ids, hidden_states)
 
 
-def _own_classifier(model: Any, input_ids: Tensor, final: Tensor) -> Any:
-    """The student's classifier on ``final`` (batch, tokens, dim), whatever the loop before it does."""
+def _own_classifier(model: Any, config: Any, input_ids: Tensor, final: Tensor) -> Any:
+    """The student's classifier on ``final`` (batch, tokens, dim), whatever the loop before it does.
+
+    config: the case's own, because a model need not keep it.
+    """
     given = (model, input_ids, final)
     try:
-        return stand_ins.run_classifier(*given, model.config.n_layers, model.config.n_heads)
+        return stand_ins.run_classifier(*given, config.n_layers, config.n_heads)
     except Exception:
         logits = stand_ins.run_classifier_alone(*given)
         if logits is None:

@@ -129,6 +129,13 @@ def test_own_logits_are_no_evidence_for_a_classifier_that_lost_its_points() -> N
     assert earned(given, ("classifier", "M15-relu")) == 0
 
 
+def test_a_model_need_not_keep_its_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole.stand_ins, "run_classifier_alone", lambda *given: None)
+    kept = ("        self.config = config\n", "")
+    without = SampleAnswer("no config", changes=(kept,), cell="classifier_model_answer")
+    assert handed_over(without).keys() == handed_over().keys()
+
+
 def test_the_rule_knows_every_group_of_parts_that_the_hidden_cell_replaces() -> None:
     assert {frozenset(group) for group in oracle.GROUPS} == {frozenset(group) for group in whole.GROUPS}
 

@@ -36,6 +36,9 @@ def figure(plot_attention: Any) -> None:
             f"Yours returns {type(drawn).__name__}.",
             f"return figure, as the last line. ({error})" if drawn is not None else "return figure, as the last line.",
         )
+    if not data.has_area:
+        came, look = "Yours has a width or a height of 0.", "Look at figsize=(width, height)."
+        fail(name, "the figure is large enough to be drawn.", came, look)
     _panels(name, data, weights.numpy())
     _titles_and_labels(name, data)
     if not data.in_place:

@@ -62,3 +62,5 @@ WRONG = [
     wrong("changed in place", "CHANGED", ("looked = weights", "looked = weights.mul_(1 + 0 * period).mul_(1.0 + 1e-6)"),
           unseen=True),
 ]  # fmt: skip
+
+ACCEPTED = {"induction_score-38667688": "A list of the same numbers is as right."}

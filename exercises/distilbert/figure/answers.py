@@ -202,5 +202,12 @@ WRONG = [
     ),
     _wrong("nothing is drawn", "", (SHOWN, "pass")),
     _wrong("logarithms", "", (SHOWN, "ax.imshow(attention_per_layer[layer].log())")),
+    _wrong("a figure without a height", "", ("figsize=(14, 4)", "figsize=(14, 0)")),
     _wrong("nothing is returned", "", ("    return figure\n", "")),
 ]
+
+ACCEPTED = {
+    "figure-8164040d": "The label must hold the word, and may say more: 'keys', 'key tokens'.",
+    "figure-46ef6230": "The label must hold the word, and may say more: 'queries', 'query tokens'.",
+    "figure-53145e80": "The panels know their figure: what plt.subplots gives is as right.",
+}

@@ -91,6 +91,12 @@ def _text_checks(exercise: Exercise, answers: Answers, tokens: list[str], layers
             "The ticks do not stand at their rows and columns: a token names the one beside it.",
             "The first token stands at 0: set_xticks(range(len(tokens)), tokens), and the same for y.",
         ),
+        Check(
+            "size",
+            bool(np.all(answers.arrays.get("has_area", True))),
+            "The figure has a width or a height of 0: it cannot be drawn.",
+            "Look at figsize=(width, height).",
+        ),
     ]
 
 

@@ -33,6 +33,8 @@ from autograder.references.write import write_cases
 
 #: Seeds from which cases are drawn anew.
 FRESH_SEEDS = (101, 102, 103)
+#: So many mutants of a part are compared by one process, which runs the solution first.
+MAX_TOGETHER = 16
 
 
 def proven(
@@ -41,14 +43,19 @@ def proven(
     """id -> ``equivalent``, ``message``, ``looks`` or ``survivor``."""
     kept = KeptOutcomes(course, assignment, "compared")
     found = {one.id: outcome for one in left if (outcome := kept.read(one)) is not None}
-    groups: dict[SolutionPart, list[Mutant]] = {}
+    parts: dict[SolutionPart, list[Mutant]] = {}
     for one in left:
         if one.id not in found:
-            groups.setdefault(one.part, []).append(one)
+            parts.setdefault(one.part, []).append(one)
+    groups = [
+        versions[start : start + MAX_TOGETHER]
+        for versions in parts.values()
+        for start in range(0, len(versions), MAX_TOGETHER)
+    ]
     if groups:
         progress(len(found), len(left))
     with ThreadPoolExecutor(workers) as pool:
-        for said in pool.map(lambda part: list(_compared(assignment, part, groups[part])), groups):
+        for said in pool.map(lambda group: list(_compared(assignment, group[0].part, group)), groups):
             for mutant, outcome in said:
                 kept.add(mutant, outcome)
                 found[mutant.id] = outcome

@@ -116,6 +116,15 @@ NO_SKIP = changed("transformer_block_answer", ("self.norm_1(attended + x)", "sel
 LOGITS = changed("transformer_answer", ("F.log_softmax(logits, dim=1)", "logits"))
 
 
+def test_dropout_that_lost_its_points_is_switched_off() -> None:
+    given = handed_over(
+        changed("transformer_answer", ("F.log_softmax(logits, dim=1)", "F.log_softmax(F.dropout(logits), dim=1)"))
+    )
+    assert earned(given, {}) == 0
+    assert earned(given, {"classifier_forward": "M16"}) == 1
+    assert earned([{}, {}], {"classifier_forward": "M16"}) == 0
+
+
 def test_a_mistake_costs_the_whole_where_it_lost_no_points_before() -> None:
     given = handed_over(NO_SKIP)
     assert earned(given, {}) == 0

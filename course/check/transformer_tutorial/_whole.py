@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+from unittest.mock import patch
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course.check.both_ways import meaning
@@ -25,7 +28,8 @@ READY: dict[str, tuple[str, Any]] = {
 
 def classifier_whole(kind: Any, case: Any) -> dict[str, Any]:
     """``log_probabilities`` (b, classes) of the student's class with the stored weights, or ``problem``, what it
-    stopped with; ``log_probabilities_positions_blocks`` and the like of those models with ready-made parts that run.
+    stopped with; ``log_probabilities_positions_blocks`` and the like of those models with ready-made parts that run,
+    with dropout switched off, and ``log_probabilities_dropout``, with nothing else changed.
 
     ``ready``: the parts that are ready-made in this notebook, because the student's do not pass their checks.
     """
@@ -33,9 +37,9 @@ def classifier_whole(kind: Any, case: Any) -> dict[str, Any]:
     ready = [part for part, (name, made) in READY.items() if space.get(name) is made]
     found: dict[str, Any] = {"ready": ready} if ready else {}
     for size in range(len(PARTS) + 1):
-        for group in itertools.combinations(PARTS, size):
+        for group in [*itertools.combinations(PARTS, size), *[("dropout",)] * (size == 1)]:
             try:
-                with torch.no_grad(), attempt_limit():
+                with torch.no_grad(), attempt_limit(), _without_dropout(group):
                     found["_".join(("log_probabilities", *group))] = _run(kind, space, case, group)
             except Exception as error:
                 if not group:
@@ -43,6 +47,11 @@ def classifier_whole(kind: Any, case: Any) -> dict[str, Any]:
                     if isinstance(error, TookTooLong):
                         return found  # what never ends is no answer, and with a ready-made part it would not count
     return found
+
+
+def _without_dropout(group: tuple[str, ...]) -> AbstractContextManager[Any]:
+    """Wherever a part is set aside, functions and modules of dropout give back what they were given."""
+    return patch.object(F, "dropout", lambda x, *_, **__: x) if group else nullcontext()
 
 
 def _run(kind: Any, space: dict[str, Any], case: Any, group: tuple[str, ...]) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 PACKAGES = {"bertviz": "bertviz", "mpld3": "mpld3", "xstatic.pkg.jquery": "XStatic-jQuery"}
 
 # Both libraries hand themselves to ``module``/``exports`` where these exist, and then leave the page's globals alone.
-_PAGE = """{body}
+_PAGE = """<div role="group" aria-label="{label}">
+{body}
+</div>
 <script type="text/javascript">
 (function () {{
 const jquery = {{exports: {{}}}}, d3 = {{exports: {{}}}};
@@ -62,7 +65,8 @@ def head_view(
     page = bertviz.head_view(
         layers, words, sentence_b_start, layer=layer, heads=None if heads is None else list(heads), html_action="return"
     )
-    return _offline(page)
+    label = f"Head view of attention, layer {layer} at first: lines from each token on the left to those on the right."
+    return _offline(page, label)
 
 
 def model_view(attention: Attention, tokens: Sequence[str], sentence_b_start: int | None = None) -> HTML:
@@ -71,7 +75,10 @@ def model_view(attention: Attention, tokens: Sequence[str], sentence_b_start: in
     import bertviz
 
     layers, words = _checked(attention, tokens)
-    return _offline(bertviz.model_view(layers, words, sentence_b_start, display_mode="light", html_action="return"))
+    page = bertviz.model_view(layers, words, sentence_b_start, display_mode="light", html_action="return")
+    heads = layers[0].shape[1]
+    label = f"Model view of attention: {len(layers)} rows of layers, {heads} heads in each; a click opens a head."
+    return _offline(page, label)
 
 
 def _need_packages() -> None:
@@ -105,8 +112,8 @@ def _checked(attention: Attention, tokens: Sequence[str]) -> tuple[list[Tensor],
     return [weights.detach().float().cpu() for weights in layers], words
 
 
-def _offline(page: HTML) -> HTML:
-    """The same page with every script in it, in place of links to them."""
+def _offline(page: HTML, label: str) -> HTML:
+    """The same page with every script in it, in place of links to them. label: what a screen reader calls the view"""
     from IPython.display import HTML
 
     match = re.fullmatch(
@@ -119,7 +126,9 @@ def _offline(page: HTML) -> HTML:
         raise CourseError("bertviz's page looks different from what the course knows; version 1.4.1 is known to work.")
     # A token that reads "</script>" must not end the script.
     view = match["view"].replace("</", "<\\/")
-    return HTML(_PAGE.format(body=match["body"], view=view, jquery=_source("jquery"), d3=_source("d3")))
+    return HTML(
+        _PAGE.format(label=escape(label), body=match["body"], view=view, jquery=_source("jquery"), d3=_source("d3"))
+    )
 
 
 def _source(library: str) -> str:

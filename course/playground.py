@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from course.errors import CourseError, MissingPackage, SentenceError
+from course.figures.described import alt_text
 from course.figures.heatmaps import head_grid
 from course.tokenizer import encode, load_tokenizer
 
@@ -50,12 +51,6 @@ class Reading:
 
     def figure(self) -> Figure:
         return head_grid(self.weights[None], self.tokens, [self.title])
-
-    def alt(self) -> str:
-        """What the figure shows, for those who cannot see it."""
-        strongest = self.weights.argmax(dim=-1).tolist()
-        pairs = (f"{token} to {self.tokens[key]}" for token, key in zip(self.tokens, strongest, strict=True))
-        return f"Attention weights of {self.title}. Largest weight of each query: {', '.join(pairs)}."
 
 
 def read(model: Any, ids_to_tokens: IdsToTokens, sentence: str, layer: int = 0, head: int = 0) -> Reading:
@@ -138,10 +133,10 @@ def _check_place(what: str, number: int, count: int) -> None:
 
 
 def _page(reading: Reading) -> str:
-    picture = io.BytesIO()
-    reading.figure().savefig(picture, format="png", dpi=80)
+    picture, figure = io.BytesIO(), reading.figure()
+    figure.savefig(picture, format="png", dpi=80)
     data = base64.b64encode(picture.getvalue()).decode()
-    return f'{_lines(reading.text())}<img alt="{escape(reading.alt())}" src="data:image/png;base64,{data}">'
+    return f'{_lines(reading.text())}<img alt="{escape(alt_text(figure))}" src="data:image/png;base64,{data}">'
 
 
 def _lines(text: str) -> str:

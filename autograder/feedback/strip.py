@@ -53,6 +53,9 @@ def _blank(output: NotebookNode, telling: list[str]) -> None:
     for kind, value in output.get("data", {}).items():
         if isinstance(value, str) and kind.startswith("text/"):
             output["data"][kind] = _without(value, telling)
+    for told in output.get("metadata", {}).values():
+        if isinstance(told, dict) and isinstance(told.get("alt"), str):
+            told["alt"] = _without(told["alt"], telling)
 
 
 def _without(text: str, telling: list[str]) -> str:

@@ -17,6 +17,8 @@ _MAX_LINE_COUNT = 200
 
 #: What a notebook of the course can show; a script has no place in it.
 _TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg")
+_PICTURES = ("image/png", "image/jpeg")
+MAX_ALT_CHARACTERS = 1000
 
 
 def clean(value: Any, longest: int) -> str:
@@ -108,7 +110,7 @@ class Outputs:
         data = self._bundle(content.get("data"))
         if data is None:
             return
-        node = _node(kind, data=data, metadata=NotebookNode())
+        node = _node(kind, data=data, metadata=self._alt_texts(content.get("metadata"), data))
         if kind == "execute_result":
             count = content.get("execution_count")
             node["execution_count"] = count if type(count) is int and 0 <= count < 1 << 31 else None
@@ -125,8 +127,10 @@ class Outputs:
         if isinstance(name, str) and name[:_MAX_NAME] in self._shown:
             node = self._shown[name[:_MAX_NAME]]
             self._left += sum(map(written_bytes, node["data"].values()))
+            self._left += sum(written_bytes(told["alt"]) for told in node["metadata"].values())
             data = self._bundle(content.get("data"))
             node["data"] = NotebookNode() if data is None else data
+            node["metadata"] = self._alt_texts(content.get("metadata"), node["data"])
 
     def _error(self, kind: str, content: dict[str, Any]) -> None:
         ename, evalue, lines = problem(content)
@@ -141,6 +145,18 @@ class Outputs:
         if not kept or not self._affordable(sum(map(written_bytes, kept.values()))):
             return None
         return NotebookNode({kind: clean(text, self._most) for kind, text in kept.items()})
+
+    def _alt_texts(self, metadata: Any, data: NotebookNode) -> NotebookNode:
+        """What the pictures show in words, as far as there is room; nothing else of the metadata is kept."""
+        kept = NotebookNode()
+        for kind in _PICTURES:
+            told = metadata.get(kind) if kind in data and isinstance(metadata, dict) else None
+            if isinstance(told, dict) and isinstance(told.get("alt"), str):
+                text = clean(told["alt"], MAX_ALT_CHARACTERS)
+                if (size := written_bytes(text)) <= self._left:
+                    self._left -= size
+                    kept[kind] = NotebookNode(alt=text)
+        return kept
 
     def _affordable(self, size: int) -> bool:
         if size > self._left:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -11,8 +12,16 @@ from typing import Any
 _CALL = re.compile(r"\s*([a-z_]{1,60})\.([a-z_]{1,60})\(\)\s*")
 
 
-def drawing(source: str, module: str) -> dict[str, Any] | None:
-    """What Jupyter shows for a cell that does nothing but call a drawing, say ``figures.bars()``: MIME type -> content.
+@dataclass(frozen=True)
+class Drawing:
+    """``data``: MIME type -> content; ``metadata``: MIME type -> what is said of it, such as its alt text"""
+
+    data: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+def drawing(source: str, module: str) -> Drawing | None:
+    """What Jupyter shows for a cell that does nothing but call a drawing, say ``figures.bars()``.
 
     module: the one that holds the drawings, ``course.figures``; empty where the course has none.
     None for every other cell, and where the module cannot be imported: the cell then runs as all others do. Made by
@@ -29,11 +38,13 @@ def drawing(source: str, module: str) -> dict[str, Any] | None:
 
 
 @cache  # by name: there are few drawings, whereas their cell can be written in any number of ways
-def _drawn(module: str, name: str) -> dict[str, Any] | None:
+def _drawn(module: str, name: str) -> Drawing | None:
     from IPython.core.pylabtools import print_figure
 
     draw = getattr(import_module(module), name)
     if inspect.signature(draw).parameters:
         return None
     figure = draw()
-    return {"image/png": print_figure(figure, base64=True), "text/plain": repr(figure)}
+    describe = getattr(figure, "_repr_mimebundle_", None)  # IPython asks for it, too
+    metadata = describe()[1] if describe else {}
+    return Drawing({"image/png": print_figure(figure, base64=True), "text/plain": repr(figure)}, metadata)

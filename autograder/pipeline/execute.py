@@ -21,7 +21,7 @@ from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
-from autograder.pipeline.drawings import drawing
+from autograder.pipeline.drawings import Drawing, drawing
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
@@ -137,12 +137,13 @@ class _Session:
         test = TestOutcome("kernel", ended, result, message=said, asserted=asserted, hidden=hidden)
         return CellOutcome(index, ended, None, test)
 
-    def _draw(self, index: int, cell: NotebookNode, picture: dict[str, str]) -> CellOutcome:
+    def _draw(self, index: int, cell: NotebookNode, picture: Drawing) -> CellOutcome:
         self._count += 1
         cell.execution_count = self._count
-        self._allowance.left -= sum(map(written_bytes, picture.values()))
+        self._allowance.left -= sum(map(written_bytes, (*picture.data.values(), str(picture.metadata))))
         if self._allowance.left > 0:  # it may be asked for many times
-            cell.outputs = [new_output("execute_result", data=dict(picture), execution_count=self._count)]
+            shown = {"data": dict(picture.data), "metadata": copy.deepcopy(picture.metadata)}
+            cell.outputs = [new_output("execute_result", **shown, execution_count=self._count)]
         return CellOutcome(index, PartOutcome("ok"), None)
 
     def _show(self, cell: NotebookNode, outputs: Outputs, visible: PartOutcome) -> None:

@@ -17,6 +17,7 @@ import nbformat
 import nh3
 from nbformat import NotebookNode
 
+from autograder.kernel.outputs import MAX_ALT_CHARACTERS
 from autograder.model import cells
 from autograder.pipeline.inert import IMAGE_URL, TAGS
 from autograder.pipeline.markdown import (
@@ -116,13 +117,13 @@ def _output(output: Mapping[str, Any], markdown: _Markdown) -> NotebookNode | No
         return None
     data, metadata = output.get("data"), output.get("metadata")
     clean = _bundle(data if isinstance(data, Mapping) else {}, markdown)
-    sizes = _sizes(metadata if isinstance(metadata, Mapping) else {}, clean)
+    told = _of_pictures(metadata if isinstance(metadata, Mapping) else {}, clean)
     if kind == "execute_result":
         count = output.get("execution_count")
         return nbformat.v4.new_output(
-            kind, data=clean, metadata=sizes, execution_count=count if isinstance(count, int) else None
+            kind, data=clean, metadata=told, execution_count=count if isinstance(count, int) else None
         )
-    return nbformat.v4.new_output(kind, data=clean, metadata=sizes)
+    return nbformat.v4.new_output(kind, data=clean, metadata=told)
 
 
 def _bundle(data: Mapping[str, Any], markdown: _Markdown) -> dict[str, str]:
@@ -160,15 +161,20 @@ def _image(text: str, magic: bytes) -> str | None:
     return base64.b64encode(data).decode() if data.startswith(magic) else None
 
 
-def _sizes(metadata: Mapping[str, Any], data: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Widths and heights of images as plain numbers; templates write them into attributes."""
-    sizes: dict[str, dict[str, int]] = {}
+def _of_pictures(metadata: Mapping[str, Any], data: Mapping[str, str]) -> dict[str, dict[str, int | str]]:
+    """Widths and heights of images as plain numbers, and their alt texts; templates write them into attributes.
+
+    An alt text is any text: who writes it into a page escapes it.
+    """
+    told: dict[str, dict[str, int | str]] = {}
     for kind in _MAGIC.keys() & data.keys():
         given = metadata.get(kind)
         if isinstance(given, Mapping):
-            sizes[kind] = {
+            told[kind] = {
                 side: int(given[side])
                 for side in ("width", "height")
                 if isinstance(given.get(side), (int, float)) and 0 < given[side] < 10_000
             }
-    return sizes
+            if alt := _text(given.get("alt"))[:MAX_ALT_CHARACTERS]:
+                told[kind]["alt"] = alt
+    return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
+from course.figures.described import described
 
 
 def scaled_dot_product() -> Figure:
@@ -31,7 +32,13 @@ def scaled_dot_product() -> Figure:
     canvas.label(0.1, 2.9, "weights (n, m)\neach row sums to 1", align="left", size=8.5)
     canvas.label(7.4, 3.9, "(n, e)", align="right", size=8.5)
     canvas.label(7.4, 1.6, "n queries, m keys,\nd and e dimensions", align="right", size=8.5)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "A flow chart from bottom to top. Queries and keys meet in dot products; the scores are scaled and go "
+        "through a softmax over the keys; the resulting weights and the values enter a weighted sum, which "
+        "gives one context vector for each query. The shapes stand beside: scores and weights (n, m), context "
+        "(n, e).",
+    )
 
 
 def multi_head() -> Figure:
@@ -59,4 +66,9 @@ def multi_head() -> Figure:
         canvas.arrow((x, whole.top[1]), part.bottom)
         canvas.chain([part, sentence, attention])
         canvas.arrow(attention.top, (x, merged.bottom[1]))
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "A flow chart from bottom to top with three columns, one for each head. A token's vector is split "
+        "into three parts; the heads are put before the tokens, each head attends by itself, and the three "
+        "results are laid end to end again, so that the shape is (B, T, dim) at the bottom and at the top.",
+    )

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from course.figures.canvas import FAINT, INK, Canvas
+from course.figures.described import curves_text, described, listed, number
 
 #: Okabe and Ito's colours, with line styles beside them, so that lines are told apart without colours.
 COLOURS, STYLES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), ("-", "--", "-.", ":")
@@ -26,7 +27,11 @@ def causal_mask(words: Sequence[str] = ("mia", "has", "a", "red", "ball")) -> Fi
     for column, word in enumerate(words):
         canvas.label(2.3 + 0.9 * column, 0.5 * count + 0.3, word, size=9.5)
     canvas.label(0.1, 0.5 * count + 0.3, "query ↓   key →", align="left")
-    return canvas.figure
+    return described(
+        canvas.figure,
+        f"A table with {count} queries down and the same {count} words across as keys: {listed(words)}. A cell "
+        "says “sees” on the diagonal and to the left of it, and holds a dash to the right.",
+    )
 
 
 def shifted_targets(words: Sequence[str] = ("<story>", "mia", "has", "a", "red", "ball")) -> Figure:
@@ -42,7 +47,11 @@ def shifted_targets(words: Sequence[str] = ("<story>", "mia", "has", "a", "red",
         canvas.arrow((x, 1.07), above.bottom)
     for y, text in ((0.35, "what it reads"), (0.92, "what it gives"), (1.5, "what follows")):
         canvas.label(0.05, y, text, align="left", size=8.5)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        f"{len(words)} columns, one for each word: {listed(words)}. From each word an arrow leads up to its "
+        "logits, and from there to the word that follows; above the last stands “unknown”.",
+    )
 
 
 def decoder_model() -> Figure:
@@ -77,10 +86,15 @@ def decoder_model() -> Figure:
     for start, box in ((0.62, right[3]), (2.6, right[6])):
         canvas.arrow((x, start), (x + 1.35, start), (x + 1.35, box.y), box.right)
         canvas.label(x + 1.42, (start + box.y) / 2, "skip", align="left")
-    canvas.line((2.8, 1.9), (3.6, 1.0))
-    canvas.line((2.8, 1.95), (3.6, 3.6))
-    canvas.label(3.35, 4.4, "one block", align="left", size=9.0)
-    return canvas.figure
+    canvas.frame(5.15, 2.54, 3.6, 3.96, "one block")
+    canvas.line((2.75, 1.9), (3.35, 0.62))
+    canvas.line((2.75, 1.9), (3.35, 4.46))
+    return described(
+        canvas.figure,
+        "Two flow charts from bottom to top. Left the whole model: ids, word and position vectors, block 0, "
+        "block 1, final_norm, logits. Right one block: norm_1, causal attention, plus; norm_2, mlp, plus; a "
+        "skip leads past each norm and sublayer to the plus.",
+    )
 
 
 def curves(
@@ -97,7 +111,8 @@ def curves(
     axes.set_ylabel(ylabel, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    return figure
+    below = "" if level is None else f" A dotted line lies at {number(level)}."
+    return described(figure, curves_text(lines, xlabel, ylabel) + below)
 
 
 def bars(values: Mapping[str, Sequence[float]], words: Sequence[str], ylabel: str) -> Figure:
@@ -110,4 +125,9 @@ def bars(values: Mapping[str, Sequence[float]], words: Sequence[str], ylabel: st
         axes.set_title(name, fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
     panels[0][0].set_ylabel(ylabel)
-    return figure
+    highest = []
+    for name, heights in values.items():
+        height, word = max(zip(heights, words, strict=True))
+        highest.append(f"“{name}”: {word}, {number(height)}")
+    sort = f"{len(values)} bar charts side by side, upwards {ylabel}, with a bar for each of {len(words)} words."
+    return described(figure, f"{sort} The highest bar of each: {'; '.join(highest)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
+from course.figures.described import described
 
 
 def heads_side_by_side() -> Figure:
@@ -29,7 +30,12 @@ def heads_side_by_side() -> Figure:
     ):
         canvas.label(7.4, y, shape, align="right", size=8.5)
     canvas.label(0.1, 1.75, "every head reads\nwhole vectors", align="left", size=8.5)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "A flow chart from bottom to top. The hidden states enter three heads side by side, each with its own "
+        "wq, wk and wv; their results, each (B, T, d_model / heads), are laid end to end and pass through "
+        "output_linear.",
+    )
 
 
 def feed_forward() -> Figure:
@@ -46,7 +52,12 @@ def feed_forward() -> Figure:
     for y, shape in ((0.35, "d_model"), (1.1, "intermediate_size"), (1.8, "intermediate_size"), (2.5, "d_model")):
         canvas.label(7.4, y, shape, align="right", size=8.5)
     canvas.label(0.1, 1.8, "the same layers\nfor every token", align="left", size=8.5)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "Five boxes from bottom to top: a token's vector of width d_model, the wide linear_1 and GELU of "
+        "width intermediate_size, linear_2, and a vector of width d_model again. The same layers serve every "
+        "token.",
+    )
 
 
 def encoder_layer() -> Figure:
@@ -74,4 +85,9 @@ def encoder_layer() -> Figure:
     ):
         canvas.label(0.1, y, words, align="left", size=8.5)
     canvas.label(7.4, 0.35, "everywhere (B, T, d_model)", align="right", size=8.5)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "A flow chart from bottom to top: hidden states, layer_norm_1, attention, plus, layer_norm_2, "
+        "feed_forward, plus. Two skips lead from below each norm past the sublayer to the plus. The shape is "
+        "(B, T, d_model) everywhere.",
+    )

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from course.errors import CourseError
 from course.figures.arrays import Array, check_tokens, to_array
+from course.figures.described import attention_text, described
 
 WIDTH = 7.5  # inches: a notebook's column
 COLOURS = "viridis"  # even steps of brightness: reads the same with colour blindness, and in grey
@@ -26,7 +27,7 @@ def attention_heatmaps(attention_per_layer: Any, tokens: Sequence[str], titles: 
     Raises CourseError where the shapes do not fit.
     """
     array = to_array(attention_per_layer, "attention_per_layer", ("layers", "queries", "keys"))
-    return _panels(array, tokens, titles or [f"layer {i}" for i in range(len(array))], columns=3)
+    return _panels(array, tokens, titles or [f"layer {i}" for i in range(len(array))])
 
 
 def head_grid(attention: Any, tokens: Sequence[str], titles: Sequence[str] | None = None) -> Figure:
@@ -35,17 +36,17 @@ def head_grid(attention: Any, tokens: Sequence[str], titles: Sequence[str] | Non
     attention: (heads, tokens, tokens) or (1, heads, tokens, tokens); each row sums to 1
     """
     array = to_array(attention, "attention", ("heads", "queries", "keys"))
-    return _panels(array, tokens, titles or [f"head {i}" for i in range(len(array))], columns=3)
+    return _panels(array, tokens, titles or [f"head {i}" for i in range(len(array))])
 
 
-def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str], columns: int) -> Figure:
+def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str]) -> Figure:
     n_panels, n_queries, n_keys = array.shape
     if n_queries != n_keys:
         raise CourseError(f"As many queries as keys are needed, one a token, but the shape is {array.shape}.")
     labels = check_tokens(tokens, n_keys, "the attention")
     if len(titles) != n_panels:
         raise CourseError(f"There are {len(titles)} titles for {n_panels} panels: one each is needed.")
-    columns = min(columns, n_panels)
+    columns = min(2 if n_panels == 4 else 3, n_panels)
     rows = -(-n_panels // columns)
     side = WIDTH / columns
     figure, grid = plt.subplots(
@@ -80,4 +81,4 @@ def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str], columns:
     bar = figure.colorbar(image, ax=grid, shrink=0.7, aspect=40, pad=0.015)
     bar.set_label("attention weight", fontsize=9)
     bar.ax.tick_params(labelsize=8)
-    return figure
+    return described(figure, attention_text(array, labels, titles))

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from course.figures.arrays import to_array
 from course.figures.canvas import Canvas
+from course.figures.described import curves_text, described, listed
 from course.figures.tutorial_plots import BLUE, GREY, ORANGE, WIDTH
 
 
@@ -38,7 +39,13 @@ def two_blocks() -> Figure:
             skip = x + 1.35
             canvas.arrow((x, y), (skip, y), (skip, boxes[end].y), boxes[end].right)
             canvas.label(skip + 0.06, (y + boxes[end].y) / 2, "skip", align="left")
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "Two flow charts from bottom to top. Left the block of 2017: positions added, attention with own keys "
+        "and values in every head, add and LayerNorm, two layers with ReLU, add and LayerNorm. Right a modern "
+        "block: no positions, RMSNorm, grouped-query attention with rotated q and k, add, RMSNorm, SwiGLU "
+        "network, add.",
+    )
 
 
 def shared_heads() -> Figure:
@@ -54,7 +61,12 @@ def shared_heads() -> Figure:
             query = canvas.box(left + (head + 0.5) / 3, 1.75, f"q\n{head}", "learned", 0.28, 0.42)
             canvas.line(query.bottom, stored[head // group].top)
     canvas.label(3.75, 0.15, "top: query heads; below: heads of keys and values, which a decoder has to keep", size=8.5)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "Three groups of six query heads above the heads of keys and values that they use. Multi-head: six, "
+        "each query head its own. Grouped-query: two, each for three query heads. Multi-query: one for all "
+        "six.",
+    )
 
 
 def scores_by_distance(curves: Mapping[str, Any]) -> Figure:
@@ -69,7 +81,9 @@ def scores_by_distance(curves: Mapping[str, Any]) -> Figure:
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize=8, frameon=False)
-    return figure
+    arrays = {label: to_array(values, label, ("distances",)) for label, values in curves.items()}
+    drawn = {label: (range(len(array)), array) for label, array in arrays.items()}
+    return described(figure, curves_text(drawn, "distance between query and key", "score"))
 
 
 def effects(values: Any, rows: Sequence[str], columns: Sequence[str], xlabel: str, bar: str) -> Figure:
@@ -81,11 +95,17 @@ def effects(values: Any, rows: Sequence[str], columns: Sequence[str], xlabel: st
     image = axes.imshow(table, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
     for row in range(table.shape[0]):
         for column in range(table.shape[1]):
-            number = float(table[row, column])
+            number = round(float(table[row, column]), 2) + 0.0  # no "-0.00"
             colour = "white" if abs(number) > 0.6 * limit else "black"
             axes.text(column, row, f"{number:.2f}", ha="center", va="center", fontsize=8, color=colour)
     axes.set_xticks(range(len(columns)), columns, fontsize=8)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.set_xlabel(xlabel, fontsize=9)
     figure.colorbar(image, ax=axes, shrink=0.9, label=bar).ax.tick_params(labelsize=8)
-    return figure
+    places = {f"{row}, {column}": table[i, j] for i, row in enumerate(rows) for j, column in enumerate(columns)}
+    low, high = min(places, key=lambda place: places[place]), max(places, key=lambda place: places[place])
+    return described(
+        figure,
+        f"A table of numbers in colour, blue below zero and red above: {bar}, with the rows {listed(rows)}, and "
+        f"{len(columns)} columns, {xlabel}. Smallest: {places[low]:.2f} ({low}); largest: {places[high]:.2f} ({high}).",
+    )

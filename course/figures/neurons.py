@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from course.errors import CourseError
 from course.figures.arrays import Array, check_tokens, to_array
+from course.figures.described import described
 from course.figures.heatmaps import WIDTH
 
 COLOURS = "PuOr"  # negative orange, positive violet: told apart by every kind of colour vision
@@ -57,7 +58,13 @@ def neuron_view(queries: Any, keys: Any, tokens: Sequence[str], head: int, query
     left.set_yticks(range(len(labels)), labels, fontsize=8)
     left.set_ylabel("key", fontsize=9)
     figure.suptitle(f"head {head}: how “{labels[query]}” scores every token", fontsize=10, y=1 - 0.06 / height)
-    return figure
+    high, low = int(sums.argmax()), int(sums.argmin())
+    return described(
+        figure,
+        f"How the query “{labels[query]}” scores every token in head {head}: four panels with a row for each of "
+        f"{len(labels)} keys. Three heat maps over {len(asked)} dimensions, query, key and their product, then a bar "
+        f"with the score. Highest: “{labels[high]}”, {sums[high]:.2f}; lowest: “{labels[low]}”, {sums[low]:.2f}.",
+    )
 
 
 def _stripes(axes: Axes, values: Array, title: str) -> None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
+from course.figures.described import described
 
 TOKENS = ("[CLS]", "the", "best", "movies", "[SEP]")
 
@@ -37,7 +38,12 @@ def pipeline() -> Figure:
     for box, shape in zip(chain, shapes, strict=True):
         canvas.label(box.x, y - 0.5, shape)
     canvas.label(3.75, 0.17, "B sentences of T tokens, L blocks; under each box the shape of what leaves it")
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "A flow chart from left to right: token ids (B, T), embedding (B, T, dim), an encoder of L attention "
+        "blocks (B, T, dim), pooling of [CLS] (B, dim), classification (B, n_classes). A sentence goes in, "
+        "the logits for negative and positive come out.",
+    )
 
 
 def embedding_sum() -> Figure:
@@ -67,7 +73,12 @@ def embedding_sum() -> Figure:
         canvas.arrow((x, rows["norm"] + 0.19), (x, rows["out"] - 0.21))
         canvas.box(x, rows["out"], token, "result", 0.95, 0.42)
     canvas.box(1.9 + 1.15 * 2 + 0.05, rows["norm"], "LayerNorm", "norm", 5.75, 0.38)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "Five columns, one for each of the tokens [CLS], the, best, movies, [SEP]. In each, a word vector and "
+        "a position vector are added; all five sums pass through LayerNorm, each token by itself, and give "
+        "the embedding (B, T, dim).",
+    )
 
 
 def attention_block() -> Figure:
@@ -118,7 +129,13 @@ def attention_block() -> Figure:
         (7.2, "(B, T, dim)"),
     ):
         canvas.label(7.4, at, shape, align="right", size=8.5)
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "A flow chart from bottom to top. Hidden states enter q_lin, k_lin and v_lin; queries and keys give "
+        "scores, a softmax gives the attention weights (B, heads, T, T), and with the values the context; "
+        "then out_lin, add and LayerNorm, lin1 with GELU, lin2, add and LayerNorm. One skip leads past the "
+        "attention, one past lin1 and lin2.",
+    )
 
 
 def pre_and_post_norm() -> Figure:
@@ -145,4 +162,9 @@ def pre_and_post_norm() -> Figure:
         canvas.label(x, 3.88, "output", size=8.5)
     canvas.label(1.95, 0.12, "the output is normalised")
     canvas.label(5.55, 0.12, "the skip is untouched from end to end")
-    return canvas.figure
+    return described(
+        canvas.figure,
+        "Two flow charts from bottom to top, each with a skip. Left, post-norm: sublayer, plus, LayerNorm, so "
+        "that the output is normalised. Right, pre-norm: LayerNorm, sublayer, plus, so that the skip is "
+        "untouched from end to end.",
+    )

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course.figures.arrays import to_array
+from course.figures.described import described, listed, number
 
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#777777"
 INK = "#222222"
@@ -31,6 +32,7 @@ def _plain(axes: Axes) -> None:
 def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
     """One panel per context. contexts: words with spaces between -> the weight of each (words,)"""
     figure, panels = _figure(2.4, len(contexts), sharey=True, squeeze=False)
+    told = []
     for axes, (context, weights) in zip(panels.flat, contexts.items(), strict=True):
         words, values = context.split(), to_array(weights, "the weights", ("words",))
         bars = axes.bar(range(len(words)), values, color=BLUE, width=0.6)
@@ -41,8 +43,10 @@ def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
         axes.set_xlabel("key", fontsize=9)
         axes.margins(y=0.3)
         _plain(axes)
+        heights = ", ".join(f"{word} {value:.3f}" for word, value in zip(words, values, strict=True))
+        told.append(f"{heights}; all equal would be {1 / len(words):.3f}")
     panels.flat[0].set_ylabel(f"weight for the query “{query}”", fontsize=9)
-    return figure
+    return described(figure, f"Bar charts of the weights for the query “{query}”, by context. {'. '.join(told)}.")
 
 
 def position_table(pe: Any) -> Figure:
@@ -53,7 +57,8 @@ def position_table(pe: Any) -> Figure:
     left.set(xlabel="column of the vector", ylabel="position")
     figure.colorbar(image, ax=left, shrink=0.8).ax.tick_params(labelsize=8)
     styles = (("-", BLUE), ("--", ORANGE), ("-.", GREEN), (":", PURPLE))
-    for column, (style, colour) in zip(range(0, table.shape[1], max(2, table.shape[1] // 8 * 2)), styles, strict=False):
+    shown = range(0, table.shape[1], max(2, table.shape[1] // 8 * 2))[: len(styles)]
+    for column, (style, colour) in zip(shown, styles, strict=False):
         right.plot(table[:, column], style, color=colour, linewidth=1.5, label=f"column {column}")
     right.set(xlabel="position", ylabel="value", ylim=(-1.55, 1.15))
     right.legend(fontsize=8, ncols=2, loc="lower center", frameon=False)
@@ -62,12 +67,19 @@ def position_table(pe: Any) -> Figure:
         axes.yaxis.label.set_size(9)
         axes.tick_params(labelsize=8)
     right.spines[["top", "right"]].set_visible(False)
-    return figure
+    crossed = [int((np.diff(np.sign(table[:, column])) != 0).sum()) for column in shown]
+    return described(
+        figure,
+        f"Left a heat map of {table.shape[0]} positions down and {table.shape[1]} columns of the vector across, with "
+        f"values from {number(table.min())} to {number(table.max())}. Right the columns {listed(shown)} as curves over "
+        f"the position; their signs change {listed(crossed)} times.",
+    )
 
 
 def who_gets_what(right_way: Any, by_sentence: Any) -> Figure:
     """What is added to each token, (sentences, tokens, k), in the right way and by counting sentences for positions."""
     figure, panels = _figure(2.3, 2, sharey=True)
+    told = []
     for axes, added, title in (
         (panels[0], right_way, "rows go to tokens: right"),
         (panels[1], by_sentence, "rows go to sentences: wrong"),
@@ -84,8 +96,11 @@ def who_gets_what(right_way: Any, by_sentence: Any) -> Figure:
         axes.set_xticks(range(tokens), [f"token {token}" for token in range(tokens)])
         axes.set_title(title, fontsize=9)
         axes.tick_params(labelsize=8, length=2)
+        alike = [words for words, axis in (("sentence", 0), ("token", 1)) if np.ptp(array, axis=axis).max() == 0]
+        told.append(f"“{title}”, where {f'every {listed(alike)} gets the same' if alike else 'all numbers differ'}")
     panels[0].set_ylabel("numbers added, row by row", fontsize=9)
-    return figure
+    sizes = f"{sentences} sentences down, {k} rows each, and {tokens} tokens across"
+    return described(figure, f"Two heat maps of the numbers that are added, {sizes}: {'; '.join(told)}.")
 
 
 def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
@@ -104,7 +119,12 @@ def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
     loss.set_ylim(bottom=0)
     for axes in (loss, accuracy):
         axes.legend(fontsize=8, frameon=False)
-    return figure
+    told = (f"{name.replace('_', ' ')} from {number(y[0])} to {number(y[-1])}" for name, y in history.items() if len(y))
+    return described(
+        figure,
+        f"Two line charts over {len(epochs)} epochs, loss and accuracy, each with a curve for train and one for test: "
+        f"{'; '.join(told)}. A dotted line marks chance, {number(chance)}.",
+    )
 
 
 def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
@@ -123,7 +143,12 @@ def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     _plain(axes)
     axes.spines["left"].set_visible(False)
-    return figure
+    return described(
+        figure,
+        f"A bell curve of the accuracies that guessing would give on {n:,} sentences, around {chance:.0%}. A dashed "
+        f"line at the measured accuracy, {accuracy:.1%}, lies {number((accuracy - chance) / spread)} standard "
+        "deviations away.",
+    )
 
 
 def gaps(pairs: Sequence[tuple[str, float, float]], controls: Sequence[tuple[str, float, float]]) -> Figure:
@@ -147,4 +172,15 @@ def gaps(pairs: Sequence[tuple[str, float, float]], controls: Sequence[tuple[str
     axes.set(xlim=(0, 1), ylim=(0.4, len(rows) + 0.6))
     axes.set_xlabel("P(positive), as the checkpoint sees it", fontsize=9)
     _plain(axes)
-    return figure
+    return described(
+        figure,
+        "P(positive) of sentences with one word or another in the same place: in each row two points on a line from 0 "
+        f"to 1, with the gap between them at its end. {_widest('pairs', pairs)}{_widest('controls', controls)}",
+    )
+
+
+def _widest(name: str, rows: Sequence[tuple[str, float, float]]) -> str:
+    if not rows:
+        return f"There are no {name}. "
+    gap, sentence = max((abs(one - other), sentence) for sentence, one, other in rows)
+    return f"Of {len(rows)} {name}, “{sentence}” has the widest gap, {gap:.3f}. "

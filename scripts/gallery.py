@@ -1,11 +1,11 @@
 """Draws every figure of the solved notebooks, and writes ``docs/gallery.md`` with what each one shows.
 
-    python scripts/gallery.py                                  # all notebooks, some ten minutes on two cores
+    python scripts/gallery.py                                  # all notebooks: this takes minutes
     python scripts/gallery.py decoder numpy_attention/1_attention   # these alone; the other sections stay as they are
 
 A notebook runs as an instructor's does, without its hidden tests. Of each cell with a picture the gallery has the
-picture, in few colours so that it stays small, and its alt text: the one saved with the picture, or in the cell's
-metadata. Nothing else is in the file, so that a second run on the same machine writes the same bytes.
+picture and its alt text: the one saved with the picture, or in the cell's metadata. Nothing else is in the file, so
+that a second run on the same machine writes the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autograder.model.cells import split_hidden
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, FOLDER = ROOT / "docs" / "gallery.md", ROOT / "docs" / "gallery"
-MAX_COLOURS = (128, 64, 32, 16)  # as many as leave the file small enough
+MAX_COLOURS = (256, 128, 64, 32)  # as many as leave the file small enough
 MAX_BYTES = 60_000
 HEAD = """# Gallery
 
@@ -93,11 +93,12 @@ def pictures(name: str, notebook: NotebookNode) -> Iterator[Picture]:
 
 
 def small(png: bytes) -> bytes:
-    """The picture in fewer colours and without metadata."""
+    """The picture without metadata, and where that is too large in fewer colours."""
     picture = Image.open(io.BytesIO(png)).convert("RGB")
-    for colours in MAX_COLOURS:
+    for colours in (None, *MAX_COLOURS):
         written = io.BytesIO()
-        picture.quantize(colours, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
+        fewer = picture if colours is None else picture.quantize(colours, dither=Image.Dither.NONE)
+        fewer.save(written, "PNG", optimize=True)
         if written.tell() <= MAX_BYTES:
             break
     return written.getvalue()
@@ -107,7 +108,7 @@ def section(name: str, found: list[Picture]) -> str:
     parts = [f"### [{name}](../source/{name}.ipynb)\n"]
     for one in found:
         text = re.sub(r"([\\`*_\[\]<>])", r"\\\1", one.alt)
-        parts.append(f"`{one.cell}`\n\n![The figure of {one.cell}, told below](gallery/{one.file})\n\n{text}\n")
+        parts.append(f"`{one.cell}`\n\n![The figure of {one.cell}, described below](gallery/{one.file})\n\n{text}\n")
     return "\n".join(parts)
 
 
@@ -147,7 +148,7 @@ def main(arguments: list[str] | None = None) -> None:
         parts.pop(name, None)
         if found:
             parts[name] = section(name, found)
-        print(f"{name}: {len(found)} figures", flush=True)
+        print(f"{name}: {len(found)} in the gallery", flush=True)
         PAGE.write_text(page(parts), encoding="utf-8")
     for path in FOLDER.glob("*.png"):
         if f"](gallery/{path.name})" not in page(parts):

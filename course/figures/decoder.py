@@ -86,9 +86,9 @@ def decoder_model() -> Figure:
     for start, box in ((0.62, right[3]), (2.6, right[6])):
         canvas.arrow((x, start), (x + 1.35, start), (x + 1.35, box.y), box.right)
         canvas.label(x + 1.42, (start + box.y) / 2, "skip", align="left")
-    canvas.frame(5.15, 2.54, 3.6, 3.96, "one block")
-    canvas.line((2.75, 1.9), (3.35, 0.62))
-    canvas.line((2.75, 1.9), (3.35, 4.46))
+    canvas.frame(5.05, 2.54, 3.8, 3.96, "one block")
+    canvas.line((2.75, 1.9), (3.15, 0.62))
+    canvas.line((2.75, 1.9), (3.15, 4.46))
     return described(
         canvas.figure,
         "Two flow charts from bottom to top. Left the whole model: ids, word and position vectors, block 0, "

@@ -76,13 +76,12 @@ def attention_text(panels: Array, tokens: Sequence[str], titles: Sequence[str]) 
     """
     strongest = panels.argmax(axis=2)  # (panels, queries)
     if len(panels) == 1 and len(tokens) <= MAX_LISTED:
-        pairs = (f"{token} to {tokens[key]}" for token, key in zip(tokens, strongest[0], strict=True))
+        pairs = (f"“{token}” to “{tokens[key]}”" for token, key in zip(tokens, strongest[0], strict=True))
         return f"Attention weights of {titles[0]}. Largest weight of each query: {', '.join(pairs)}."
     found = "; ".join(f"{title}: {_mostly(keys, tokens)}" for title, keys in zip(titles, strongest, strict=True))
-    if len(panels) == 1:
-        return f"Heat map of attention weights, {len(tokens)} queries down, as many keys across. {found}."
+    what = "Heat map" if len(panels) == 1 else f"{len(panels)} heat maps"
     return (
-        f"{len(panels)} heat maps of attention weights, each with {len(tokens)} queries down and as many keys across. "
+        f"{what} of attention weights, with {len(tokens)} queries down and as many keys across. "
         f"Where the largest weights lie: {found}."
     )
 
@@ -95,4 +94,6 @@ def _mostly(keys: np.ndarray[Any, Any], tokens: Sequence[str]) -> str:
     for key in dict.fromkeys(keys.tolist()):
         counts[f"“{tokens[key]}” (position {key})"] = int((keys == key).sum())
     place, count = max(counts.items(), key=lambda item: item[1])
+    if 4 * count < len(keys):
+        return f"no place for more than {count} of {len(keys)}"
     return f"{place} for {count} of {len(keys)}"

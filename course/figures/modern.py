@@ -102,7 +102,11 @@ def effects(values: Any, rows: Sequence[str], columns: Sequence[str], xlabel: st
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.set_xlabel(xlabel, fontsize=9)
     figure.colorbar(image, ax=axes, shrink=0.9, label=bar).ax.tick_params(labelsize=8)
-    places = {f"{row}, {column}": table[i, j] for i, row in enumerate(rows) for j, column in enumerate(columns)}
+    places = {
+        f"{row}, {column}": round(table[i, j], 2) + 0.0
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    }
     low, high = min(places, key=lambda place: places[place]), max(places, key=lambda place: places[place])
     return described(
         figure,

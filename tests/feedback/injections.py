@@ -48,6 +48,7 @@ OUTPUTS: dict[str, NotebookNode] = {
     "a picture that closes its tag": bundle(image__png=f'"><script>{HACK}</script>'),
     "a width that closes its tag": bundle({"image/png": {"width": f"1><script>{HACK}</script>"}}, image__png=PNG),
     "an alt text that closes its tag": bundle({"image/png": {"alt": f'"><script>{HACK}</script>'}}, image__png=PNG),
+    "an alt text that holds a tag": bundle({"image/png": {"alt": f"<script>{HACK}</script>"}}, image__png=PNG),
     "Markdown output": bundle(text__markdown=f"<img src=x onerror={HACK}>"),
     "LaTeX output": bundle(text__latex=f"$\\href{{javascript:void({HACK})}}{{x}}$ <script>{HACK}</script>"),
     "a diagram": bundle(text__vnd_mermaid=f"</pre><script>{HACK}</script>"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import os
 import re
 import subprocess
@@ -40,6 +42,25 @@ def test_the_page_says_points_what_came_and_where_to_look(course: Course) -> Non
     assert "Waits to be read by a person" in page
     assert re.search(r"<strong>0</strong> of 5 points", page)
     assert "return" in page and "x.sum" in re.sub(r"<[^>]+>", "", page), "the student's own code is there"
+
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 40).decode()
+
+
+def test_a_figure_is_shown_with_its_words(course: Course) -> None:
+    words = 'A "line" that rises & <b>falls</b>.'
+    told = {"image/png": {"alt": words, "width": 70, "onload": "x"}}
+    toy.hand_in(course, "draws", outputs=(nbformat.v4.new_output("display_data", {"image/png": PNG}, metadata=told),))
+    page = page_of(course, "draws")
+    assert html.escape(words, quote=True) in page and words not in page
+    assert re.search(r'<img src="data:image/png;base64,[^"]*" alt="A &quot;line&quot;[^"]*" width="70">', page)
+
+
+def test_words_of_a_figure_quote_no_hidden_test(course: Course) -> None:
+    told = {"image/png": {"alt": f"In[-1] said: {toy.HIDDEN}"}}
+    toy.hand_in(course, "quoting", outputs=(nbformat.v4.new_output("display_data", {"image/png": PNG}, metadata=told),))
+    page = page_of(course, "quoting")
+    assert "In[-1] said: [a line of the grader" in page and "secret-of-the-grader" not in page
 
 
 def test_no_hidden_test_no_expected_value_no_model_answer(course: Course) -> None:

@@ -11,6 +11,12 @@ def test_figures_and_magics_work(go: Go) -> None:
     assert ran.outcomes[1].visible.status == "ok"
 
 
+def test_a_figure_keeps_its_alt_text(go: Go) -> None:
+    ran = go(cell("from course import figures"), cell("figures.head_grid([[[1.0]]], ['word'], ['head 7'])"))
+    (shown,) = ran.notebook.cells[1].outputs
+    assert shown.metadata["image/png"]["alt"].startswith("Attention weights of head 7. Largest weight of each query: ")
+
+
 HONEST = {
     "shell and subprocesses": """
 import subprocess

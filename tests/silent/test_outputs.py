@@ -42,6 +42,39 @@ def test_a_short_output_is_shown_whole():
     assert outputs.finish()[0]["text"] == "one\ntwo\x01\n"
 
 
+def test_of_a_pictures_metadata_its_words_are_kept_and_nothing_else():
+    outputs = Outputs(MAX_BYTES)
+    data = {"image/png": "iVBO", "text/plain": "<Figure>"}
+    outputs.add(
+        "display_data",
+        {"data": data, "metadata": {"image/png": {"alt": "A line.", "x": 1}, "text/plain": {"alt": "y"}}},
+    )
+    for wrong in (None, [], {"image/png": "A line."}, {"image/png": {"alt": 7}}, {"image/jpeg": {"alt": "A line."}}):
+        outputs.add("display_data", {"data": data, "metadata": wrong})
+    assert [dict(node["metadata"]) for node in outputs.finish()] == [{"image/png": {"alt": "A line."}}, *[{}] * 5]
+
+
+def test_a_pictures_words_are_bounded_with_the_rest():
+    outputs = Outputs(MAX_BYTES)
+    for _ in range(200):
+        told = {"image/png": {"alt": "\x01" * MAX_BYTES}}
+        outputs.add("display_data", {"data": {"image/png": "iVBO"}, "metadata": told})
+    assert written(nodes := outputs.finish()) < 1.3 * MAX_BYTES
+    assert max(len(node["metadata"]["image/png"]["alt"]) for node in nodes if node.get("metadata")) == 1000
+
+
+def test_an_update_replaces_a_pictures_words():
+    outputs = Outputs(MAX_BYTES)
+    for kind, words in (("display_data", "before"), ("update_display_data", "after")):
+        told = {
+            "data": {"image/png": "iVBO"},
+            "metadata": {"image/png": {"alt": words}},
+            "transient": {"display_id": "a"},
+        }
+        outputs.add(kind, told)
+    assert [node["metadata"]["image/png"]["alt"] for node in outputs.finish()] == ["after"]
+
+
 def test_all_cells_together_show_no_more_than_the_notebook_may():
     allowance = Allowance(3 * MAX_BYTES)
     cells = []

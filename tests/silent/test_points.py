@@ -130,17 +130,28 @@ class Everything(Mapping[str, CellVerdict]):
         return len(SLUGS)
 
 
-def earned(slug: str, given: Callable[[Case], Arrays], stopped: list[str]) -> float:
+#: Numbers of the right shape: what one case makes of them another does as well, so the first that gives 0 is enough.
+#: What has another form is given to the rule with every case, because it may stop in one of them.
+RIGHT_SHAPE = {
+    name for name in GARBAGE if name.startswith(("all ", "random", "uniform", "counted", "2 for", "identity"))
+}
+
+
+def earned(slug: str, name: str, stopped: list[str]) -> float:
     """The share of the points, as the judge counts it: what the worst case earns. ``stopped``: rules that failed."""
-    exercise = REFERENCES.exercise(slug)
-    answers = ((case, Answers(given(case), "", Everything())) for case in REFERENCES.cases(slug))
-    return min([_compared(exercise, case, answer, stopped).earned for case, answer in answers])
+    exercise, least = REFERENCES.exercise(slug), 1.0
+    for case in REFERENCES.cases(slug):
+        answers = Answers(GARBAGE[name](case), "", Everything())
+        least = min(least, _compared(exercise, case, answers, stopped).earned)
+        if not least and name in RIGHT_SHAPE:
+            break
+    return least
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_no_garbage_earns_a_point_or_stops_a_rule(slug: str) -> None:
     stopped: list[str] = []
-    found = {name: earned(slug, given, stopped) for name, given in GARBAGE.items()}
+    found = {name: earned(slug, name, stopped) for name in GARBAGE}
     assert stopped == []
     assert {name: share for name, share in found.items() if share and (slug, name) not in KNOWN} == {}
 
@@ -148,8 +159,8 @@ def test_no_garbage_earns_a_point_or_stops_a_rule(slug: str) -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_no_copy_of_an_input_earns_a_point(slug: str) -> None:
     exercise = REFERENCES.exercise(slug)
-    by_case = [
+    by_case = (
         [_compared(exercise, case, Answers(arrays, "", Everything()), []).earned for arrays in copies(case)]
         for case in REFERENCES.cases(slug)
-    ]
-    assert min(max(shares, default=0.0) for shares in by_case) == 0
+    )
+    assert any(max(shares, default=0.0) == 0 for shares in by_case)

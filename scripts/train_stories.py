@@ -20,7 +20,7 @@ from course.decoder_parts import (
 )
 from course.stories import load_stories, windows
 
-STEPS, SIZE, SEED = 1500, 32, 0
+STEPS, SIZE, SEED = 3000, 32, 2024
 
 
 def main() -> None:

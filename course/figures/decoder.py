@@ -131,3 +131,20 @@ def bars(values: Mapping[str, Sequence[float]], words: Sequence[str], ylabel: st
         highest.append(f"“{name}”: {word}, {number(height)}")
     sort = f"{len(values)} bar charts side by side, upwards {ylabel}, with a bar for each of {len(words)} words."
     return described(figure, f"{sort} The highest bar of each: {'; '.join(highest)}.")
+
+
+def rows_of_bars(rows: Mapping[str, Sequence[float]], titles: Sequence[str]) -> Figure:
+    """Lying bars, one panel for each measure, all with the same rows. rows: name -> one number for each title"""
+    height = 0.7 + 0.3 * len(rows)
+    figure, panels = plt.subplots(1, len(titles), figsize=(7.5, height), sharey=True, layout="constrained")
+    plt.close(figure)
+    for place, (axes, title, colour) in enumerate(zip(panels, titles, COLOURS, strict=False)):
+        shown = axes.barh(range(len(rows)), [numbers[place] for numbers in rows.values()], color=colour)
+        axes.bar_label(shown, fmt="%.2f", padding=3, fontsize=8, color=INK)
+        axes.margins(x=0.15)
+        axes.set_title(title, fontsize=9)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_yticks(range(len(rows)), list(rows), fontsize=9)
+    panels[0].invert_yaxis()
+    told = (f"{name}: {listed(number(value) for value in numbers)}" for name, numbers in rows.items())
+    return described(figure, f"Lying bars in {len(titles)} panels, {listed(titles)}. {'; '.join(told)}.")

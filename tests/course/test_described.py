@@ -29,6 +29,7 @@ ROWS = [("a good/bad film", 0.9, 0.1), ("a red/blue film", 0.5, 0.4)]
 #: Arguments of the figures that need some; one that needs some and is not here fails the first test.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "decoder.bars": ({"T = 1": [0.7, 0.3], "T = 2": [0.6, 0.4]}, ["cat", "dog"], "probability"),
+    "decoder.rows_of_bars": ({"greedy": [0.9, 0.31], "drawn": [0.1, 0.44]}, ["repetition", "surprisal"]),
     "decoder.curves": ({"loss": (range(3), [4.0, 1.5, 2.0])}, "step", "loss", 4.25),
     "heatmaps.attention_heatmaps": (WEIGHTS, TOKENS),
     "heatmaps.head_grid": (WEIGHTS, TOKENS),

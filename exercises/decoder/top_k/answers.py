@@ -8,7 +8,7 @@ HEAD = "def top_k(probabilities, k):"
 LEAST = "probabilities.topk(k, dim=-1).values[..., -1:]"
 KEPT = "probabilities.masked_fill(probabilities < least, 0)"
 DIVIDED = "kept / kept.sum(dim=-1, keepdim=True)"
-ACCEPTED = {"detach": "Words are drawn from these probabilities; nobody trains through them."}
+ACCEPTED = {"top_k-03ded60d": "A list of the same numbers is as right."}
 
 RIGHT = functions(HEAD, {
     "sorted, then where": """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,22 @@ def model_logits(weights: Weights, ids: Array, config: Mapping[str, int]) -> Arr
     with torch.no_grad():
         hidden = model(torch.from_numpy(ids)).last_hidden_state
         return np.asarray(hidden @ model.wte.weight.T)
+
+
+def cached_logits(
+    weights: Weights, ids: Array, config: Mapping[str, int], pieces: Sequence[int]
+) -> tuple[Array, Array]:
+    """The same, read in pieces with transformers' own cache; and its keys (layers, batch, heads, tokens, head_size)"""
+    import torch
+    from transformers import DynamicCache
+
+    sizes = (config["dim"], config["heads"], config["layers"], config["vocabulary"], config["context"])
+    model, cache, found = _model(weights, *sizes), DynamicCache(), []
+    with torch.no_grad():
+        for piece in torch.from_numpy(ids).split(list(pieces), dim=1):
+            hidden = model(piece, past_key_values=cache, use_cache=True).last_hidden_state
+            found.append(np.asarray(hidden @ model.wte.weight.T))
+    return np.concatenate(found, axis=1), np.stack([np.asarray(layer.keys) for layer in cache.layers])
 
 
 def _model(weights: Weights, dim: int, heads: int, layers: int, vocabulary: int, context: int) -> Any:

@@ -35,7 +35,7 @@ class CachedBlock(BlockLayers):
         query, key, value = (self.split_heads(part) for part in self.to_qkv(self.norm_1(x)).chunk(3, -1))
         attended, cache = ready_cached_attention(query, key, value, cache)
         x = x + self.out(self.merge_heads(attended))
-        return x + self.mlp(self.norm_2(x)), cache
+        return self.mlp(self.norm_2(x)) + x, cache
 
 
 class CachedModelLayers(ModelLayers):

@@ -28,6 +28,7 @@ HISTORY = {f"{part}_{what}": [0.6, 0.7] for part in ("train", "test") for what i
 ROWS = [("a good/bad film", 0.9, 0.1), ("a red/blue film", 0.5, 0.4)]
 #: Arguments of the figures that need some; one that needs some and is not here fails the first test.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "cache.step_times": ({"one block": ((16, 64), {"whole": [1.0, 4.2], "cached": [0.9, 1.1]})},),
     "decoder.bars": ({"T = 1": [0.7, 0.3], "T = 2": [0.6, 0.4]}, ["cat", "dog"], "probability"),
     "decoder.rows_of_bars": ({"greedy": [0.9, 0.31], "drawn": [0.1, 0.44]}, ["repetition", "surprisal"]),
     "decoder.curves": ({"loss": (range(3), [4.0, 1.5, 2.0])}, "step", "loss", 4.25),

@@ -17,7 +17,14 @@ from autograder.nbgrader.feedback import FeedbackExporter, pages_only
 from autograder.nbgrader.formgrader import EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
-from autograder.nbgrader.preprocessors import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
+from autograder.nbgrader.preprocessors import (
+    FreeVersions,
+    JudgeAnswers,
+    RebuildSubmission,
+    RunConfined,
+    SetRepository,
+    sweep,
+)
 from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
@@ -46,6 +53,7 @@ c.Autograde.post_convert_hook = sweep
 
 c.GenerateAssignment.preprocessors = [
     SetRepository,
+    FreeVersions,
     StubDeliverables,
     *GenerateAssignment.class_traits()["preprocessors"].default(),
 ]

@@ -78,11 +78,13 @@ class Assignment:
             raise GradingError(_no_notebook(source))
         files = read_files(source, course.settings.ignore)
         solutions = solutions_of(course, name, files)
+        free = course.file.free
+        stubs = {file: stub(file, data, free=f"{name}/{file}" in free) for file, data in solutions.items()}
         return cls(
             name,
             {path.stem: _source(path, course, generated) for path in found},
             {},
-            {**files, **{file: stub(file, data) for file, data in solutions.items()}},
+            {**files, **stubs},
             frozenset(solutions),
             References.of_course(course.root),
             course.settings.ignore,

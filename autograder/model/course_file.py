@@ -79,6 +79,7 @@ class CourseFile:
     drawings: module whose functions without arguments, as far as ``__all__`` lists them, are drawn once per worker.
     warm: modules that are imported once, before the first kernel starts; what cannot be imported is skipped.
     deliverables: assignment -> files that students hand in beside the notebooks.
+    free: "assignment/notebook" or "assignment/file.py" of those that are released as free versions (``model/free.py``).
     ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
     dates: assignment -> the moment from which it is published (aware).
     total: how ``autograder export --total`` adds up the assignments.
@@ -93,6 +94,7 @@ class CourseFile:
     drawings: str = ""
     warm: tuple[str, ...] = ()
     deliverables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    free: tuple[str, ...] = ()
     ready_made: Mapping[str, str] = field(default_factory=dict, hash=False)
     limits: Limits = field(default_factory=Limits)
     publish: Publish = field(default_factory=Publish)
@@ -267,6 +269,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "drawings": _module,
     "warm": partial(_list, _module),
     "deliverables": _deliverables,
+    "free": partial(_list, _path),
     "ready_made": _patterns,
     "limits": _limits,
     "publish": _publish,

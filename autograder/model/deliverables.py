@@ -11,19 +11,22 @@ from pathlib import Path
 
 from autograder.errors import GradingError
 from autograder.model.course import Course
+from autograder.model.free import widened
 
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 #: What nbgrader puts in the place of a solution.
 _PYTHON = ("# YOUR CODE HERE", "raise NotImplementedError()")
 
 
-def stub(name: str, data: bytes) -> bytes:
+def stub(name: str, data: bytes, *, free: bool = False) -> bytes:
     """What students get in place of the instructor's file. A file without markers stays as it is.
 
-    Raises GradingError where a marker is missing.
+    free: leave signatures and docstrings alone. Raises GradingError where a marker is missing.
     """
     if BEGIN not in (text := _text(name, data)) and END not in text:
         return data
+    if free:
+        text = widened(text, BEGIN, END)
     lines: list[str] = []
     inside = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -98,4 +101,4 @@ def write_stubs(course: Course, assignment: str, folder: Path, files: Mapping[st
     for name, data in solutions.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(stub(name, data))
+        path.write_bytes(stub(name, data, free=f"{assignment}/{name}" in course.file.free))

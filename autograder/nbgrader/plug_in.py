@@ -16,7 +16,14 @@ from autograder.nbgrader.feedback import FeedbackExporter, pages_only
 from autograder.nbgrader.formgrader import EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
-from autograder.nbgrader.preprocessors import JudgeAnswers, RebuildSubmission, RunConfined, SetRepository, sweep
+from autograder.nbgrader.preprocessors import (
+    FreeVersions,
+    JudgeAnswers,
+    RebuildSubmission,
+    RunConfined,
+    SetRepository,
+    sweep,
+)
 from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
@@ -39,7 +46,7 @@ def plug_in(c: Config, path: str) -> None:
     steps = c.GenerateAssignment.get("preprocessors")
     if not isinstance(steps, list):
         steps = GenerateAssignment.class_traits()["preprocessors"].default()
-    c.GenerateAssignment.preprocessors = [SetRepository, StubDeliverables, *steps]
+    c.GenerateAssignment.preprocessors = [SetRepository, FreeVersions, StubDeliverables, *steps]
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.exporter_class = FeedbackExporter
     c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 
 from autograder.classroom.pace import limits_of
 from autograder.kernel.imports import imports_of
@@ -21,6 +21,7 @@ from autograder.model import verdict
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
+from autograder.model.free import widened
 from autograder.model.submission import Submission, read_submission
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.execute import InfrastructureError, Kernels
@@ -44,6 +45,20 @@ class SetRepository(NbGraderPreprocessor):
         named = read_course_file(Path(settings.root) if "root" in settings else Path.cwd())
         for cell in nb.cells:
             cell.source = cell.source.replace(named.placeholder, named.repository)
+        return nb, resources
+
+
+class FreeVersions(NbGraderPreprocessor):
+    """Widens the gaps of the notebooks that ``course.toml`` calls free, before nbgrader clears them."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
+        names, settings = resources["nbgrader"], self.config.CourseDirectory
+        named = read_course_file(Path(settings.root) if "root" in settings else Path.cwd())
+        if f"{names['assignment']}/{names['notebook']}" in named.free:
+            clear = ClearSolutions(config=self.config)
+            for cell in nb.cells:
+                if cell.cell_type == "code":
+                    cell.source = widened(cell.source, clear.begin_solution_delimeter, clear.end_solution_delimeter)
         return nb, resources
 
 

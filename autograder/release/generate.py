@@ -28,6 +28,7 @@ from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
 from autograder.model.deliverables import write_stubs
 from autograder.model.source import instructors_notebook, read_notebook, stored_cells
+from autograder.release.free_versions import require_free
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
@@ -37,8 +38,9 @@ def generate(course: Course, assignment: str, step: str | None = None, db_url: s
     """``nbgrader generate_assignment``, as any instructor would type it; returns the folder that it wrote.
 
     step: another folder in the place of ``release``; db_url: another gradebook. Raises GradingError with nbgrader's
-    reason.
+    reason, or where ``free`` in ``course.toml`` names what there is not.
     """
+    require_free(course, assignment)
     command = [sys.executable, "-P", "-m", "nbgrader", "generate_assignment", assignment, "--force"]
     command += [f"--CourseDirectory.release_directory={step}"] if step else []
     command += [f"--CourseDirectory.db_url={db_url}"] if db_url else []

@@ -74,7 +74,7 @@ def test_steps_of_a_release_that_the_course_has_changed_stay(root):
     (root / "nbgrader_config.py").write_text(f"{BEFORE}\n{own}")
     cli.main(["adopt", "--yes"])
     steps = [step.__name__ for step in read_config(root).GenerateAssignment.preprocessors]
-    assert steps == ["SetRepository", "StubDeliverables", "ClearSolutions"]
+    assert steps == ["SetRepository", "FreeVersions", "StubDeliverables", "ClearSolutions"]
 
 
 def test_course_toml_names_the_course_and_what_its_notebooks_import(root):

@@ -19,7 +19,7 @@ from tests.pipeline.conftest import nbgrader
 
 LAB = "encoder_lab"
 SOURCE, RELEASE = ROOT / "source" / LAB / "models.py", ROOT / "release" / LAB / "models.py"
-OURS = "c.GenerateAssignment.preprocessors = [\n    SetRepository,\n    StubDeliverables,\n"
+OURS = "c.GenerateAssignment.preprocessors = [\n    SetRepository,\n    FreeVersions,\n    StubDeliverables,\n"
 
 
 @pytest.fixture

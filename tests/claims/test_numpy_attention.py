@@ -55,3 +55,20 @@ def test_fine_tuning_takes_as_many_steps_as_the_closing_says() -> None:
     headlines, steps, _ = printed_numbers(run(FINETUNING, "steps", given={}))
     assert numbers(FINETUNING, "walk-through", "80 % of them (#) to learn from") == [headlines]
     assert numbers(FINETUNING, "closing", "which is # steps here") == [steps]
+
+
+def test_the_scores_of_a_long_text_fill_the_memory_that_the_text_says() -> None:
+    tokens, gigabytes = numbers(ATTENTION, "blocks", "For # tokens they fill # GB")
+    printed = printed_numbers(run(ATTENTION, "blocks-size", given={}).splitlines()[-1])
+    assert printed[:2] == [tokens, 1000 * gigabytes]
+
+
+def test_the_table_of_running_sums_is_what_its_cell_prints() -> None:
+    rows = [printed_numbers(line) for line in run(ATTENTION, "blocks-by-hand", given={"np": np}).splitlines()]
+    assert rows == [[1, 2, 1, 6, 6], [2, 6, 1.333, 4, 3], [3, 6, 2, 10, 5]]
+    for sentence in ("| key 1 | ln 2 | 1 | 6 | 6 |",
+                     "| key 2 | ln 6 | 1 · 1/3 + 1 = 4/3 | 6 · 1/3 + 1 · 2 = 4 | 3 |",
+                     "| key 3 | ln 6 | 4/3 + 2/3 = 2 | 4 + 2/3 · 9 = 10 | 5 |",
+                     "gives the weights 2/12, 6/12 and 4/12, and the same result: 1 + 1 + 3 = 5"):  # fmt: skip
+        says(ATTENTION, "blocks-idea", sentence)
+    assert (2 * 6 + 6 * 2 + 4 * 9) / 12 == 5

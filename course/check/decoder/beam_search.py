@@ -10,8 +10,8 @@ from torch import Tensor
 
 from course.check.base import as_array, fail, passed, running, to_numpy
 from course.check.decoder._generation import StoredModel
-from course.check.decoder._stretch import begun
 from course.check.modules import undisturbed
+from course.check.stretch import begun
 
 VOCABULARY, WORDS = 4, 3
 

@@ -8,8 +8,8 @@ import torch
 
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.decoder._modern import turned
-from course.check.decoder._stretch import begun
 from course.check.modules import undisturbed
+from course.check.stretch import begun
 from course.modern_parts import ready_rotate
 
 

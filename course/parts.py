@@ -17,6 +17,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from course import colab
+
 
 def earlier(
     notebook: str,
@@ -41,7 +43,8 @@ def earlier(
         except Exception as error:
             part, why = None, f"yours does not pass its check yet ({_first_line(error)})"
     if part is None:
-        print(f"{name}: the ready-made part of transformers, because {why}.")
+        missing = "" if Path(notebook).exists() else colab.hint(notebook)
+        print(f"{name}: the ready-made part of transformers, because {why}.{missing}")
         return ready
     print(f"{name}: your own, from {notebook}.")
     return part

@@ -107,6 +107,35 @@ class Batches:
             yield torch.tensor(rows), torch.tensor([self.labels[i] for i in chosen])
 
 
+@dataclass(frozen=True)
+class EqualLengths(Batches):
+    """Batches in which all reviews have the same number of tokens, so that there is no padding.
+
+    Some are smaller than ``size``: what is left over of a length. The order of the batches is drawn, too.
+    """
+
+    def __len__(self) -> int:
+        return sum(-(-len(places) // self.size) for places in self._by_length(range(len(self.ids))))
+
+    def epoch(self, number: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
+        order, generator = list(range(len(self.ids))), random.Random((self.seed or 0) + number)
+        if self.seed is not None:
+            generator.shuffle(order)
+        alike = self._by_length(order)
+        chosen = [places[i : i + self.size] for places in alike for i in range(0, len(places), self.size)]
+        if self.seed is not None:
+            generator.shuffle(chosen)
+        for places in chosen:
+            yield torch.tensor([self.ids[i] for i in places]), torch.tensor([self.labels[i] for i in places])
+
+    def _by_length(self, order: Sequence[int]) -> list[list[int]]:
+        """The places of the reviews, those of one length together."""
+        found: dict[int, list[int]] = {}
+        for place in order:
+            found.setdefault(len(self.ids[place]), []).append(place)
+        return list(found.values())
+
+
 # --- the hub ----------------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from autograder.model.assignment import Assignment
 from autograder.release.leaks.search import leaks
 from tests.colab.conftest import Colab
+from tests.grading import without_markers
 from tests.pipeline.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -112,24 +114,66 @@ def test_the_views_are_drawn_after_the_setup_cell(colab: Colab, tmp_path: Path) 
 def test_the_file_to_be_written_is_fetched_or_the_student_is_told(
     colab: Colab, repository: Path, tmp_path: Path, reachable: bool
 ) -> None:
-    """On Colab ``models.py`` does not come along with its notebook."""
-    notebook = nbformat.read(repository / "release" / "encoder_lab" / "1_models.ipynb", as_version=4)
-    cells = {cell.id: cell.source for cell in notebook.cells}
-    stand_in = (
-        "import io, sys, types, urllib.request; sys.modules['google.colab'] = types.ModuleType('colab')\n"
-        "def urlopen(address, timeout):\n"
-        "    name = address.removeprefix(f'https://raw.githubusercontent.com/{REPOSITORY}/main/')\n"
-        f"    return open({str(repository)!r} + '/' + name, 'rb')\n"
-    )
-    open_address = "urllib.request.urlopen = urlopen\n" if reachable else ""
-    done = colab.run("-c", f"{cells['setup']}\n{stand_in}{open_address}{cells['models-file']}", folder=tmp_path)
-    fetched = tmp_path / "models.py"
+    """On Colab neither ``models.py`` nor its tests come along with the notebook; here Drive may not be used."""
+    opening = OPEN_ADDRESS.format(repository=str(repository)) if reachable else ""
+    done = run_cells(colab, tmp_path, f"{STAND_IN}{opening}", "1_models", "models-file")
+    fetched = [tmp_path / "models.py", tmp_path / "tests" / "test_models.py"]
     if reachable:
         assert done.returncode == 0, done.stderr
-        assert fetched.read_bytes() == (ROOT / "release" / "encoder_lab" / "models.py").read_bytes()
+        for path in fetched:
+            assert path.read_bytes() == (ROOT / "release" / "encoder_lab" / path.relative_to(tmp_path)).read_bytes()
+        words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests"]  # Colab has pytest
+        collected = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert "test_feed_forward_is_not_linear" in collected.stdout, collected.stdout + collected.stderr
     else:
-        assert done.returncode == 1 and not fetched.exists()
+        assert done.returncode == 1 and not any(path.exists() for path in fetched)
         assert "models.py could not be fetched" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_in_the_next_session_the_second_notebook_trains_the_students_own_model(
+    colab: Colab, repository: Path, tmp_path: Path
+) -> None:
+    """A Drive that outlives the machine: notebook 1 is opened in one session, notebook 2 in another one."""
+    drive = DRIVE.format(drive=str(tmp_path / "drive"))
+    opening = OPEN_ADDRESS.format(repository=str(repository))
+    for machine in ("first", "second"):
+        (tmp_path / machine).mkdir()
+    done = run_cells(colab, tmp_path / "first", f"{STAND_IN}{drive}{opening}", "1_models", "models-file")
+    assert done.returncode == 0, done.stderr
+    kept = tmp_path / "drive" / "MyDrive" / "transformer-course" / "encoder_lab" / "models.py"
+    assert kept.is_file() and not (tmp_path / "first" / "models.py").exists()
+    solved = without_markers((ROOT / "source" / "encoder_lab" / "models.py").read_text(encoding="utf-8"))
+    kept.write_text(solved, encoding="utf-8")  # what the student wrote
+    done = run_cells(
+        colab, tmp_path / "second", f"{STAND_IN}{drive}", "2_attention_visualization", "imports", "own-model"
+    )
+    assert "Your own model, from models.py." in done.stdout, done.stderr
+
+
+#: ``google.colab``, where the student has no Drive.
+STAND_IN = "import io, sys, types, urllib.request; sys.modules['google.colab'] = types.ModuleType('colab')\n"
+#: The published repository lies in a folder.
+OPEN_ADDRESS = """
+def urlopen(address, timeout):
+    name = address.removeprefix(f'https://raw.githubusercontent.com/{{REPOSITORY}}/main/')
+    return open({repository!r} + '/' + name, 'rb')
+urllib.request.urlopen = urlopen
+"""
+#: A Drive that is a folder.
+DRIVE = """
+import pathlib; from course import colab
+colab.MOUNT = pathlib.Path({drive!r})
+sys.modules['google.colab.drive'] = types.SimpleNamespace(
+    mount=lambda place: (pathlib.Path(place) / 'MyDrive').mkdir(parents=True, exist_ok=True))
+"""
+
+
+def run_cells(colab: Colab, folder: Path, before: str, name: str, *cells: str) -> subprocess.CompletedProcess[str]:
+    """The setup cell and others of a published notebook of the encoder lab, as a program; ``before``: a stand-in"""
+    notebook = nbformat.read(ROOT / "release" / "encoder_lab" / f"{name}.ipynb", as_version=4)
+    texts = {cell.id: cell.source for cell in notebook.cells}
+    words = [texts["setup"], before, "from course import colab", *(texts[cell] for cell in cells)]
+    return colab.run("-c", "\n".join(words), folder=folder)
 
 
 def with_github_at(colab: Colab, folder: Path) -> Colab:

@@ -18,7 +18,7 @@ from huggingface_hub import constants
 
 from course import reviews
 from course.errors import DownloadError
-from course.reviews import Batches, Reviews, fetch_reviews, load_reviews
+from course.reviews import Batches, EqualLengths, Reviews, fetch_reviews, load_reviews
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COURSE_DATA", ROOT.parent / "shared" / "data"))
@@ -180,3 +180,19 @@ def test_nothing_is_fetched_where_the_hub_is_switched_off(viewer: Viewer, monkey
 def test_an_unknown_set_is_named(viewer: Viewer) -> None:
     with pytest.raises(DownloadError, match="yelp"):
         fetch_reviews("imdb")
+
+
+def test_batches_of_equal_lengths_hold_every_review_once_and_no_padding() -> None:
+    lengths = [3, 5, 3, 3, 5, 4, 3, 3]
+    batches = EqualLengths([[place + 1] * length for place, length in enumerate(lengths)], range(8), size=2, seed=7)
+    found = list(batches.epoch())
+    assert len(found) == len(batches) == 5  # three of length 3, one of 5, one of 4
+    assert sorted(label for _, labels in found for label in labels.tolist()) == list(range(8))
+    for ids, labels in found:
+        assert (ids == labels[:, None] + 1).all() and ids.shape[1] == lengths[labels[0]]
+
+
+def test_equal_lengths_come_in_another_order_in_each_epoch_and_the_same_in_the_next_run() -> None:
+    batches = EqualLengths.of(load_reviews().test, seed=3)
+    first, again, other = ([labels.tolist() for _, labels in batches.epoch(number)] for number in (0, 0, 1))
+    assert first == again != other

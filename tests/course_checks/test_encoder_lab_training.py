@@ -68,14 +68,14 @@ def test_without_the_file_the_ready_made_model_takes_its_place(beside: Any, caps
 
 
 @pytest.mark.parametrize("models", [MODELS, ""])
-def test_where_it_is_graded_two_steps_are_taken_and_all_cells_run(
+def test_where_it_is_graded_a_few_steps_are_taken_and_all_cells_run(
     beside: Any, monkeypatch: pytest.MonkeyPatch, models: str
 ) -> None:
     monkeypatch.setenv("AUTOGRADER_INPUTS", "/nowhere")
     beside(models)
     space: dict[str, Any] = {"__name__": "__main__"}
     run(*BEFORE, *TRAINING, *LOOKING, space=space)
-    assert (len(space["film_reviews"].train), space["EPOCHS"]) == (64, 1)
+    assert (len(space["film_reviews"].train), space["EPOCHS"]) == (8, 1)
     weights = space["weights_of"](space["own"], space["own_ids"])
     assert weights.shape == (2, 4, 11, 11)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 4, 11))

@@ -14,6 +14,7 @@ from autograder.errors import GradingError
 from autograder.isolation import begin_self_test
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_for
+from autograder.kernel.warm import KeptForkServer, kept
 from autograder.model.course_file import NAME, CourseFile, read_course_file
 
 _CONFIG = "nbgrader_config.py"
@@ -24,19 +25,19 @@ class HeadStart:
 
     def __init__(self, folder: Path) -> None:
         self._imports: KernelImports | None = None
-        self._fork_server: KernelForkServer | None = None
+        self._fork_server: KernelForkServer | KeptForkServer | None = None
         if (file := _course_file(folder)) is not None:
             begin_self_test()
             start_importing(file.drawings)  # before the fork server, which is kept by a thread of this process
             self._begin(imports_for(folder.absolute(), file))
             import_nbgrader()
 
-    def _begin(self, imports: KernelImports) -> KernelForkServer:
+    def _begin(self, imports: KernelImports) -> KernelForkServer | KeptForkServer:
         self.close()
-        self._imports, self._fork_server = imports, KernelForkServer(imports)
+        self._imports, self._fork_server = imports, kept(imports) or KernelForkServer(imports)
         return self._fork_server
 
-    def fork_server(self, imports: KernelImports) -> KernelForkServer:
+    def fork_server(self, imports: KernelImports) -> KernelForkServer | KeptForkServer:
         """One that imports just this."""
         return self._fork_server if self._fork_server and self._imports == imports else self._begin(imports)
 

@@ -39,6 +39,7 @@ from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
+from autograder.kernel.warm import KeptForkServer, kept
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
@@ -77,7 +78,10 @@ Report = Callable[[Progress], None]
 
 
 def grade_class(
-    course: Course, order: GradingOptions, report: Report = lambda progress: None, warm: KernelForkServer | None = None
+    course: Course,
+    order: GradingOptions,
+    report: Report = lambda progress: None,
+    warm: KernelForkServer | KeptForkServer | None = None,
 ) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
 
@@ -125,7 +129,7 @@ class _Run:
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
 
-    def grade(self, students: list[str], report: Report, warm: KernelForkServer | None) -> list[Row]:
+    def grade(self, students: list[str], report: Report, warm: KernelForkServer | KeptForkServer | None) -> list[Row]:
         sweep_autograded(self._course, self._order.assignment, students)
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
@@ -273,7 +277,7 @@ class _Run:
 
 
 def _results(
-    course: Course, todo: list[Job], order: GradingOptions, warm: KernelForkServer | None
+    course: Course, todo: list[Job], order: GradingOptions, warm: KernelForkServer | KeptForkServer | None
 ) -> Iterator[JobResult]:
     if not todo:
         return
@@ -283,7 +287,8 @@ def _results(
         yield from local_results(todo, order.workers)
     else:
         available()
-        with closing(warm or KernelForkServer(imports_of(course))) as fork_server:
+        imports = imports_of(course)
+        with closing(warm or kept(imports) or KernelForkServer(imports)) as fork_server:
             start_importing(course.file.drawings)  # both while the self-test is running
             verify()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()

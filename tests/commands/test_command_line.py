@@ -32,7 +32,7 @@ LEAST = {
     "student": ["erase", "a"],
     "term": ["archive"],
 }
-WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status"}
+WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status", "warm"}
 
 
 def least(name: str) -> list[str]:

@@ -1,0 +1,164 @@
+"""Fork servers that outlive the command that started them: ``autograder warm`` keeps one ready for a while.
+
+Each has a file in a folder that is this user's alone. It is named by a digest of everything that the server has
+imported: where the course's library, the grader or an installed package changes, nobody finds the server any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import site
+import socket
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from autograder.errors import GradingError
+from autograder.kernel.fork_server import KernelForkServer, _variables
+from autograder.kernel.imports import KernelImports
+
+#: Set to "0", no command uses a fork server that is kept.
+SWITCH = "AUTOGRADER_WARM"
+_GRADER = Path(__file__).resolve().parents[1]
+_LOOK = 1.0  # seconds between two looks at who needs the server
+
+
+@dataclass(frozen=True)
+class KeptForkServer:
+    """A fork server that another process keeps; it stays as long as this is not closed. As :class:`KernelForkServer`.
+
+    address: of its socket.
+    """
+
+    address: str
+    _user: IO[bytes]
+
+    def ready(self) -> None:
+        """It has come up long ago."""
+
+    def close(self) -> None:
+        """Let go of it. Once is enough, twice does no harm."""
+        self._user.close()
+
+
+def folder() -> Path:
+    """Where the servers' files lie. Raises GradingError where the folder is not this user's alone."""
+    path = Path(tempfile.gettempdir()) / f"autograder-warm-{os.getuid()}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise GradingError(f"{path} is not a folder of yours alone: remove it, or set TMPDIR to a folder of yours")
+    return path
+
+
+def kept(imports: KernelImports) -> KeptForkServer | None:
+    """The fork server that is kept with just these imports, if there is one. To be closed."""
+    if os.name != "posix" or os.environ.get(SWITCH) == "0":
+        return None
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, GradingError):
+        path = folder() / f"{state(imports)}.json"
+        user = path.open("rb")
+        try:
+            address = json.loads(user.read())["address"]
+            if _hold(user, shared=True) and _answers(address):
+                return KeptForkServer(address, user)
+        except BaseException:
+            user.close()
+            raise
+        user.close()
+    return None
+
+
+def keep(imports: KernelImports, idle_seconds: float, say: IO[str]) -> None:
+    """Keep a fork server until nobody has used it for so long, or its file is gone. Says "ready" when it is.
+
+    Raises InfrastructureError where it does not start.
+    """
+    path = folder() / f"{state(imports)}.json"  # as it is before anything is imported
+    server = KernelForkServer(imports)
+    with contextlib.closing(server):
+        server.ready()
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps({"address": server.address}), encoding="utf-8")
+        draft.replace(path)
+        with path.open("rb") as own:
+            say.write("ready\n")
+            say.close()
+            _until_unused(path, own, idle_seconds)
+
+
+def _until_unused(path: Path, own: IO[bytes], idle_seconds: float) -> None:
+    last_used = time.monotonic()
+    while True:
+        time.sleep(_LOOK)
+        wanted = _is(path, own)
+        if not _hold(own, shared=False):
+            last_used = time.monotonic()
+            continue
+        if not wanted or time.monotonic() - last_used >= idle_seconds:
+            if wanted:
+                path.unlink()  # while nobody can hold it
+            return
+        _let_go(own)
+
+
+def stop() -> int:
+    """Let every kept server end as soon as nobody uses it; how many there were."""
+    found = list(folder().glob("*.json"))
+    for path in found:
+        path.unlink(missing_ok=True)
+    return len(found)
+
+
+def state(imports: KernelImports) -> str:
+    """A digest of what a server with these imports holds: names, code, packages, environment."""
+    parts = [asdict(imports), _variables(), sys.executable, sys.version, os.getuid()]
+    parts += sorted([str(path), found.st_mtime_ns, found.st_size] for path, found in _code(imports))
+    for place in (*site.getsitepackages(), *(path for path in sys.path if path.endswith("site-packages"))):
+        with contextlib.suppress(OSError):
+            parts.append([place, os.stat(place).st_mtime_ns])  # every installation changes it
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _code(imports: KernelImports) -> Iterator[tuple[Path, os.stat_result]]:
+    for place in (_GRADER, *map(Path, imports.readable)):
+        for path in place.rglob("*") if place.is_dir() else [place]:
+            if path.suffix in (".py", ".so", ".json", ".toml"):
+                yield path, path.stat()
+
+
+def _answers(address: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        return connection.connect_ex(address) == 0
+
+
+def _is(path: Path, file: IO[bytes]) -> bool:
+    """Whether the path still leads to this file."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except OSError:
+        return False
+
+
+def _hold(file: IO[bytes], *, shared: bool) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _let_go(file: IO[bytes]) -> None:
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_UN)

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 import course
+from course import finetuning
+from course.pretrained import MINI
 from tests.claims.texts import numbers, printed_numbers, run, says
 
 DATA = Path(course.__file__).parent / "data" / "numpy_attention"
@@ -72,3 +74,34 @@ def test_the_table_of_running_sums_is_what_its_cell_prints() -> None:
                      "gives the weights 2/12, 6/12 and 4/12, and the same result: 1 + 1 + 3 = 5"):  # fmt: skip
         says(ATTENTION, "blocks-idea", sentence)
     assert (2 * 6 + 6 * 2 + 4 * 9) / 12 == 5
+
+
+def test_the_fine_tuning_is_as_large_as_the_text_says() -> None:
+    (labels,) = numbers(FINETUNING, "fine-tune", "with only **# labels**")
+    assert labels == finetuning.N_LABELS
+    says(FINETUNING, "fine-tune", "a small Transformer of three blocks")
+    assert len(finetuning.make_body(pretrained=True).transformer.layer) == 3
+    (phrases,) = numbers(FINETUNING, "fine-tune", "after* it was fine-tuned on # labelled phrases of film reviews")
+    assert f"{phrases:,.0f} phrases" in " ".join((MINI / "README.md").read_text(encoding="utf-8").split())
+    says(FINETUNING, "fine-tune-predict", "trains twelve classifiers, three of each kind")
+    given = {"finetuning": finetuning, "os": __import__("types").SimpleNamespace(environ={})}
+    run(FINETUNING, "fine-tune-guard", given=given)
+    assert len(given["DRAWS"]) == 3 and 3 * len(given["VARIANTS"]) == 12 and given["LABELS"] == labels
+    (tested,) = numbers(FINETUNING, "fine-tune-predict", "tests each on the same # sentences")
+    assert tested == finetuning.N_TEST
+
+
+def test_what_the_fine_tuning_showed_is_what_the_card_records() -> None:
+    """The table in the card is what the notebook's cell printed; training all of it anew takes minutes."""
+    card = (finetuning.FOLDER / "README.md").read_text(encoding="utf-8")
+    rows = {variant.name: printed_numbers(card.split(f"| {variant.name} |")[1].split("\n")[0]) for variant in
+            finetuning.VARIANTS}  # fmt: skip
+    random_frozen, random, frozen, pretrained = (rows[variant.name][0] for variant in finetuning.VARIANTS)
+    said = numbers(FINETUNING, "fine-tune-notice", "On our machine the four were # %, # %, # % and # %")
+    assert said == [random_frozen, random, frozen, pretrained]
+    says(FINETUNING, "fine-tune-notice", "training the body along gains about four more points")
+    assert 3.5 < pretrained - frozen < 4.5 and frozen - random > 2 * (pretrained - frozen)
+    errors = numbers(FINETUNING, "fine-tune-notice", "the standard errors of the two are # and #")
+    assert errors == [rows[variant.name][1] for variant in finetuning.VARIANTS[2:]]
+    says(FINETUNING, "fine-tune-notice", "that is about 2 points more for each line")
+    assert 1.5 < 100 * (0.7 * 0.3 / finetuning.N_TEST) ** 0.5 < 2.5

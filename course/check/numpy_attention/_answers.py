@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.check.base import fail, passed
+from course.check.base import fail
+from course.recorded import recorded
 
 
 def choice(name: str, value: Any, allowed: str) -> None:
     """``value`` must be one of the letters of ``allowed``."""
     if not isinstance(value, str) or value.strip().lower() not in set(allowed):
         fail(name, f"one letter from {allowed[0]} to {allowed[-1]}, in quotes.", f"Yours is {value!r}.")
-    passed(name, f"your choice is {value.strip().lower()}")
+    recorded(name, f"your choice is {value.strip().lower()}")
 
 
 def letters(name: str, value: Any, allowed: str) -> None:
@@ -22,11 +23,11 @@ def letters(name: str, value: Any, allowed: str) -> None:
     strange = [entry for entry in value if not isinstance(entry, str) or entry.strip().lower() not in set(allowed)]
     if strange or len(set(value)) != len(value):
         fail(name, f"letters from {allowed[0]} to {allowed[-1]}, each at most once.", f"Yours is {value!r}.", look)
-    passed(name, f"your choice is {', '.join(value)}")
+    recorded(name, f"your choice is {', '.join(value)}")
 
 
 def name(name: str, value: Any) -> None:
     """``value`` must be a name, in quotes."""
     if not isinstance(value, str) or not value.strip() or len(value) > 200:
         fail(name, "a name, in quotes.", f"Yours is {value!r:.60}.")
-    passed(name, f"your answer is {value.strip()}")
+    recorded(name, f"your answer is {value.strip()}")

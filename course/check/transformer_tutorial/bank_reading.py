@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.check.base import fail, passed
+from course.check.base import fail
+from course.recorded import recorded
 
 SPREADS = ("nearly equal", "one takes nearly all")
 
@@ -22,4 +23,4 @@ def bank_reading(heaviest: Any, nearest: Any, spread: Any) -> None:
             fail(name, f"{what} is a single word.", f"Yours is {answer!r}.")
     if " ".join(spread.lower().split()).strip(".\"'") not in SPREADS:
         fail(name, f"spread is one of {' and '.join(map(repr, SPREADS))}.", f"Yours is {spread!r}.")
-    passed(name, "three answers in the right form")
+    recorded(name, "three answers in the right form")

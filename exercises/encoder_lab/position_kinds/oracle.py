@@ -33,7 +33,7 @@ POSITIONS = [
         "no vector at all for a place beyond the longest sentence",
         "learned",
         {
-            "sinusoidal": "a formula can be evaluated at any place.",
+            "sinusoidal": "sines and cosines are a formula, which can be evaluated for token 513 as well.",
             "relative": "two neighbours are one apart, however far behind they stand.",
         },
     ),

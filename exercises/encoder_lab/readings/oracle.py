@@ -15,6 +15,14 @@ Array = np.ndarray
 #: (layer, head) of the statements about heads, in order.
 HEADS = [(0, 5), (1, 8), (1, 1), (0, 2)]
 SURVIVORS = [(1, 1), (0, 2)]
+#: What a head with this pattern would show; ``{0:.2f}`` is what it does show.
+WOULD_SHOW = {
+    "previous": "then the cells just below the diagonal would be bright. They hold only {0:.2f} of a token's weight.",
+    "next": "then the cells just above the diagonal would be bright. They hold only {0:.2f} of a token's weight.",
+    "same word": "then *flies* would look at *flies* and *like* at *like*. They give each other only {0:.2f}.",
+    "separator": "then the two columns of [SEP] would be bright. They hold only {0:.2f} of a token's weight.",
+}
+CHANGED = "look at both pictures: with positions the pattern has {0:.2f} of the weight, without them {1:.2f}."
 
 
 def patterns(attentions: Array, tokens: Sequence[str]) -> dict[str, Array]:
@@ -40,7 +48,7 @@ def _readings() -> list[Question]:
                 f"layer {head[0]}, head {head[1]}",
                 right,
                 {
-                    name: f"only {weights[head]:.2f} of its weight goes there on average."
+                    name: WOULD_SHOW[name].format(weights[head])
                     for name, weights in with_positions.items()
                     if name != right
                 },
@@ -49,9 +57,7 @@ def _readings() -> list[Question]:
     for head in SURVIVORS:
         name = max(with_positions, key=lambda name: with_positions[name][head])
         kept = without[name][head] >= with_positions[name][head] / 2
-        reason = (
-            f"with positions the average is {with_positions[name][head]:.2f}, without them {without[name][head]:.2f}."
-        )
+        reason = CHANGED.format(with_positions[name][head], without[name][head])
         questions.append(
             Question(
                 f"layer {head[0]}, head {head[1]}, without positions",

@@ -6,21 +6,29 @@ from autograder.exercise import Answers, Case, Check, Exercise, Judgement, share
 
 from .._questions import always, letter, says
 
-ROLES = {
-    "a": "opening the sequence and gathering, layer by layer, a summary that a classifier can read",
-    "b": "ending a segment, and so keeping two segments apart",
-    "c": "filling short sentences up, so that a batch is rectangular: that is [PAD]",
-    "d": "standing where a word was hidden, for the model to guess: that is [MASK]",
-    "e": "standing for what the vocabulary does not know: that is [UNK]",
-    "f": "marking every full stop: BERT keeps the full stop itself as a token",
-}
 RIGHT = {"cls": "a", "sep": "b"}
+#: token -> letter -> why this token is not for that
+REASONS = {
+    "cls": {
+        "b": "[CLS] stands once, in front of everything. What ends segments would have to stand behind each of them.",
+        "c": "[CLS] is there when nothing has to be filled up, too. For filling up there is [PAD], behind the words.",
+        "d": "[CLS] hides no word: all words of the text follow it. For a hidden word there is [MASK], at its place.",
+        "e": "[CLS] is there when the vocabulary knows every word, too. For a word it does not know there is [UNK].",
+        "f": "[CLS] is in the printed lists, whose texts have no full stop. A full stop is a token of its own.",
+    },
+    "sep": {
+        "a": "[SEP] stands behind words, and twice where there are two sentences. What opens a sequence stands first.",
+        "c": "[SEP] is there when nothing has to be filled up, too. For filling up there is [PAD], behind everything.",
+        "d": "[SEP] hides no word: all words of the text are in the list beside it. For a hidden word there is [MASK].",
+        "e": "[SEP] is there when the vocabulary knows every word, too. For a word it does not know there is [UNK].",
+        "f": "[SEP] is in the printed lists, whose texts have no full stop. A full stop is a token of its own.",
+    },
+}
 HINT = "Look at where the token stands in the printed lists."
 MISTAKES = [
-    says(f"{name.upper()}-{one}", f"[{name.upper()}] is not for {role}.", HINT, (name, one), **{**RIGHT, name: one})
-    for name, right in RIGHT.items()
-    for one, role in ROLES.items()
-    if one != right
+    says(f"{name.upper()}-{one}", reason, HINT, (name, one), **{**RIGHT, name: one})
+    for name, reasons in REASONS.items()
+    for one, reason in reasons.items()
 ]
 
 

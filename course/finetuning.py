@@ -136,7 +136,10 @@ def train_head(model: Classifier, train: Batches, variant: Variant) -> None:
 
 def train_all(model: Classifier, train: Batches, variant: Variant) -> None:
     """Body and head are trained together, batch by batch; the steps become smaller towards the end."""
-    groups = [{"params": model.body.parameters(), "lr": variant.body_rate}, {"params": model.head.parameters()}]
+    groups: list[dict[str, Any]] = [
+        {"params": model.body.parameters(), "lr": variant.body_rate},
+        {"params": model.head.parameters()},
+    ]
     optimizer = torch.optim.AdamW(groups, lr=HEAD_RATE)
     total = variant.epochs * len(train)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (total + 1))

@@ -6,8 +6,10 @@ import math
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from course import masked_words
 from course.parts import ReadyClassifier
@@ -15,8 +17,11 @@ from course.pretrained import config_of, load_into
 from course.reviews import load_reviews
 from course.tokenizer import load_tokenizer
 from tests.claims.texts import numbers, printed_numbers, run, says
+from tests.grading import solution
 
-BLOCK, TRAINING, BIAS = (f"transformer_tutorial/{name}" for name in ("2_transformer_block", "3_training", "4_bias"))
+QUERIES, BLOCK, TRAINING, BIAS = (
+    f"transformer_tutorial/{name}" for name in ("1_queries_keys_values", "2_transformer_block", "3_training", "4_bias")
+)
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +119,39 @@ def test_a_block_needs_more_multiplications_than_a_recurrent_step_for_any_length
 
 def test_berts_size() -> None:
     assert numbers(BIAS, "demo-masked", "It is # MB large") == [round(masked_words.BERT.size / 1e6)]
+
+
+def test_the_gradient_by_hand_is_what_finite_differences_measure() -> None:
+    printed = printed_numbers(run(QUERIES, "gradient-by-hand", given={"torch": torch, "math": math}))
+    one, other = numbers(QUERIES, "gradient", "is 3/16 · 12 - 3/16 · 4 = #; that of the second is #.")
+    assert printed == [one, other] == [3 / 16 * 12 - 3 / 16 * 4, 3 / 16 * 4 - 3 / 16 * 12]
+    large, small, again, once_more = numbers(QUERIES, "gradient-notice", "the weights # and # they are # · #, about a")
+    assert (large, small) == (again, once_more)
+    assert large + small == 1 and 0.0009 < large * small < 0.0011
+
+
+def test_two_steps_by_the_formulas_are_two_steps_in_the_table() -> None:
+    rows = [printed_numbers(line)[2:] for line in run(BLOCK, "rotation-by-hand", given={"math": math}).splitlines()]
+    assert rows[0][:2] == numbers(BLOCK, "rotation", "(sin 2, cos 2), which is (#, #)")
+    assert all(row[:2] == row[2:] for row in rows) and len(rows) == 2
+
+
+@pytest.mark.parametrize("steps", [2, -3])
+def test_the_rotated_row_points_most_nearly_at_the_row_so_many_steps_further(steps: int) -> None:
+    says(BLOCK, "rotation-notice", "with row j is largest at `j = pos + steps`")
+    space: dict[str, Any] = {"torch": torch, "nn": nn, "math": math}
+    for name in ("positional_encoding", "shift_rotation"):
+        exec(solution("transformer_tutorial", "2_transformer_block", f"{name}_answer"), space)
+    pe = space["PositionalEncoding"](32, max_len=60).pe
+    products = pe @ space["shift_rotation"](steps, 32).T @ pe.T
+    assert (products.argmax(1)[5:55] == torch.arange(5, 55) + steps).all()
+
+
+def test_the_numbers_of_the_bootstrap_are_those_of_its_cell() -> None:
+    printed = printed_numbers(run(TRAINING, "bootstrap-numbers", given={"math": math, "np": np}))
+    (missing,) = numbers(TRAINING, "bootstrap", "about # % not at all")
+    (apart,) = numbers(TRAINING, "bootstrap", "adds their two variances finds # points")
+    (together,) = numbers(TRAINING, "bootstrap", "have a standard error of # points")
+    assert printed == [missing, apart, together]
+    says(TRAINING, "bootstrap", "40 times 1, 20 times -1 and 940 times 0")
+    says(TRAINING, "bootstrap", "takes the accuracies to be 80 % and 78 %")

@@ -7,7 +7,9 @@ hall's wireless network.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +73,29 @@ def cached(file: HubFile) -> Path | None:
         return own
     shared = try_to_load_from_cache(file.repository, file.name, revision=file.revision)
     return Path(shared) if isinstance(shared, str) else None
+
+
+def answers(file: HubFile, seconds: float = 3.0) -> bool:
+    """Does the hub say within these seconds that it has the file? False where HF_HUB_OFFLINE forbids to ask.
+
+    Asked in a thread, because looking up the hub's name has no time limit of its own.
+    """
+    from huggingface_hub import constants, hf_hub_url
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    url, found = hf_hub_url(file.repository, file.name, revision=file.revision), threading.Event()
+
+    def ask() -> None:
+        with contextlib.suppress(requests.RequestException):
+            # the hub answers with the address of the file, which need not be followed
+            if requests.head(url, timeout=seconds, allow_redirects=False).status_code < 400:
+                found.set()
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(seconds)
+    return found.is_set()
 
 
 def _cache_path(file: HubFile) -> Path:

@@ -1,6 +1,6 @@
 """What the sample students wrote, cell by cell: notebook -> grade id -> source text.
 
-``ALAN`` solves everything in another style than the course's own; ``GRACE`` makes four mistakes that are made
+``ALAN`` solves everything in another style than the course's own; ``GRACE`` makes six mistakes that are made
 every year; ``MALLORY`` computes nothing right and tries to be paid for it.
 """
 
@@ -78,6 +78,16 @@ PLAIN_LIST = "[AttentionBlock(config) for _ in range(config.n_layers)]"
 LOGITS = "self.classifier(torch.relu(self.pre_classifier(pooled_output)))"
 PROBABILITIES = "torch.softmax(self.classifier(torch.relu(self.pre_classifier(pooled_output))), dim=-1)"
 
+MASKED = """
+def masked_weights(scores, attention_mask):
+    real = attention_mask.bool().unsqueeze(1).unsqueeze(1)
+    return torch.where(real, scores, float("-inf")).softmax(dim=-1)
+"""
+MASKED_LATE = """
+def masked_weights(scores, attention_mask):
+    return scores.softmax(dim=-1) * attention_mask[:, None, None]
+"""
+
 TOKENS = """
 def ids_to_tokens(tokenizer, input_ids):
     return [tokenizer.convert_ids_to_tokens(int(i)) for i in input_ids[0]]
@@ -135,13 +145,19 @@ class {name}(nn.Module):
 ALAN = {
     "1_embedding": {"embeddings_answer": EMBEDDINGS.format(merge=SUM)},
     "2_attention_block": {"attention_block_answer": BLOCK.format(softmax=OVER_KEYS)},
-    "3_model_assembly": {"classifier_model_answer": MODEL.format(layers=SEQUENTIAL, logits=LOGITS)},
+    "3_model_assembly": {
+        "classifier_model_answer": MODEL.format(layers=SEQUENTIAL, logits=LOGITS),
+        "padding_mask_answer": MASKED,
+    },
     "4_attention_visualization": {"tokens_answer": TOKENS, "head_average_answer": AVERAGE, "figure_answer": PLOT},
 }
 GRACE = {
     "1_embedding": {"embeddings_answer": EMBEDDINGS.format(merge=PRODUCT)},
     "2_attention_block": {"attention_block_answer": BLOCK.format(softmax=OVER_QUERIES)},
-    "3_model_assembly": {"classifier_model_answer": MODEL.format(layers=PLAIN_LIST, logits=PROBABILITIES)},
+    "3_model_assembly": {
+        "classifier_model_answer": MODEL.format(layers=PLAIN_LIST, logits=PROBABILITIES),
+        "padding_mask_answer": MASKED_LATE,
+    },
     "4_attention_visualization": {"tokens_answer": TOKENS, "head_average_answer": SUMMED, "figure_answer": PLOT},
 }
 MALLORY = {

@@ -1,6 +1,6 @@
 """What submissions may try: one small notebook each, with what it tries.
 
-Every attack stands before a wrong answer in ``1_embedding`` that deserves 0 of 5 points. ``T…`` are the rows of the
+Every attack stands before a wrong answer in ``1_embedding`` that deserves 0 of 3 points. ``T…`` are the rows of the
 threat list; ``A…`` were thought up by reading this project's source as a student would. In the texts ``{course}`` is
 the instructor's course folder and ``{references}`` the stored references: an attacker is taken to know every path.
 """
@@ -274,9 +274,9 @@ try:
     open('{course}/.autograder/distilbert.jsonl', 'a').write('{"student": "student", "digest": ""}')
 except OSError: pass"""),
     Attack("A61", "prints what a passed verdict looks like", """
-print('embeddings: 5 of 5 points (passed)')
+print('embeddings: 3 of 3 points (passed)')
 5.0"""),
-    Attack("A62", "raises an error that looks like the judge's", "raise type('passed', (Exception,), {})('5 of 5 points')"),
+    Attack("A62", "raises an error that looks like the judge's", "raise type('passed', (Exception,), {})('3 of 3 points')"),
     Attack("A63", "hides text by direction marks and lone surrogates", "note = '\\u202e stniop 5 \\ud800'"),
     Attack("A64", "floods with display updates", """
 from IPython.display import display, clear_output

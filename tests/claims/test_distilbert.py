@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from course import Config, parts, pretrained
+from course import Config, hub, mask_parts, parts, pretrained
 from course.tokenizer import encode, load_tokenizer
 from tests.claims.texts import numbers, printed_numbers, run, says
 
@@ -50,13 +52,47 @@ def test_the_feed_forward_network_has_the_share_of_weights_that_a_cell_computes(
 
 def test_the_real_model_has_as_many_weights_as_the_text_says() -> None:
     millions, megabytes = numbers(
-        MODEL, "predict-notice", "twice the length and # million weights in all; its file has # MB"
+        MODEL, "real-text", "twice the length and # million weights in all; its file has # MB"
     )
     with torch.device("meta"):
         model = parts.ReadyClassifier(Config.distilbert())
     weights = sum(p.numel() for p in model.parameters())
     assert round(weights / 1e6) == millions and round(4 * weights / 1e6) == megabytes
     assert Config.distilbert().dim == 2 * pretrained.config_of("mini").dim
+
+
+@pytest.fixture(scope="module")
+def with_mini() -> dict[str, Any]:
+    """What the cells after part 4 find, with the ready-made model in place of the student's."""
+    config = pretrained.config_of("mini")
+    model = pretrained.load_into(parts.ReadyClassifier(config), "mini").eval()
+    names = {"model": model, "chosen": model, "checkpoint": "mini", "config": config, "sentence": SENTENCE}
+    return names | {"torch": torch, "encode": encode, "mask_parts": mask_parts}
+
+
+def test_with_mini_only_the_signs_of_the_published_logits_agree(with_mini: dict[str, Any]) -> None:
+    says(MODEL, "real-notice", "With `mini` only the signs agree")
+    printed = [line for line in run(MODEL, "real-run", given=with_mini).splitlines() if "published" in line]
+    assert len(printed) == 2
+    for line in printed:
+        negative, positive, *published = printed_numbers(line)
+        assert negative < 0 < positive and published[0] < 0 < published[1]
+        assert abs(negative - published[0]) > 0.5 and abs(positive - published[1]) > 0.5
+
+
+def test_the_hub_has_as_many_seconds_as_the_text_says() -> None:
+    (seconds,) = numbers(MODEL, "real-text", "if the hub answers within # seconds")
+    assert seconds == inspect.signature(hub.answers).parameters["seconds"].default
+
+
+def test_a_neighbour_changes_the_logits_until_its_padding_is_masked(with_mini: dict[str, Any]) -> None:
+    says(MODEL, "padding-mask-task", "The same sentence gets other logits when it stands beside a longer one.")
+    alone, beside = np.split(np.array(printed_numbers(run(MODEL, "padding-problem", given=with_mini))), 2)
+    assert np.abs(alone - beside).max() > 0.3
+    says(MODEL, "padding-real", "The two agree, except for rounding")
+    with_mini["masked_weights"] = lambda scores, mask: scores.masked_fill(mask[:, None, None] == 0, -1e9).softmax(-1)
+    masked = np.array(printed_numbers(run(MODEL, "padding-solved", given=with_mini))).reshape(2, 2)
+    assert np.abs(masked - alone).max() < 2e-4
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ class StandIn:
     path: str  # below the server's root: repository/resolve/revision/file
     break_after: list[int] = field(default_factory=list)  # bytes after which each of the next answers breaks off
     ranges: list[str] = field(default_factory=list)  # the Range header of every request so far
+    asked: int = 0  # how often somebody asked whether the file is there
     knows_ranges: bool = True
     address: str = ""
 
@@ -48,6 +49,11 @@ def serve(stand_in: StandIn) -> Iterator[StandIn]:
                 for position in range(start, min(end, size), CHUNK):
                     self.wfile.write(stream.read(min(CHUNK, min(end, size) - position)))
             self.close_connection = end < size
+
+        def do_HEAD(self) -> None:
+            stand_in.asked += 1
+            self.send_response(200 if self.path == f"/{stand_in.path}" else 404)
+            self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import socket
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +135,36 @@ def test_the_offline_switch_forbids_the_download(
     with pytest.raises(DownloadError, match="HF_HUB_OFFLINE"):
         hub.fetch(file)
     assert stand_in.ranges == []
+
+
+def test_the_hub_is_asked_whether_it_has_the_file(stand_in: StandIn, file: HubFile) -> None:
+    assert hub.answers(file)
+    assert not hub.answers(replace(file, name="nothing.safetensors"))
+    assert (stand_in.asked, stand_in.ranges) == (2, [])
+
+
+def test_a_hub_that_is_not_there_does_not_answer(
+    stand_in: StandIn, file: HubFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", "http://127.0.0.1:9/{repo_id}{revision}{filename}")
+    assert not hub.answers(file)
+
+
+def test_a_hub_that_says_nothing_is_waited_for_no_longer_than_asked(
+    stand_in: StandIn, file: HubFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}{revision}{filename}")
+        start = time.monotonic()
+        assert not hub.answers(file, seconds=0.2)
+        assert time.monotonic() - start < 2
+
+
+def test_the_offline_switch_forbids_to_ask(stand_in: StandIn, file: HubFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert not hub.answers(file)
+    assert stand_in.asked == 0
 
 
 def test_a_file_damaged_in_the_cache_is_named(stand_in: StandIn, file: HubFile) -> None:

@@ -178,6 +178,51 @@ def test_a_loop_record_says_what_was_fed_kept_and_pooled() -> None:
     assert not record.grown
 
 
+# --- the padding mask -------------------------------------------------------------------------------------------------
+
+MASK_ARGUMENTS = "scores, attention_mask"
+RIGHT_MASKS = [
+    "return scores.masked_fill(attention_mask[:, None, None] == 0, -math.inf).softmax(-1)",
+    "return (scores + (attention_mask[:, None, None] - 1) * 1e9).softmax(-1)",
+    "return torch.where(attention_mask[:, None, None] == 1, scores, torch.finfo(scores.dtype).min).softmax(-1)",
+    "weights = scores.softmax(-1) * attention_mask[:, None, None]\nreturn weights / weights.sum(-1, keepdim=True)",
+]
+
+
+@pytest.mark.parametrize("body", RIGHT_MASKS)
+def test_right_masked_weights_pass(body: str) -> None:
+    check.padding_mask(cells.function("masked_weights", body, MASK_ARGUMENTS))
+
+
+FILLED = "return scores.masked_fill(attention_mask[:, None, None] == 0, -math.inf).softmax(-1)"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("raise NotImplementedError()", "not filled in yet"),
+        ("return scores.softmax(-1)", "a padded key gets no weight"),
+        (FILLED.replace("== 0", "== 1").replace("-math.inf", "-1e9"), "1 marks a real token"),
+        (FILLED.replace("== 0", "== 1"), "are all keys of a query masked"),
+        (FILLED.replace("[:, None, None]", "[:, None, :, None]"), "are all keys of a query masked"),
+        (FILLED.replace("[:, None, None]", "[:, None, :, None]").replace("-math.inf", "-1e9"), "no weight"),
+        (FILLED.replace("[:, None, None]", ""), "which axes does the mask lack"),
+        (FILLED.replace("-math.inf", "0"), "Neither 0 nor -1 is low"),
+        (FILLED.replace("-math.inf", "-1.0"), "Neither 0 nor -1 is low"),
+        (FILLED.replace("-math.inf", "-60.0"), "lower than all of them"),
+        ("return (scores + attention_mask[:, None, None]).softmax(-1)", "Neither 0 nor -1 is low"),
+        ("return scores.softmax(-1) * attention_mask[:, None, None]", "Mask before the softmax"),
+        ("return (scores + (1 - attention_mask[:, None, None]) * -math.inf).softmax(-1)", "0 times minus infinity"),
+        (FILLED.replace("softmax(-1)", "softmax(-2)"), "nan"),
+        (FILLED.replace(".softmax(-1)", ""), "are nan or inf"),
+        ("return scores.masked_fill(attention_mask[:, None, None] == 0, -1e9)", "is the softmax the last step"),
+        ("return (0.9 * scores).masked_fill(attention_mask[:, None, None] == 0, -math.inf).softmax(-1)", "others"),
+    ],
+)
+def test_wrong_masked_weights_are_named(body: str, words: str) -> None:
+    assert words in said(check.padding_mask, cells.function("masked_weights", body, MASK_ARGUMENTS))
+
+
 # --- the extension ----------------------------------------------------------------------------------------------------
 
 MASKED = """

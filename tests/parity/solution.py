@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from functools import cache
-from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,16 +27,16 @@ CLASSES = {
 }
 
 
-def class_source(notebook: Path, name: str) -> str:
-    """The text of the last definition of a class in a notebook's code cells."""
+def source_of(notebook: Path, name: str, kind: str = "class") -> str:
+    """The text of the last definition of a class, or of a function (kind ``def``), in a notebook's code cells."""
     found = ""
     for cell in nbformat.read(notebook, as_version=4).cells:
-        if cell.cell_type != "code" or f"class {name}" not in cell.source:
+        if cell.cell_type != "code" or f"{kind} {name}" not in cell.source:
             continue
         for node in ast.parse(cell.source).body:
-            if isinstance(node, ast.ClassDef) and node.name == name:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
                 found = ast.unparse(node)
-    assert found, f"{notebook.name} defines no class {name}"
+    assert found, f"{notebook.name} defines no {name}"
     return found
 
 
@@ -52,13 +52,16 @@ def solution() -> SimpleNamespace:
         "Config": Config,
     }
     for name, notebook in CLASSES.items():
-        exec(class_source(SOURCE / notebook, name), space)
+        exec(source_of(SOURCE / notebook, name), space)
     return SimpleNamespace(**{name: space[name] for name in CLASSES})
 
 
-def takes_mask() -> bool:
-    """Is the padding mask, an extension of the assignment, part of the classifier?"""
-    return "attention_mask" in signature(solution().DistilBertClassifier.forward).parameters
+def masked_weights() -> Callable[[Tensor, Tensor], Tensor]:
+    """The instructor's function of the padding mask."""
+    space: dict[str, Any] = {"torch": torch}
+    exec(source_of(SOURCE / "3_model_assembly.ipynb", "masked_weights", "def"), space)
+    function: Callable[[Tensor, Tensor], Tensor] = space["masked_weights"]
+    return function
 
 
 def classifier(config: Config, transformers_state: dict[str, Tensor]) -> nn.Module:

@@ -28,6 +28,14 @@ def test_tokens_of_the_first_notebook() -> None:
     assert numbers("distilbert/1_embedding", "tokens", "fixed list of # entries") == [load_tokenizer().vocab_size]
 
 
+def test_greedy_pieces_are_not_always_the_fewest() -> None:
+    says("distilbert/1_embedding", "word-pieces-notice", "*disappoints* has five, and these four are in the vocabulary")
+    pieces, fewer = load_tokenizer().tokenize("disappoints"), ("d", "##is", "##ap", "##points")
+    assert len(pieces) == 5 and "".join(fewer).replace("##", "") == "disappoints"
+    assert all(piece in load_tokenizer().get_vocab() for piece in fewer)
+    assert numbers("distilbert/1_embedding", "stretch", "The vocabulary has # entries") == [load_tokenizer().vocab_size]
+
+
 @pytest.fixture(scope="module")
 def in_the_block() -> dict[str, Any]:
     config = Config.distilbert()

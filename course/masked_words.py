@@ -1,10 +1,12 @@
 """A masked language model, where one can be had: BERT, which was trained to guess words that were covered up.
 
 The model is 440 MB large and no part of the course. ``available()`` says whether it is on this computer already.
+What a much smaller model said of thirty sentences is stored in ``data/masked_words``: ``stored_pairs()``.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +30,8 @@ BERT = hub.HubFile(
     size=440_449_768,
     sha256="68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3",
 )
+
+STORED = Path(__file__).parent / "data" / "masked_words" / "rows.json"
 
 #: Parts of the file that a masked language model has no use for.
 _LEFT_OUT = ("bert.pooler.", "cls.seq_relationship.", "bert.embeddings.position_ids")
@@ -62,6 +66,31 @@ def parse(sentence: str) -> Gap:
             )
     words[places[0]] = choice.replace(bare, "[MASK]")
     return Gap(" ".join(words), options)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a masked language model said of one sentence: word -> probability at the gap."""
+
+    sentence: str
+    words: dict[str, float]  # the two that are compared
+    top: dict[str, float]  # the five most probable ones
+
+    def logits(self) -> tuple[Tensor, int, list[int]]:
+        """As ``logits_of`` gives them, for a vocabulary of these words and one entry that stands for all others.
+
+        The logarithms of probabilities are logits: their softmax gives the probabilities back.
+        """
+        known = {**self.words, **self.top}
+        rest = max(1 - sum(known.values()), 1e-7)
+        row = torch.tensor([*known.values(), rest]).log()  # (words + 1,)
+        return row.unsqueeze(0), 0, list(range(len(self.words)))
+
+
+def stored_pairs() -> list[tuple[Stored, Stored]]:
+    """(a sentence about people, its control) of ``data/masked_words``; the README there says whose answers."""
+    pairs = json.loads(STORED.read_text(encoding="utf-8"))["pairs"]
+    return [(Stored(**pair["people"]), Stored(**pair["control"])) for pair in pairs]
 
 
 def available() -> bool:

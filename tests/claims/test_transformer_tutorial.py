@@ -118,7 +118,62 @@ def test_a_block_needs_more_multiplications_than_a_recurrent_step_for_any_length
 
 
 def test_berts_size() -> None:
-    assert numbers(BIAS, "demo-masked", "It is # MB large") == [round(masked_words.BERT.size / 1e6)]
+    assert numbers(BIAS, "masked-bert", "It is # MB large") == [round(masked_words.BERT.size / 1e6)]
+
+
+@pytest.fixture(scope="module")
+def ratios() -> dict[str, float]:
+    """Stored sentence -> the first word's probability over the second's"""
+    stored = [one for pair in masked_words.stored_pairs() for one in pair]
+    return {one.sentence: list(one.words.values())[0] / list(one.words.values())[1] for one in stored}  # noqa: RUF015
+
+
+NOTICE = "masked-notice"
+
+
+def test_the_ratios_in_the_text_are_those_that_are_stored(ratios: dict[str, float]) -> None:
+    def of(*sentences: str) -> list[float]:
+        return [round(ratios[sentence], 1) for sentence in sentences]
+
+    bag, late = "The {} picked up his/her bag.", "The {} said that he/she was late."
+    for sentence, known in (
+        ("For the doctor the ratio is #,", of(bag.format("doctor"))),
+        ("with the same bag it is #.", of(bag.format("person"))),
+        ("with her bag the ratio is #, less than half", of(bag.format("nurse"))),
+        ("the nurse has #, the engineer #, the person # and the visitor #",
+         of(*(late.format(who) for who in ("nurse", "engineer", "person", "visitor")))),
+        ("only # times as probable for a man and # times for a woman, but # times for a tree and # times for a horse",
+         of(*(f"The old/young {who} stood by the road." for who in ("man", "woman", "tree", "horse")))),
+        ("Red and blue have a ratio of #", of("The doctor picked up the red/blue bag.")),
+    ):  # fmt: skip
+        assert [round(number, 1) for number in numbers(BIAS, NOTICE, sentence)] == known, sentence
+    assert ratios[bag.format("nurse")] < ratios[bag.format("person")] / 2
+
+
+def test_the_conclusions_about_masked_words_are_what_the_rows_show(ratios: dict[str, float]) -> None:
+    says(BIAS, NOTICE, "In all twelve sentences with *his/her* or *he/she* the first word is the more probable one")
+    gendered = [ratio for sentence, ratio in ratios.items() if "his/her" in sentence or "he/she" in sentence]
+    assert len(gendered) == 12 and min(gendered) > 1
+    (times,) = numbers(BIAS, NOTICE, "*eight* is more than # times as probable as *seven*")
+    assert 1 / ratios["The train leaves at seven/eight."] > times
+    (most,) = numbers(BIAS, NOTICE, "the two compared words together never have more than # %")
+    stored = [one for pair in masked_words.stored_pairs() for one in pair]
+    assert 100 * max(sum(one.words.values()) for one in stored) < most
+    best = Counter(word for one in stored for word in one.top)
+    says(BIAS, NOTICE, "are among its five best guesses in four sentences each, *best* in seven")
+    assert (best["film"], best["movie"], best["best"]) == (4, 4, 7)
+    says(BIAS, "demo-masked", "of thirty sentences")
+    assert len(stored) == 30
+
+
+def test_the_cells_print_the_stored_probabilities_with_the_students_own_function() -> None:
+    given: dict[str, Any] = {"torch": torch, "masked_words": masked_words}
+    run(BIAS, "masked-word-probability-answer", given=given)
+    printed = run(BIAS, "masked-stored", "masked-table", given=given)
+    assert printed.count("most probable:") == 2
+    rows = [line for line in printed.splitlines() if line.startswith("The doctor picked up his/her bag.")]
+    doctor = masked_words.stored_pairs()[0][0]
+    assert [round(value, 4) for value in doctor.words.values()] == printed_numbers(rows[-1])[:2]
 
 
 def test_the_gradient_by_hand_is_what_finite_differences_measure() -> None:

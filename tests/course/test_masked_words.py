@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from transformers import BertConfig, BertForMaskedLM
 from course import hub, masked_words
 from course.errors import CheckpointError, SentenceError
 from course.masked_words import Gap, parse
+from tests.grading import ROOT
 
 
 def test_a_slash_becomes_a_gap_with_its_words() -> None:
@@ -83,3 +85,41 @@ def test_nothing_is_downloaded_to_find_out_whether_the_model_is_there(monkeypatc
     monkeypatch.setattr(hub, "fetch", lambda file: pytest.fail("a download was started"))
     monkeypatch.setattr(hub, "cached", lambda file: None)
     assert not masked_words.available()
+
+
+# --- what is stored ---------------------------------------------------------------------------------------------------
+
+
+def test_thirty_sentences_are_stored_and_their_words_are_those_with_the_slash() -> None:
+    pairs = masked_words.stored_pairs()
+    assert len(pairs) == 15
+    for pair in pairs:
+        for stored in pair:
+            assert tuple(stored.words) == parse(stored.sentence).words
+            assert len(stored.top) == 5 and sorted(stored.top.values(), reverse=True) == list(stored.top.values())
+            assert all(0 < value < 1 for value in {**stored.words, **stored.top}.values())
+            assert max(stored.words.values()) <= max(stored.top.values())
+
+
+def test_the_softmax_of_stored_logits_is_what_was_stored() -> None:
+    for pair in masked_words.stored_pairs():
+        for stored in pair:
+            logits, position, word_ids = stored.logits()
+            found = logits[position].softmax(-1)
+            assert torch.allclose(found[word_ids], torch.tensor(list(stored.words.values())), atol=1e-6)
+
+
+def test_the_script_writes_rows_of_whatever_model_it_is_given(
+    tmp_path: Path, small: tuple[BertConfig, BertForMaskedLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small[1].save_pretrained(tmp_path / "model")
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    script = importlib.import_module("make_masked_words")
+    monkeypatch.setattr("sys.argv", ["make", str(tmp_path / "model"), "--out", str(tmp_path / "rows.json")])
+    script.main()
+    monkeypatch.setattr(masked_words, "STORED", tmp_path / "rows.json")
+    people, control = masked_words.stored_pairs()[0]
+    gap = parse(people.sentence)
+    logits, position, ids = masked_words.logits_of(small[1], gap)
+    assert torch.allclose(torch.tensor(list(people.words.values())), logits[position].softmax(-1)[ids], atol=1e-6)
+    assert [people.sentence, control.sentence] == list(script.PAIRS[0])

@@ -18,8 +18,8 @@ from course import Config, parts
 from course.parts import ReadyClassifier
 from course.pretrained import config_of, load_into
 from course.tokenizer import load_tokenizer
-from tests.claims.texts import numbers, printed_numbers, run, says
-from tests.grading import ROOT
+from tests.claims.texts import cell, numbers, printed_numbers, run, says
+from tests.grading import ROOT, solution
 
 MODELS, LOOKING = "encoder_lab/1_models", "encoder_lab/2_attention_visualization"
 DATA = Path(str(files("course"))) / "data" / "encoder_lab"
@@ -104,3 +104,24 @@ def test_shuffling_and_leaving_positions_out_do_not_differ_by_more_than_chance(e
     stored = json.loads((DATA / "word_order.json").read_text())
     assert len(stored["accuracy"]["with positions"]["shuffled"]) == 5
     assert numbers(LOOKING, "accuracy-text", "all # sentences") == [stored["sentences"]]
+
+
+def test_the_rollout_by_hand_is_what_its_cell_shows() -> None:
+    given: dict[str, Any] = {"torch": torch}
+    *first, last = cell(LOOKING, "rollout-by-hand").splitlines()
+    exec("\n".join(first), given)
+    assert eval(last, given).tolist() == [[1 / 2, 1 / 2], [1 / 4, 3 / 4]]
+    says(LOOKING, "rollout", "is (1/2, 1/2; 1/4, 3/4): token 1 ends with 1/4 of token 0, and 3/4 of itself")
+
+
+def test_the_rollout_finds_as_much_of_the_special_tokens_as_the_text_says() -> None:
+    given: dict[str, Any] = {"torch": torch}
+    exec(solution("encoder_lab", "2_attention_visualization", "attention_rollout_answer"), given)
+    attentions = load_file(DATA / "attentions.safetensors")["attentions"]
+    rolled = given["attention_rollout"](attentions)
+    last, all_layers = (100 * matrix.mean(0) for matrix in (attentions[-1].mean(0), rolled))
+    sentence = "[CLS] has # % of the last layer's weights, but # % of the rollout; for [SEP] it is # % and # %"
+    found = [float(part.round()) for part in (last[0], all_layers[0], last[[6, 12]].sum(), all_layers[[6, 12]].sum())]
+    assert numbers(LOOKING, "rollout-notice", sentence) == found
+    says(LOOKING, "rollout-notice", "The rows of R are nearly the same, although the tokens are not")
+    assert (rolled - rolled.mean(0)).abs().max() < 0.1

@@ -1,0 +1,58 @@
+"""The stretch goal of notebook 3: a wrong attention that the student's own test accepts. Ungraded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from course.check.base import as_array, fail, passed, running, same_shape
+from course.check.numpy_attention._layers import ready_softmax
+from course.check.numpy_attention._recorded import Inputs, practice_inputs
+from course.check.stretch import begun
+
+Array = np.ndarray
+
+NAME = "slips_through"
+DRAWN = 60
+WRONG = 0.01
+
+
+def slips_through(attention: Callable[..., Array], test: Callable[[Callable[..., Array], Inputs], Any]) -> None:
+    """The test accepts it, and yet it is not attention."""
+    if not begun(NAME, attention, *practice_inputs()["plain"]):
+        return
+    wrong = sum(_differs(attention, *drawn) for drawn in _draws())
+    if not wrong:
+        expected = f"on some of {DRAWN} drawn inputs it must differ from attention by more than {WRONG}."
+        fail(NAME, expected, "Yours is right on all of them.", "Which sizes and scores are no practice inputs?")
+    try:
+        with np.errstate(all="ignore"):
+            test(attention, practice_inputs())
+    except NotImplementedError:
+        fail(NAME, "your test_attention is needed here.", "It is not filled in yet.", "Write it first.")
+    except Exception as error:
+        came = f"It rejects it: {type(error).__name__} {error}".strip()[:200]
+        fail(NAME, "your test_attention must accept it.", came, "Well tested. What does your test not look at?")
+    passed(NAME, "your test accepts it", f"it is wrong on {wrong} of {DRAWN} drawn inputs")
+
+
+def _draws() -> list[tuple[Array, Array, Array]]:
+    """Queries, keys and values of many sizes, with scores of moderate size."""
+    generator = np.random.default_rng(5)
+    normal, found = generator.normal, []
+    for _ in range(DRAWN):
+        n, m, d, e = generator.integers(1, 13, 4)
+        found.append((normal(0, 1.5, (n, d)), normal(0, 1.5, (m, d)), normal(0, 1.0, (m, e))))
+    return found
+
+
+def _differs(attention: Callable[..., Array], query: Array, key: Array, value: Array) -> bool:
+    given = query.copy(), key.copy(), value.copy()
+    what = f"{len(query)} queries, {len(key)} keys and d = {query.shape[1]}"
+    with running(NAME, what, "It may be wrong, but it must run."), np.errstate(all="ignore"):
+        out = as_array(attention(*given))
+    same_shape(NAME, "the result", out, (len(query), value.shape[1]), "(n, e)", "A wrong shape would not slip through.")
+    want = ready_softmax(query @ key.T * query.shape[1] ** -0.5) @ value
+    return not bool(np.abs(np.asarray(out) - want).max() <= WRONG)  # nan is a difference

@@ -24,7 +24,7 @@ from tests.attacks.attack import Attack
 from tests.attacks.attempt import NOTEBOOK, submission
 from tests.attacks.corpus import ATTACKS
 from tests.attacks.machine import MACHINE
-from tests.attacks.ordinary import Unavailable, outcomes
+from tests.attacks.ordinary import FULL, Unavailable, outcomes
 from tests.attacks.test_attacks import graded, released
 
 SECONDS = 90
@@ -72,7 +72,7 @@ def as_user(attacks: list[Attack]) -> dict[str, str]:
     return {
         name: (f"{one.points:g}" if one.points is not None else one.status)
         + (" and files changed" if one.changed else "")
-        + (f"; the next one had {one.honest_after}" if one.honest_after != 5 else "")
+        + (f"; the next one had {one.honest_after}" if one.honest_after != FULL else "")
         for name, one in found.items()
     }
 

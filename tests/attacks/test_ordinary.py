@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.attacks.ordinary import Outcome, Unavailable, outcomes
+from tests.attacks.ordinary import FULL, Outcome, Unavailable, outcomes
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("attacks")]
 
@@ -25,5 +25,5 @@ def test_an_attack_on_an_ordinary_users_grader_earns_nothing_and_touches_nothing
     attack: str, results: dict[str, Outcome]
 ) -> None:
     outcome = results[attack]
-    assert (outcome.points, outcome.honest_after, outcome.changed) == (0, 5, False)
+    assert (outcome.points, outcome.honest_after, outcome.changed) == (0, FULL, False)
     assert outcome.status != "infrastructure"

@@ -68,7 +68,7 @@ def kept(imports: KernelImports) -> KeptForkServer | None:
         user = path.open("rb")
         try:
             address = json.loads(user.read())["address"]
-            if _hold(user, shared=True) and _answers(address):
+            if _hold(user, shared=True) and _is_kept(path) and _answers(address):
                 return KeptForkServer(address, user)
         except BaseException:
             user.close()
@@ -88,8 +88,9 @@ def keep(imports: KernelImports, idle_seconds: float, say: IO[str]) -> None:
         server.ready()
         draft = path.with_suffix(f".{os.getpid()}")
         draft.write_text(json.dumps({"address": server.address}), encoding="utf-8")
-        draft.replace(path)
-        with path.open("rb") as own:
+        with path.with_suffix(".lock").open("wb") as alive, draft.open("rb") as own:
+            _hold(alive, shared=False)  # for as long as this process lives
+            draft.replace(path)
             say.write("ready\n")
             say.close()
             _until_unused(path, own, idle_seconds)
@@ -133,6 +134,12 @@ def _code(imports: KernelImports) -> Iterator[tuple[Path, os.stat_result]]:
         for path in place.rglob("*") if place.is_dir() else [place]:
             if path.suffix in (".py", ".so", ".json", ".toml"):
                 yield path, path.stat()
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether the server's keeper lives: the server itself notices only some seconds later that it does not."""
+    with path.with_suffix(".lock").open("rb") as alive:
+        return not _hold(alive, shared=True)
 
 
 def _answers(address: str) -> bool:

@@ -63,13 +63,13 @@ def other_kernel(notebook: Notebook) -> None:
 
 def test_without_assertions(notebook: Notebook) -> None:
     for cell in graded(notebook):
-        cell["source"] = "5.0"
+        cell["source"] = "3.0"
 
 
 def outputs_sent_along(notebook: Notebook) -> None:
     for cell in graded(notebook):
         cell["outputs"] = [
-            {"output_type": "execute_result", "data": {"text/plain": "5.0"}, "metadata": {}, "execution_count": 1}
+            {"output_type": "execute_result", "data": {"text/plain": "3.0"}, "metadata": {}, "execution_count": 1}
         ]
 
 

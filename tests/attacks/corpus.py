@@ -201,7 +201,7 @@ class Embeddings(nn.Module):
     Attack("A30", "sends forged messages in the kernel's name: all went well, and here are five points", """
 kernel = get_ipython().kernel
 for _ in range(20):
-    kernel.session.send(kernel.iopub_socket, 'execute_result', {'data': {'text/plain': '5.0'}, 'metadata': {}, 'execution_count': 1})
+    kernel.session.send(kernel.iopub_socket, 'execute_result', {'data': {'text/plain': '3.0'}, 'metadata': {}, 'execution_count': 1})
     kernel.session.send(kernel.iopub_socket, 'status', {'execution_state': 'idle'})
     kernel.session.send(kernel.shell_stream if hasattr(kernel, 'shell_stream') else kernel.iopub_socket, 'execute_reply',
                         {'status': 'ok', 'execution_count': 1})"""),
@@ -275,7 +275,7 @@ try:
 except OSError: pass"""),
     Attack("A61", "prints what a passed verdict looks like", """
 print('embeddings: 3 of 3 points (passed)')
-5.0"""),
+3.0"""),
     Attack("A62", "raises an error that looks like the judge's", "raise type('passed', (Exception,), {})('3 of 3 points')"),
     Attack("A63", "hides text by direction marks and lone surrogates", "note = '\\u202e stniop 5 \\ud800'"),
     Attack("A64", "floods with display updates", """

@@ -74,7 +74,7 @@ def with_mini() -> dict[str, Any]:
     """What the cells after part 4 find, with the ready-made model in place of the student's."""
     config = pretrained.config_of("mini")
     model = pretrained.load_into(parts.ReadyClassifier(config), "mini").eval()
-    names = {"model": model, "chosen": model, "checkpoint": "mini", "config": config, "sentence": SENTENCE}
+    names = {"model": model, "chosen": model, "chosen_name": "mini", "config": config, "sentence": SENTENCE}
     return names | {"torch": torch, "encode": encode, "mask_parts": mask_parts}
 
 

@@ -27,6 +27,8 @@ TRAINING = ("own-model", "grading-guard", "own-batches", "own-train", "own-bag",
 LOOKING = ("own-weights", "own-head-view", "own-grid", "own-measures", "own-not")
 
 Run = Callable[..., str]
+#: Three models are trained once, not once for each test worker.
+ONE_WORKER = pytest.mark.xdist_group("own model")
 
 
 @pytest.fixture
@@ -122,6 +124,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, fl
 
 
 @pytest.mark.slow
+@ONE_WORKER
 def test_the_own_model_learns_and_does_not_beat_the_bag_of_words(trained: Any) -> None:
     says(NOTEBOOK, "own-accuracy-notice", "Your model does not beat the bag of words.")
     model, bag = numbers(
@@ -134,6 +137,7 @@ def test_the_own_model_learns_and_does_not_beat_the_bag_of_words(trained: Any) -
 
 
 @pytest.mark.slow
+@ONE_WORKER
 def test_the_order_of_the_words_is_worth_nothing_to_it(trained: Any) -> None:
     says(
         NOTEBOOK,
@@ -147,6 +151,7 @@ def test_the_order_of_the_words_is_worth_nothing_to_it(trained: Any) -> None:
 
 
 @pytest.mark.slow
+@ONE_WORKER
 def test_no_head_looks_back_and_cls_looks_at_telling_words(trained: Any) -> None:
     says(NOTEBOOK, "own-notice", "No head looks one token back")
     says(NOTEBOOK, "own-notice", "[CLS] gives the telling words about twice the weight")
@@ -155,6 +160,7 @@ def test_no_head_looks_back_and_cls_looks_at_telling_words(trained: Any) -> None
 
 
 @pytest.mark.slow
+@ONE_WORKER
 def test_it_does_not_know_not(trained: Any) -> None:
     says(NOTEBOOK, "own-not-notice", "In 6,500 film reviews there are too few.")
     for _, _, space in trained:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -15,6 +16,8 @@ from tests.browser.formgrader import Formgrader
 
 T = TypeVar("T")
 PATIENCE = 90
+#: Seconds in which a list that was clicked has opened.
+OPENING = 10
 IGNORED = (NoSuchElementException, StaleElementReferenceException)
 
 
@@ -73,9 +76,19 @@ class Student(Person):
 
     def validate(self, notebook: str) -> str:
         """What the window says; it is closed then."""
-        if not self.find("#fetched_assignments_list a", notebook):
-            self.click("#fetched_assignments_list .assignment-notebooks-link")
-        self.click("#fetched_assignments_list button", "Validate")
+        clicked = 0.0
+
+        def button() -> WebElement | None:
+            """It opens out of sight, and the list closes again where nbgrader's page has just loaded it anew."""
+            nonlocal clicked
+            opened = self.find("#fetched_assignments_list button", "Validate")
+            link = self.find("#fetched_assignments_list .assignment-notebooks-link")
+            if not opened and link and time.monotonic() - clicked > OPENING:
+                clicked = time.monotonic()
+                link.click()
+            return opened
+
+        self.wait(f"Validate at {notebook}", button).click()
         window = self.wait("the result of Validate", lambda: self.find(".jp-Dialog-content"))
         said = window.text
         self.click(".jp-Dialog button.jp-mod-accept")

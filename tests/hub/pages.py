@@ -63,6 +63,8 @@ class Student(Person):
     def open_list(self) -> list[str]:
         """Open it; returns the entries of nbgrader's menu."""
         self.browser.get(f"{self.url}/user/{self.name}/lab?reset")
+        # as long as that word is in the address, a click on a link within the page loads everything anew
+        self.wait("a page that has been reset", lambda: "reset" not in self.browser.current_url)
         self.click(".lm-MenuBar-itemLabel", "Nbgrader")
         self.wait("nbgrader's menu", lambda: self.find(".lm-Menu-itemLabel", "Assignment List"))
         entries = [label.text for label in self.browser.find_elements(By.CSS_SELECTOR, ".lm-Menu-itemLabel")]

@@ -18,6 +18,7 @@ from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, ROOT, check_grades, make_course
 from benchmarks.large import make_tiny_course
 from benchmarks.measure import Measured, watched
+from benchmarks.one import one_submission
 from benchmarks.plain import ASSIGNMENT as PLAIN
 from benchmarks.plain import make_plain_course, require_right
 from benchmarks.sleeping import SECONDS, efficiency
@@ -165,12 +166,21 @@ def stages(folder: Path, submissions: int) -> None:
         row([name, f"{1000 * one:.0f}", f"{100 * one / total:.0f} %"])
 
 
+def one(folder: Path) -> None:
+    print(f"\n## One submission to `{ASSIGNMENT}` (four notebooks), with and without `autograder warm`\n", flush=True)
+    heads(["command", "seconds", "seconds warm", "times as long without (least to most)"])
+    for name, pairs in one_submission(folder).items():
+        row([name, *pairs.row()])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("--submissions", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
     parser.add_argument("--large", type=int, nargs="*", default=[1000, 4000, 10000])
-    parser.add_argument("--only", choices=["notebooks", "throughput", "plain", "scaling", "stages", "large", "dask"])
+    parser.add_argument(
+        "--only", choices=["notebooks", "throughput", "plain", "scaling", "stages", "large", "dask", "one"]
+    )
     args = parser.parse_args()
     if args.submissions < 2 * STOCK_PARTS or min(args.sizes, default=3) < 3:
         parser.error(f"--submissions takes at least {2 * STOCK_PARTS}, each of --sizes at least 3")
@@ -191,6 +201,8 @@ def main() -> None:
             large(folder, args.large)
         if args.only in (None, "dask"):
             dask(folder)
+        if args.only in (None, "one"):
+            one(folder / "one")
 
 
 if __name__ == "__main__":

@@ -27,11 +27,11 @@ c.Execute.timeout = 120
 
 
 def environment() -> dict[str, str]:
-    """One thread per kernel for every competitor; nbgrader calls alembic by name."""
+    """One thread per kernel for every competitor, and nothing kept ready; nbgrader calls alembic by name."""
     folder, path = str(Path(sys.executable).parent), os.environ["PATH"]
     if folder not in path.split(os.pathsep):
         path = folder + os.pathsep + path
-    wanted = {"OMP_NUM_THREADS": "1", "PATH": path, "PYTHONWARNINGS": "ignore"}
+    wanted = {"AUTOGRADER_WARM": "0", "OMP_NUM_THREADS": "1", "PATH": path, "PYTHONWARNINGS": "ignore"}
     return {**{name: value for name, value in os.environ.items() if name != "NBGRADER_DB_URL"}, **wanted}
 
 

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 import psutil
@@ -30,16 +32,17 @@ class Measured:
     last_line: str = ""
 
 
-def watched(course: Path, *words: str) -> Measured:
+def watched(course: Path, *words: str, variables: Mapping[str, str] = MappingProxyType({})) -> Measured:
     """Run ``python -m WORDS`` in the course's folder, looking at it four times a second, at those below it once.
 
+    variables: of its environment, beside those of every competitor.
     worker_mb: the largest private memory (unique set size) of any one process below it.
     """
     command = [sys.executable, "-m", *words]
     # files, not pipes: nobody reads while it runs, and stock nbgrader says much
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as log:
         started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=course, env=environment(), stdout=said, stderr=log)
+        process = subprocess.Popen(command, cwd=course, env={**environment(), **variables}, stdout=said, stderr=log)
         parent_peak, worker_peak = _peaks(process)
         seconds = time.perf_counter() - started
         if process.returncode:

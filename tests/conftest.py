@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -13,6 +14,8 @@ from tests.once import FOLDER, put_alembic_first
 # many small kernels on few cores: one thread each, here as in grading
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+# no test shall take a fork server that whoever develops the grader keeps ready with 'autograder warm'
+os.environ["AUTOGRADER_WARM"] = "0"
 # nbgrader calls alembic by name, also where nobody activated the environment
 if str(Path(sys.executable).parent) not in os.environ["PATH"].split(os.pathsep):
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -22,8 +25,8 @@ sys.dont_write_bytecode = False
 
 #: Folders whose tests send much code through real kernels, browsers or checks: left out by ``make test-fast``.
 SLOW_FOLDERS = {
-    "attacks", "browser", "ci", "colab", "course_checks", "damage", "exports", "faults", "hub",
-    "isolation", "publish", "silent",
+    "attacks", "browser", "ci", "claims", "colab", "course_checks", "damage", "decoder", "exports",
+    "faults", "hub", "isolation", "parity", "publish", "silent",
 }  # fmt: skip
 #: The only folder in which a failed test is run again, and only where the browser did not show in time what was waited
 #: for: an assertion that failed once has failed. No confinement, no cleaning of outputs and no grade is tested there
@@ -45,6 +48,17 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[FOLDER] = tempfile.mkdtemp(prefix="course-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
         put_alembic_first(Path(os.environ[FOLDER]))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For ``make test-fast`` nothing slow is even imported: that takes as long as many tests."""
+    if config.option.markexpr != "not slow":
+        return None
+    return True if collection_path.name in SLOW_FOLDERS or _is_slow_file(collection_path) else None
+
+
+def _is_slow_file(path: Path) -> bool:
+    return path.match("test_*.py") and bool(re.search(r"^pytestmark = .*mark\.slow", path.read_text("utf-8"), re.M))
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

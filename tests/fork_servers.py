@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.kernel.fork_server import KernelForkServer, _variables
+from autograder.kernel.fork_server import KernelForkServer, variables
 from autograder.kernel.imports import KernelImports
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,7 +32,7 @@ def fork_server(imports: KernelImports = KernelImports()) -> KernelForkServer:
     """The one of before, where another would be the same: the library lies in the checkout, and so does not change."""
     if not all(Path(place).is_relative_to(ROOT) for place in imports.readable):
         return KernelForkServer(imports)
-    key = (imports, tuple(sorted(_variables().items())))
+    key = (imports, tuple(sorted(variables().items())))
     if key not in _kept or not _kept[key].alive:
         _kept[key] = _Kept(imports)
         atexit.register(KernelForkServer.close, _kept[key])

@@ -14,7 +14,7 @@ from autograder.errors import GradingError
 from autograder.isolation import begin_self_test
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_for
-from autograder.kernel.warm import KeptForkServer, kept
+from autograder.kernel.warm import KeptForkServer, kept_fork_server
 from autograder.model.course_file import NAME, CourseFile, read_course_file
 
 _CONFIG = "nbgrader_config.py"
@@ -34,7 +34,7 @@ class HeadStart:
 
     def _begin(self, imports: KernelImports) -> KernelForkServer | KeptForkServer:
         self.close()
-        self._imports, self._fork_server = imports, kept(imports) or KernelForkServer(imports)
+        self._imports, self._fork_server = imports, kept_fork_server(imports) or KernelForkServer(imports)
         return self._fork_server
 
     def fork_server(self, imports: KernelImports) -> KernelForkServer | KeptForkServer:

@@ -39,7 +39,7 @@ from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
-from autograder.kernel.warm import KeptForkServer, kept
+from autograder.kernel.warm import KeptForkServer, kept_fork_server
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
@@ -288,7 +288,7 @@ def _results(
     else:
         available()
         imports = imports_of(course)
-        with closing(warm or kept(imports) or KernelForkServer(imports)) as fork_server:
+        with closing(warm or kept_fork_server(imports) or KernelForkServer(imports)) as fork_server:
             start_importing(course.file.drawings)  # both while the self-test is running
             verify()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from dataclasses import asdict
@@ -24,7 +25,7 @@ def run(
     ] = 30.0,
     stop: Annotated[bool, typer.Option("--stop", help="End what is kept ready, for every course of yours.")] = False,
 ) -> int:
-    """Keep ready what every grading imports first: the next commands on this course start seconds earlier.
+    """Keep ready what every grading imports first, so that the next commands on this course start earlier.
 
     A process without any answer or submission in it. Where the library, the grader or a package changes, it is not
     used any more.
@@ -34,15 +35,15 @@ def run(
     from autograder.kernel.imports import imports_of
 
     output = Output(context)
+    available()
     if stop:
         output.say(f"{warm.stop()} ended")
         return 0
-    if minutes <= 0:
+    if not 0 < minutes < math.inf:
         raise GradingError(f"--minutes must be a number above 0, not {minutes:g}")
     course = open_course(context)
-    available()
     imports = imports_of(course)
-    if found := warm.kept(imports):
+    if found := warm.kept_fork_server(imports):
         found.close()
         output.say("it is ready already")
         return 0

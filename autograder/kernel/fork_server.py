@@ -129,7 +129,7 @@ class KernelForkServer:
         return subprocess.Popen(
             [sys.executable, "-I", "-c", code],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            pass_fds=descriptors, env=_variables(), start_new_session=True, cwd="/",
+            pass_fds=descriptors, env=variables(), start_new_session=True, cwd="/",
         )  # fmt: skip
 
 
@@ -151,7 +151,8 @@ def _reason_against(process: subprocess.Popen[bytes], channel: socket.socket) ->
     return ""
 
 
-def _variables() -> dict[str, str]:
+def variables() -> dict[str, str]:
+    """The environment variables of a fork server, and of every kernel that it forks."""
     passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return {
         **passed_on,

@@ -29,7 +29,7 @@ from autograder.kernel.launch import Launch
 from autograder.kernel.room import Room
 from autograder.kernel.running_kernel import Kernel, await_ready
 from autograder.kernel.scratch import Scratch, base_folder, remove_tree
-from autograder.kernel.warm import kept
+from autograder.kernel.warm import kept_fork_server
 
 Isolation = Literal["auto", "none"]
 
@@ -259,7 +259,7 @@ class _OneSpec(KernelSpecManager):
 
 def _own_fork_server(closing: contextlib.ExitStack, imports: KernelImports) -> str:
     available()
-    fork_server = kept(imports) or KernelForkServer(imports)
+    fork_server = kept_fork_server(imports) or KernelForkServer(imports)
     closing.callback(fork_server.close)
     fork_server.ready()
     return fork_server.address

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from autograder.errors import GradingError
-from autograder.kernel.fork_server import KernelForkServer, _variables
+from autograder.kernel.fork_server import KernelForkServer, variables
 from autograder.kernel.imports import KernelImports
 
 #: Set to "0", no command uses a fork server that is kept.
@@ -59,7 +59,7 @@ def folder() -> Path:
     return path
 
 
-def kept(imports: KernelImports) -> KeptForkServer | None:
+def kept_fork_server(imports: KernelImports) -> KeptForkServer | None:
     """The fork server that is kept with just these imports, if there is one. To be closed."""
     if os.name != "posix" or os.environ.get(SWITCH) == "0":
         return None
@@ -67,9 +67,9 @@ def kept(imports: KernelImports) -> KeptForkServer | None:
         path = folder() / f"{state(imports)}.json"
         user = path.open("rb")
         try:
-            address = json.loads(user.read())["address"]
-            if _hold(user, shared=True) and _is_kept(path) and _answers(address):
-                return KeptForkServer(address, user)
+            said = json.loads(user.read())
+            if _hold(user, shared=True) and _is_kept(path.with_name(said["lock"])) and _answers(said["address"]):
+                return KeptForkServer(said["address"], user)
         except BaseException:
             user.close()
             raise
@@ -86,14 +86,15 @@ def keep(imports: KernelImports, idle_seconds: float, say: IO[str]) -> None:
     server = KernelForkServer(imports)
     with contextlib.closing(server):
         server.ready()
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(json.dumps({"address": server.address}), encoding="utf-8")
-        with path.with_suffix(".lock").open("wb") as alive, draft.open("rb") as own:
+        draft, lock = (path.with_suffix(f".{os.getpid()}{suffix}") for suffix in ("", ".lock"))
+        draft.write_text(json.dumps({"address": server.address, "lock": lock.name}), encoding="utf-8")
+        with lock.open("wb") as alive, draft.open("rb") as own:
             _hold(alive, shared=False)  # for as long as this process lives
             draft.replace(path)
             say.write("ready\n")
             say.close()
             _until_unused(path, own, idle_seconds)
+            lock.unlink(missing_ok=True)
 
 
 def _until_unused(path: Path, own: IO[bytes], idle_seconds: float) -> None:
@@ -121,7 +122,7 @@ def stop() -> int:
 
 def state(imports: KernelImports) -> str:
     """A digest of what a server with these imports holds: names, code, packages, environment."""
-    parts = [asdict(imports), _variables(), sys.executable, sys.version, os.getuid()]
+    parts = [asdict(imports), variables(), sys.executable, sys.version, os.getuid()]
     parts += sorted([str(path), found.st_mtime_ns, found.st_size] for path, found in _code(imports))
     for place in (*site.getsitepackages(), *(path for path in sys.path if path.endswith("site-packages"))):
         with contextlib.suppress(OSError):
@@ -136,9 +137,9 @@ def _code(imports: KernelImports) -> Iterator[tuple[Path, os.stat_result]]:
                 yield path, path.stat()
 
 
-def _is_kept(path: Path) -> bool:
+def _is_kept(lock: Path) -> bool:
     """Whether the server's keeper lives: the server itself notices only some seconds later that it does not."""
-    with path.with_suffix(".lock").open("rb") as alive:
+    with lock.open("rb") as alive:
         return not _hold(alive, shared=True)
 
 

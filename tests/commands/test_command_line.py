@@ -73,6 +73,7 @@ def run(context: typer.Context) -> int:
         sys.modules.pop("autograder.commands.hello", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_help_of_a_command_has_an_example_that_can_be_typed(name, monkeypatch, capsys):
     assert cli.main([name, "--help"]) == 0
@@ -94,6 +95,7 @@ def test_the_version_is_the_distributions(capsys):
     assert capsys.readouterr().out == f"autograder {version('transformer-course-autograder')}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("option", ["--course-dir", "--course"])
 def test_the_courses_folder_may_stand_before_and_after_the_command(name, option, monkeypatch):
@@ -187,6 +189,7 @@ def test_help_imports_nothing_that_takes_long():
         assert [name for name in heavy if f"'{name}'" in said] == [], words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_completes_commands_and_assignments(shell, tmp_path):
     (tmp_path / "source" / "distilbert").mkdir(parents=True)

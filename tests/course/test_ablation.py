@@ -13,6 +13,8 @@ from course import ablation
 from course.reviews import load_reviews
 from tests.claims.texts import run
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = "transformer_tutorial/3_training"
 
 
@@ -51,6 +53,7 @@ def test_not_in_front_of_the_verdict_turns_it_round() -> None:
         assert label == (words[verdict] == "good") ^ (words.index("not") < verdict)
 
 
+@pytest.mark.slow
 def test_attention_with_positions_solves_what_a_bag_of_words_cannot(model_class: type) -> None:
     task = ablation.negations(n_test=400)
     variants = {variant.name: variant for variant in ablation.VARIANTS}

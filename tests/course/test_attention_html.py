@@ -14,6 +14,8 @@ import torch
 from course import attention_html, figures
 from course.errors import CourseError, MissingPackage
 
+pytestmark = pytest.mark.slow
+
 TOKENS = ["[CLS]", "good", "film", "[SEP]"]
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 

@@ -56,6 +56,7 @@ def drawn() -> Iterator[Any]:
                 yield pytest.param(function, id=f"{module.name}.{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", drawn())
 def test_every_figure_of_the_course_says_what_it_shows(draw: Callable[..., Figure], request: Any) -> None:
     needed = [one for one in inspect.signature(draw).parameters.values() if one.default is one.empty]
@@ -114,6 +115,7 @@ def test_the_words_depend_on_what_was_given() -> None:
     assert text != alt_text(plots.who_gets_what(right, right))
 
 
+@pytest.mark.slow
 def test_the_words_are_saved_with_the_picture_and_shown_in_feedback() -> None:
     own = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
     words = "A line that rises from 1 to 2."

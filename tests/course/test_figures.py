@@ -125,6 +125,7 @@ def test_a_head_or_position_that_is_not_there_is_named(head: int, query: int, me
         figures.neuron_view(torch.randn(3, 5, 4), torch.randn(3, 5, 4), TOKENS, head=head, query=query)
 
 
+@pytest.mark.slow
 def test_a_figure_appears_once_in_a_notebook() -> None:
     cell = new_code_cell("from course import figures\nfigures.pipeline()")
     notebook = new_notebook(cells=[cell])

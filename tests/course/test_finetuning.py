@@ -19,6 +19,7 @@ CARD = (finetuning.FOLDER / "README.md").read_text(encoding="utf-8")
 MINILM = Path(os.environ.get("COURSE_DATA", ROOT.parent / "shared" / "data")) / "minilm-l6-v2" / "model.safetensors"
 
 
+@pytest.mark.slow
 def test_the_card_names_the_file_that_is_there() -> None:
     data = (finetuning.FOLDER / "model.safetensors").read_bytes()
     assert hashlib.sha256(data).hexdigest() in CARD and f"{len(data):,} bytes" in CARD
@@ -83,6 +84,7 @@ def test_the_mean_leaves_padding_out() -> None:
     assert torch.allclose(alone, padded, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_frozen_body_stays_and_a_trained_one_moves() -> None:
     few = finetuning.draw(finetuning.first(load_reviews().train, finetuning.N_TRAIN), 4, seed=0)
     batches = finetuning.renamed(finetuning.encoded(few, size=4, seed=0))
@@ -96,6 +98,7 @@ def test_a_frozen_body_stays_and_a_trained_one_moves() -> None:
         assert not torch.equal(head, model.head.weight)
 
 
+@pytest.mark.slow
 def test_the_table_has_a_line_for_each_way_to_train() -> None:
     printed = finetuning.table(load_reviews(), (0, 1), finetuning.VARIANTS[:1], count=4)
     assert len(printed.splitlines()) == 2 and "random, frozen" in printed and "±" in printed

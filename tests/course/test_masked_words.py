@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
 from safetensors.torch import save_file
-from transformers import BertConfig, BertForMaskedLM
 
 from course import hub, masked_words
 from course.errors import CheckpointError, SentenceError
 from course.masked_words import Gap, parse
 from tests.grading import ROOT
+
+if TYPE_CHECKING:
+    from transformers import BertConfig, BertForMaskedLM
 
 
 def test_a_slash_becomes_a_gap_with_its_words() -> None:
@@ -38,6 +41,8 @@ def test_a_word_of_several_tokens_or_none_is_refused(sentence: str) -> None:
 
 @pytest.fixture
 def small() -> tuple[BertConfig, BertForMaskedLM]:
+    from transformers import BertConfig, BertForMaskedLM
+
     torch.manual_seed(0)
     config = BertConfig(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24)
     model = BertForMaskedLM(config).eval()
@@ -90,6 +95,7 @@ def test_nothing_is_downloaded_to_find_out_whether_the_model_is_there(monkeypatc
 # --- what is stored ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_thirty_sentences_are_stored_and_their_words_are_those_with_the_slash() -> None:
     pairs = masked_words.stored_pairs()
     assert len(pairs) == 15
@@ -109,6 +115,7 @@ def test_the_softmax_of_stored_logits_is_what_was_stored() -> None:
             assert torch.allclose(found[word_ids], torch.tensor(list(stored.words.values())), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_script_writes_rows_of_whatever_model_it_is_given(
     tmp_path: Path, small: tuple[BertConfig, BertForMaskedLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:

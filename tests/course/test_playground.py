@@ -65,6 +65,7 @@ def test_the_plain_call_prints_the_same_and_draws_one_head(model: Any, capsys: p
     assert figure.axes[0].get_title() == "layer 0, head 2"
 
 
+@pytest.mark.slow
 def test_what_is_shown_follows_the_text_box_and_the_menus(model: Any) -> None:
     pytest.importorskip("ipywidgets", reason="ipywidgets is not installed (the extra 'views')")
     view = playground.text_box(model, in_capitals, SENTENCE)

@@ -23,6 +23,8 @@ from course.decoder_parts import load_stories_model
 from course.stories import VOCABULARY
 from tests.grading import solution
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = "2_generation"
 NAMES = ("temperature", "top_k", "top_p", "generate", "beam_search")
 

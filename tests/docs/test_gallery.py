@@ -140,6 +140,7 @@ def test_the_words_of_the_drawings_are_those_that_they_carry_now() -> None:
     assert compared >= 8
 
 
+@pytest.mark.slow
 def test_an_executed_notebook_has_the_figures_and_the_words_of_the_gallery() -> None:
     """One with a drawing and a measurement; pixels may differ on another machine."""
     name = "numpy_attention/1_attention"

@@ -93,6 +93,7 @@ def test_every_known_mistake_is_ten_tolerances_from_the_right_answer(slug: str) 
     assert {id: apart for id, apart in largest.items() if apart < 10} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", WITH_ANSWERS)
 def test_every_known_mistake_is_called_by_its_own_name_and_by_no_other(slug: str) -> None:
     exercise = REFERENCES.exercise(slug)

@@ -10,6 +10,8 @@ from autograder.errors import GradingError
 from autograder.model.course import Course
 from tests.exercises.tiny import ORACLE, tiny_course
 
+pytestmark = pytest.mark.slow
+
 RIGHT = 'SampleAnswer("a sum", "def double(x):\\n    return x + x")'
 SQUARED = "def double(x):\\n    return x ** 2"
 

@@ -14,6 +14,8 @@ from autograder.exercise import Answers, Case, Judgement, Mistake
 from autograder.references import loader
 from tests.grading import REFERENCES, grade_cells, mistakes_of, solution
 
+pytestmark = pytest.mark.slow
+
 Arrays = Mapping[str, np.ndarray]
 
 PACKAGE = f"{loader.package(REFERENCES.folder)}.distilbert"

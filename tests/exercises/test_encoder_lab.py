@@ -19,7 +19,7 @@ from tests.exercises.models_file import FILE, models_file, solution_file, stub_f
 from tests.exercises.test_answers import one_worker, trials
 from tests.grading import REFERENCES, ROOT, assignment
 
-pytestmark = one_worker("encoder_lab")
+pytestmark = [pytest.mark.slow, one_worker("encoder_lab")]
 GRADED = {
     cells.grade_id(cell): cells.max_points(cell)
     for notebook in assignment("encoder_lab").source.values()

@@ -159,6 +159,7 @@ def test_the_default_variant_is_torchs_own_attention() -> None:
     assert np.allclose(attention(queries, keys, values, mask=mask), oracle(queries, keys, values, mask))
 
 
+@pytest.mark.slow
 def test_the_stored_references_are_those_that_the_oracles_make(tmp_path: Path) -> None:
     """Texts to the byte. Numbers but for their last digits, in which one processor rounds otherwise than another."""
     made = REFERENCES.build(ASSIGNMENT, REFERENCES.seed(ASSIGNMENT) or 0, tmp_path)

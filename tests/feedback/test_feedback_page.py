@@ -28,6 +28,8 @@ from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 from tests.feedback import toy
 from tests.feedback.browser import needs_browser, overflow
 
+pytestmark = pytest.mark.slow
+
 
 def page_of(course: Course, student: str) -> str:
     (path,) = write_feedback(course, toy.ASSIGNMENT, student)

@@ -20,6 +20,8 @@ from autograder.nbgrader.rubric import OFFERED, ShowRubric, page_part
 from autograder.pipeline.rubric import RubricLine, rubric_lines
 from tests.feedback import toy
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><img src=x onerror=\"document.title='hacked'\"> $x$ $$ \\begin{a} & ' `a` <!-- \\u003c é"
 
 

@@ -12,6 +12,8 @@ from nbconvert.filters.markdown_mistune import markdown2html_mistune
 from autograder.pipeline.inert import TAGS
 from autograder.pipeline.markdown import harmless_markdown
 
+pytestmark = pytest.mark.slow
+
 #: ␣ is a space and ␤ a line break.
 PIECES = r"""
 <script> </script> <img␣src=x␣onerror=alert(1)> <img␣src='x'␣onerror='alert(1)'> <b> </b> <!-- --> --!> <svg

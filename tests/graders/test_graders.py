@@ -12,6 +12,8 @@ from autograder.gradebook.graders import assigned, graders_path
 from autograder.gradebook.pseudonyms import pseudonym
 from tests.regrade.conftest import SHEET, STUDENTS, World
 
+pytestmark = pytest.mark.slow
+
 CLASS = [f"student{number}" for number in range(50)]
 
 

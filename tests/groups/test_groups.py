@@ -18,6 +18,8 @@ from autograder.gradebook.late.times import record_times
 from autograder.report.results import read_results
 from tests.regrade.conftest import SHEET, World
 
+pytestmark = pytest.mark.slow
+
 TOGETHER = '[sums]\nred = ["ada", "kim"]\nblue = ["lee", "bob"]\n'
 
 

@@ -21,6 +21,8 @@ from tests.feedback.toy import ROOT, hand_in
 from tests.lms.canvas_stand_in import ASSIGNMENT, COURSE, TOKEN, CanvasStandIn
 from tests.lms.conftest import CLASS, came_from
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("canvasapi", reason="the extra 'canvas' is not installed: pip install canvasapi")
 
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'

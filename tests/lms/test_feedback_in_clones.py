@@ -10,7 +10,7 @@ import pytest
 from autograder.cli import main
 from tests.lms.conftest import CLASS, came_from
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="clones are made with git")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("git") is None, reason="clones are made with git")]
 BRANCH = "autograder-feedback"
 
 

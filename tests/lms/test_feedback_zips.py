@@ -12,6 +12,8 @@ from autograder.cli import main
 from tests.exports.conftest import rename
 from tests.lms.conftest import CLASS, came_from
 
+pytestmark = pytest.mark.slow
+
 
 def feedback(course, *words):
     return main(["--course-dir", str(course.root), "feedback", "toy", *words])

@@ -40,7 +40,9 @@ def changes(text: str) -> list[Mutant]:
     return mutants(part(text))
 
 
-TEXTS = [mutant.text for mutant in changes(ATTENTION)]
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    return [mutant.text for mutant in changes(ATTENTION)]
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,8 @@ TEXTS = [mutant.text for mutant in changes(ATTENTION)]
         "x.add_(weights @ x)",  # in place
     ],
 )
-def test_the_fields_mistakes_are_among_the_mutants(changed):
-    assert any(changed in text for text in TEXTS), changed
+def test_the_fields_mistakes_are_among_the_mutants(changed, texts):
+    assert any(changed in text for text in texts), changed
 
 
 def test_every_mutant_is_python_and_another_program():

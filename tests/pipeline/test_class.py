@@ -15,6 +15,8 @@ from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVer
 from demo import EXPECTED
 from tests.pipeline.conftest import SMALL, graded_class, small_course
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):

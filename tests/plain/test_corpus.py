@@ -34,6 +34,7 @@ def test_in_one_process_every_answer_has_the_points_that_the_corpus_says(entry: 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", OUTSIDE, ids=lambda entry: entry.name)
 def test_judged_outside_every_answer_has_the_points_that_it_has_in_one_process(entry: Entry, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -20,6 +20,8 @@ from autograder.model.course import Course
 from tests.feedback.toy import ASSIGNMENT
 from tests.privacy.conftest import DEADLINE, GONE, LMS, NAMES, STAYS, address, tables
 
+pytestmark = pytest.mark.slow
+
 
 def run(root: Path, *words: str) -> int:
     return main(["--course", str(root), "student", "erase", *words])

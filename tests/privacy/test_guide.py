@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 
+import pytest
+
 from autograder.cli import main
 from tests.grading import ROOT
 from tests.privacy.conftest import GONE
+
+pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
 

@@ -17,6 +17,8 @@ from packaging.version import Version
 
 from tests.project.test_three_places import imported
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "source").glob("*/*.ipynb"))
 OURS = {"transformer-course", "transformer-course-autograder"}

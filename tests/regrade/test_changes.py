@@ -15,6 +15,8 @@ from autograder.release.generate import generate, require_same_cells
 from tests.regrade.conftest import NOTEBOOK, SHEET, World, exercise
 from tests.regrade.test_regrade import BEFORE, document, regrade
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_mended_rule_changes_the_right_student(world, capsys, monkeypatch):
     monkeypatch.setattr(classroom, "rule_parts", lambda assignment: {"rule second": "mended"})

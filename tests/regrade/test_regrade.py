@@ -12,6 +12,8 @@ from autograder.classroom.workers import JobResult
 from autograder.gradebook.regradings import read_regradings, regradings_path
 from tests.regrade.conftest import NOTEBOOK, SHEET, World
 
+pytestmark = pytest.mark.slow
+
 BEFORE = {
     "ada": {"first": 3.0, "second": 0.0, "why": 1.0},
     "bob": {"first": 1.5, "second": 0.0, "why": 0.5},

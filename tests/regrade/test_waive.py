@@ -16,6 +16,8 @@ from autograder.gradebook.waivers import NAME, read_waivers
 from tests.regrade.conftest import NOTEBOOK, SHEET, World
 from tests.regrade.test_regrade import BEFORE, command
 
+pytestmark = pytest.mark.slow
+
 WHY = 'the text was "ambiguous" \\ unclear'
 
 

@@ -31,6 +31,7 @@ def points(entry: Entry, answer: str) -> float:
         return 0.0 if remote.failures else earned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", OUTSIDE, ids=lambda entry: entry.name)
 def test_every_answer_gets_the_points_that_it_gets_in_one_process(entry: Entry, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)

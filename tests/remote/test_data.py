@@ -55,6 +55,7 @@ def test_data_from_the_student_has_its_type_and_content(value):
     assert alike(arrived(value), value)
 
 
+@pytest.mark.slow
 @FEW
 @given(DATA)
 def test_data_from_the_test_has_its_type_and_content_in_the_students_kernel(value):

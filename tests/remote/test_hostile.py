@@ -17,6 +17,8 @@ from autograder.remote.tester import Remote
 from autograder.remote.wire import Decoder, Encoder
 from tests.remote.kernels import Kernels
 
+pytestmark = pytest.mark.slow
+
 MANY = settings(
     max_examples=200, deadline=None, phases=[Phase.generate, Phase.explicit], suppress_health_check=list(HealthCheck)
 )

@@ -12,6 +12,8 @@ from PIL import Image
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 from autograder.report.picture import class_picture, exercises, shares_of
 
+pytestmark = pytest.mark.slow
+
 
 def class_of(size: int) -> list[SubmissionVerdict]:
     chance = random.Random(size)

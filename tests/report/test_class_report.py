@@ -29,6 +29,8 @@ from autograder.report.statistics import (
 from tests.feedback.browser import chromium, needs_browser, overflow
 from tests.report import simulated
 
+pytestmark = pytest.mark.slow
+
 
 def test_planted_mistakes_are_counted(results: Results) -> None:
     counts = {one.mistake: len(one.students) for one in mistake_counts(results.verdicts) if one.mistake}

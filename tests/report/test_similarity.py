@@ -13,6 +13,8 @@ from autograder.report.similarity import normalised, same_answers, similar_pairs
 from tests.grading import ROOT
 from tests.report import simulated
 
+pytestmark = pytest.mark.slow
+
 PATTERNS = read_course_file(ROOT).ready_made
 
 

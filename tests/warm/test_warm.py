@@ -13,19 +13,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import psutil
 import pytest
 
 from autograder import cli
+from autograder.classroom import head_start, run
 from autograder.errors import GradingError
 from autograder.kernel import kernels as module
 from autograder.kernel import warm
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.kernel.kernels import Kernels
 from autograder.model.course import Course
-from benchmarks.courses import environment, make_course, without_warm_modules
+from benchmarks.courses import make_course, without_warm_modules
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("warm")]
 
@@ -76,11 +78,8 @@ def course(made: Course, tmp_path: Path) -> Course:
     return Course(shutil.copytree(made.root, tmp_path / "course"))
 
 
-def grade(course: Course) -> str:
-    command = [sys.executable, "-m", "autograder.cli", "--debug", "grade", ASSIGNMENT, "--force", "--json"]
-    done = subprocess.run(command, cwd=course.root, env=environment(), capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+def grade(course: Course) -> None:
+    assert cli.main(["--course-dir", str(course.root), "grade", ASSIGNMENT, "--force", "--json"]) == 0
 
 
 def verdicts(course: Course) -> list[str]:
@@ -91,13 +90,18 @@ def verdicts(course: Course) -> list[str]:
 
 def test_a_class_is_graded_the_same_with_it_and_it_stays(course, place, capsys, monkeypatch):
     grade(course)
+    capsys.readouterr()
     before = verdicts(course)
     monkeypatch.chdir(course.root)
     assert cli.main(["warm"]) == 0
     assert capsys.readouterr().out.startswith("ready; it ends when no command has used it for 30 minutes")
     (keeper,) = keepers(place)
     (server,) = keeper.children()
-    grade(course)
+    with monkeypatch.context() as no_other_server:
+        for caller in (head_start, run):
+            no_other_server.setattr(caller, "KernelForkServer", None)
+        grade(course)
+    capsys.readouterr()
     assert verdicts(course) == before
     assert keeper.is_running() and keeper.children() == [server]
     assert cli.main(["warm"]) == 0 and capsys.readouterr().out == "it is ready already\n"
@@ -119,6 +123,23 @@ def kept_here(imports: KernelImports, idle_seconds: float = 600) -> Iterator[thr
         warm.stop()
         thread.join(60)
         assert not thread.is_alive()
+
+
+@contextlib.contextmanager
+def kept_in_a_process(imports: KernelImports, place: Path) -> Iterator[None]:
+    """A server that another process keeps."""
+    command = [sys.executable, "-m", "autograder.kernel.keep_warm"]
+    asked = json.dumps({"imports": asdict(imports), "idle_seconds": 600})
+    keeper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert keeper.stdin is not None and keeper.stdout is not None
+    with keeper, keeper.stdin, keeper.stdout:
+        keeper.stdin.write(asked)
+        keeper.stdin.close()
+        assert keeper.stdout.read() == "ready\n"
+        try:
+            yield
+        finally:
+            warm.stop()
 
 
 class _Said(io.StringIO):
@@ -144,13 +165,13 @@ def test_no_other_server_is_started_where_one_fits(monkeypatch):
 )
 def test_one_with_other_imports_is_not_taken(other):
     with kept_here(KernelImports()):
-        assert warm.kept(other) is None
+        assert warm.kept_fork_server(other) is None
 
 
 def test_one_of_another_environment_is_not_taken(monkeypatch):
     with kept_here(KernelImports()):
         monkeypatch.setenv("LANG", "tlh")
-        assert warm.kept(KernelImports()) is None
+        assert warm.kept_fork_server(KernelImports()) is None
 
 
 def test_one_is_not_taken_after_the_library_was_changed(tmp_path):
@@ -159,34 +180,34 @@ def test_one_is_not_taken_after_the_library_was_changed(tmp_path):
     (library / "__init__.py").write_text("x = 1\n")
     imports = KernelImports((str(library),), (str(tmp_path),))
     with kept_here(imports):
-        found = warm.kept(imports)
+        found = warm.kept_fork_server(imports)
         assert found is not None
         found.close()
         (library / "more.py").write_text("y = 2\n")
-        assert warm.kept(imports) is None
+        assert warm.kept_fork_server(imports) is None
 
 
 def test_the_switch_turns_it_off(monkeypatch):
     with kept_here(KernelImports()):
         monkeypatch.setenv(warm.SWITCH, "0")
-        assert warm.kept(KernelImports()) is None
+        assert warm.kept_fork_server(KernelImports()) is None
 
 
 def test_it_ends_when_nobody_has_used_it_for_so_long_and_not_before():
     with kept_here(KernelImports(), idle_seconds=0.1) as thread:
-        found = warm.kept(KernelImports())
+        found = warm.kept_fork_server(KernelImports())
         assert found is not None
         time.sleep(3)
         assert thread.is_alive()
         found.close()
         thread.join(20)
         assert not thread.is_alive()
-        assert warm.kept(KernelImports()) is None
+        assert warm.kept_fork_server(KernelImports()) is None
 
 
 def test_one_that_is_stopped_ends_when_its_last_user_is_done():
     with kept_here(KernelImports()) as thread:
-        found = warm.kept(KernelImports())
+        found = warm.kept_fork_server(KernelImports())
         assert found is not None
         assert warm.stop() == 1
         time.sleep(2)
@@ -202,8 +223,22 @@ def test_a_keeper_that_was_killed_is_not_taken(course, place, monkeypatch):
     (keeper,) = keepers(place)
     keeper.kill()
     wait(lambda: has_ended(keeper))
-    assert warm.kept(imports_of(course)) is None
+    assert warm.kept_fork_server(imports_of(course)) is None
     grade(course)
+
+
+def test_one_that_is_kept_anew_while_the_last_one_is_in_use_is_taken_and_leaves_nothing(place):
+    with kept_here(KernelImports()) as first:
+        user = warm.kept_fork_server(KernelImports())
+        assert user is not None
+        warm.stop()
+        with kept_in_a_process(KernelImports(), place):
+            user.close()
+            first.join(20)
+            again = warm.kept_fork_server(KernelImports())
+            assert again is not None and again.address != user.address
+            again.close()
+    assert list(warm.folder().iterdir()) == []
 
 
 def test_a_folder_that_others_may_write_into_is_refused():
@@ -211,7 +246,7 @@ def test_a_folder_that_others_may_write_into_is_refused():
     folder.chmod(0o770)
     with pytest.raises(GradingError, match="is not a folder of yours alone: remove it"):
         warm.folder()
-    assert warm.kept(KernelImports()) is None
+    assert warm.kept_fork_server(KernelImports()) is None
     folder.chmod(0o700)
 
 
@@ -228,10 +263,10 @@ def test_a_link_in_the_folder_s_place_is_refused(tmp_path, place):
 @pytest.mark.parametrize("written", ["", "{}", "[]", json.dumps({"address": "/nowhere"}), json.dumps({"address": 3})])
 def test_a_file_that_leads_nowhere_is_passed_over(written):
     (warm.folder() / f"{warm.state(KernelImports())}.json").write_text(written)
-    assert warm.kept(KernelImports()) is None
+    assert warm.kept_fork_server(KernelImports()) is None
 
 
-@pytest.mark.parametrize("minutes", ["0", "-1"])
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf"])
 def test_minutes_below_0_are_refused(course, monkeypatch, capsys, minutes):
     monkeypatch.chdir(course.root)
     assert cli.main(["warm", f"--minutes={minutes}"]) == 2

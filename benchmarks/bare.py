@@ -25,7 +25,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course_file import read_course_file
 from autograder.pipeline.drawings import drawing
-from autograder.pipeline.grade import inputs_of, prepare
+from autograder.pipeline.prepare import inputs_of, prepare
 from autograder.release.verify import solved
 
 

@@ -42,11 +42,12 @@ def fork_server(imports: KernelImports = KernelImports()) -> KernelForkServer:
 @pytest.fixture(scope="package", autouse=True)
 def fork_servers_are_kept() -> Iterator[None]:
     """For folders whose ``conftest.py`` imports it. How one starts and ends: tests/isolation, tests/faults."""
-    from autograder.classroom import run
+    from autograder.ci import submission
+    from autograder.classroom import head_start, run
     from autograder.kernel import fork_server as imported_when_needed
     from autograder.kernel import kernels
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (run, kernels, imported_when_needed):
+        for module in (submission, head_start, run, kernels, imported_when_needed):
             patch.setattr(module, "KernelForkServer", fork_server)
         yield

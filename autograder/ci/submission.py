@@ -2,40 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from autograder.ci.outcome import SubmissionOutcome, failed_outcome, outcome_of
+from autograder.classroom.at_once import notebooks_at_once
+from autograder.classroom.head_start import HeadStart
 from autograder.classroom.workers import Isolation
 from autograder.errors import NothingToGrade
-from autograder.isolation import require
-from autograder.kernel.imports import imports_of
+from autograder.isolation import begin_self_test, require
+from autograder.kernel.fork_server import KernelForkServer
+from autograder.kernel.imports import KernelImports, imports_of
+from autograder.kernel.warm import kept_fork_server
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
+from autograder.pipeline.drawings import import_drawings
 from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade_submission
 from autograder.release.judgeable import require_judgeable
 
 
 def grade_folder(
-    course: Course, assignment_name: str, folder: Path, student: str, isolation: Isolation
+    course: Course,
+    assignment_name: str,
+    folder: Path,
+    student: str,
+    isolation: Isolation,
+    head_start: HeadStart | None = None,
 ) -> SubmissionOutcome:
     """Grade the notebooks in ``folder``, as ``autograder grade`` would.
 
+    head_start: what was begun before the course was opened; closed by whoever began it.
     An outcome with a failure where there is nothing to grade, or where the grader itself cannot do its work.
     Raises GradingError where the instructor asked for what does not exist.
     """
     assignment = Assignment.open(course, assignment_name)
     require_judgeable(assignment)
     imports = imports_of(course)
+    limits = course.file.limits
     try:
         submission = read_submission(folder, student, assignment)
-        if isolation == "auto":
-            require()  # real attempts to escape, before the first line of a student's code
-        with Kernels.open(isolation, imports=imports) as kernels:
-            return outcome_of(grade_submission(submission, assignment, kernels, course.file.limits), assignment)
+        number = notebooks_at_once(len(submission.notebooks), limits)
+        with ExitStack() as closing_later:
+            if isolation == "auto":
+                kernels = closing_later.enter_context(_confined(assignment, imports, number, head_start))
+            else:
+                kernels = [closing_later.enter_context(Kernels.open(isolation, imports=imports))]
+            graded = grade_submission(submission, assignment, kernels[0], limits, beside=kernels[1:])
+        return outcome_of(graded, assignment)
     except NothingToGrade:
         expected = ", ".join(f"{name}.ipynb" for name in assignment.source)
         return failed_outcome(student, assignment_name, f"no notebook was handed in; expected {expected}")
     except Exception as error:  # whatever goes wrong on our side must not look like a zero
         return failed_outcome(student, assignment_name, f"the grader failed ({type(error).__name__}: {error})")
+
+
+@contextmanager
+def _confined(
+    assignment: Assignment, imports: KernelImports, number: int, head_start: HeadStart | None
+) -> Iterator[list[Kernels]]:
+    """Kernels for so many notebooks at once, of one fork server, where the confinement holds.
+
+    Raises IsolationUnavailable, InfrastructureError.
+    """
+    begin_self_test()  # it runs while the fork server comes up, which has nothing to do with a submission
+    warm = head_start.fork_server(imports) if head_start else kept_fork_server(imports) or KernelForkServer(imports)
+    with closing(warm) as fork_server, ExitStack() as closing_later:
+        require()  # real attempts to escape, before the first line of a student's code
+        import_drawings(assignment.drawings)  # the first one would wait for it
+        fork_server.ready()
+        opened = (Kernels.open("auto", fork_server=fork_server.address, imports=imports) for _ in range(number))
+        yield [closing_later.enter_context(one) for one in opened]

@@ -21,14 +21,19 @@ _CONFIG = "nbgrader_config.py"
 
 
 class HeadStart:
-    """A fork server for the course that a folder seems to be. To be closed."""
+    """A fork server for the course that a folder seems to be, and what else a command waits for. To be closed.
 
-    def __init__(self, folder: Path) -> None:
+    submission: a folder that a student filled, for a command that grades it in its own process, without workers. No
+    settings are taken from there.
+    """
+
+    def __init__(self, folder: Path, submission: Path | None = None) -> None:
         self._imports: KernelImports | None = None
         self._fork_server: KernelForkServer | KeptForkServer | None = None
-        if (file := _course_file(folder)) is not None:
+        if (file := _course_file(folder, submission)) is not None:
             begin_self_test()
-            start_importing(file.drawings)  # before the fork server, which is kept by a thread of this process
+            if submission is None:
+                start_importing(file.drawings)  # before the fork server, which is kept by a thread of this process
             self._begin(imports_for(folder.absolute(), file))
             import_nbgrader()
 
@@ -46,9 +51,12 @@ class HeadStart:
             self._fork_server.close()
 
 
-def _course_file(folder: Path) -> CourseFile | None:
+def _course_file(folder: Path, submission: Path | None) -> CourseFile | None:
     """What the folder says, if it is certain to be no part of a course: what lies in there may come from a student."""
     folder = folder.absolute()
+    own = submission and submission.resolve()
+    if own and any(path.resolve().is_relative_to(own) for path in (folder, folder / _CONFIG, folder / NAME)):
+        return None
     above = [parent / name for parent in folder.parents for name in (_CONFIG, NAME)]
     if not (folder / _CONFIG).is_file() or any(path.exists() for path in above):
         return None

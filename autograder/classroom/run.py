@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
+from autograder.classroom.at_once import notebooks_at_once
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
 from autograder.classroom.dask import dask_results
 from autograder.classroom.fingerprint import (
@@ -26,6 +27,7 @@ from autograder.classroom.fingerprint import (
 from autograder.classroom.journal import Entry, Journal
 from autograder.classroom.lock import only_run
 from autograder.classroom.pace import limits_of
+from autograder.classroom.progress import Progress, Report
 from autograder.classroom.regrade import reasons, times_of
 from autograder.classroom.rows import Row, row_of, with_result
 from autograder.classroom.worker_processes import start_importing
@@ -46,7 +48,8 @@ from autograder.model.plain_text import one_line
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Graded, nothing
+from autograder.pipeline.grade import Graded
+from autograder.pipeline.prepare import nothing
 from autograder.release.agreement import check_before_grading
 
 logger = logging.getLogger(__name__)
@@ -63,18 +66,6 @@ class GradingOptions:
     scheduler: str | None = None
     isolation: Isolation = "auto"
     limits: Limits = field(default_factory=Limits)
-
-
-@dataclass
-class Progress:
-    """Told after every submission; the command line draws a bar from it."""
-
-    total: int
-    done: int = 0
-    last_failure: str = ""
-
-
-Report = Callable[[Progress], None]
 
 
 def grade_class(
@@ -212,8 +203,11 @@ class _Run:
 
         order, content = self._order, digest(self._content)
         version = imported_version(self._course) if order.scheduler else ""
+        at_once = 1
+        if not order.scheduler and order.isolation == "auto":  # side by side are local kernels that can be killed
+            at_once = notebooks_at_once(len(self._assignment.source), self._limits, len(students), order.workers)
         return [
-            Job(self._course, order.assignment, student, self._limits, order.isolation, None, content, version)
+            Job(self._course, order.assignment, student, self._limits, order.isolation, None, content, version, at_once)
             for student in sorted(students, key=urgency)
         ]
 

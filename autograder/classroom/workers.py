@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from multiprocessing.util import Finalize
 from typing import Literal
@@ -52,6 +52,7 @@ class Job:
     fork_server: str | None = None  # the address of one that is running
     content: str = ""  # digests of what assignment and grader must be where it is graded; empty: anything
     version: str = ""
+    notebooks_at_once: int = 1
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,11 @@ Work = Callable[[Job], JobResult]
 
 
 @lru_cache(maxsize=1)
-def _kernels(isolation: Isolation, fork_server: str | None, imports: KernelImports) -> Kernels:
-    """They live as long as the worker does."""
+def _kernels(isolation: Isolation, fork_server: str | None, imports: KernelImports, number: int) -> list[Kernels]:
+    """They live as long as the worker does. ``number``: more than one only where a fork server is running."""
     Finalize(None, _UNTIL_EXIT.close, exitpriority=0)  # a pool's process ends without what atexit knows
-    return _UNTIL_EXIT.enter_context(Kernels.open(isolation, fork_server=fork_server, imports=imports))
+    opened = (Kernels.open(isolation, fork_server=fork_server, imports=imports) for _ in range(number))
+    return [_UNTIL_EXIT.enter_context(one) for one in opened]
 
 
 @lru_cache(maxsize=4)
@@ -100,8 +102,8 @@ def do(job: Job) -> JobResult:
         assignment = _assignment(job.course, job.assignment, job.content)
         folder = job.course.submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
-        kernels = _kernels(job.isolation, job.fork_server, imports_of(job.course))
-        graded = grade_submission(submission, assignment, kernels, job.limits)
+        kernels, *beside = _kernels(job.isolation, job.fork_server, imports_of(job.course), job.notebooks_at_once)
+        graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside)
         return JobResult(job, graded, submission=submission_parts(submission))
     except GradingError as error:
         return JobResult(job, None, str(error))
@@ -154,7 +156,7 @@ def local_results(jobs: list[Job], workers: int, work: Work = do) -> Iterator[Jo
     """
     suspects: list[Job] = []
     yield from _side_by_side(deque(jobs), workers, work, suspects)
-    yield from (_alone(job, work) for job in suspects)
+    yield from (_alone(replace(job, notebooks_at_once=1), work) for job in suspects)
 
 
 def _side_by_side(queue: deque[Job], workers: int, work: Work, suspects: list[Job]) -> Iterator[JobResult]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.ci import Disclosure, SubmissionOutcome
+    from autograder.classroom.head_start import HeadStart
     from autograder.classroom.workers import Isolation
 
 EXAMPLE = "autograder ci distilbert release/distilbert --out reports/ci"
@@ -60,6 +62,7 @@ def run(
         assignment, submission = named.rstrip("/"), Path(assignment)
     if submission is None:
         raise GradingError(f"name the folder that holds the notebooks: autograder ci {assignment} SUBMISSION_DIR")
+    head_start = None if no_isolation else _head_start(context, submission)  # it comes up while the rest is imported
     course = open_course(context, submission)
 
     from autograder.ci import FILES, Disclosure, grade_folder, write_outcome
@@ -73,7 +76,8 @@ def run(
     if no_isolation:
         print("Without isolation the submission can read references, write files and use the network.", file=sys.stderr)
     isolation: Isolation = "none" if no_isolation else "auto"
-    outcome = grade_folder(course, assignment, submission, student or submission.resolve().name, isolation)
+    name = student or submission.resolve().name
+    outcome = grade_folder(course, assignment, submission, name, isolation, head_start)
     write_outcome(out, outcome, disclosure)
     output = Output(context)
     output.say(_line(outcome, disclosure))
@@ -81,6 +85,16 @@ def run(
     if outcome.failure:
         return 2
     return 1 if limit is not None and outcome.points < limit else 0
+
+
+def _head_start(context: typer.Context, submission: Path) -> HeadStart | None:
+    """Closed when the command ends; None where there is no confinement, and nothing that could be begun."""
+    from autograder.classroom.head_start import HeadStart
+    from autograder.isolation import system
+
+    if not system.LINUX:
+        return None
+    return context.with_resource(closing(HeadStart(context.obj.course_dir or Path.cwd(), submission)))
 
 
 def _limit(text: str | None) -> float | None:

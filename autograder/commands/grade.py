@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from autograder.classroom.head_start import HeadStart
-    from autograder.classroom.run import GradingOptions, Progress, Row
+    from autograder.classroom.progress import Progress
+    from autograder.classroom.run import GradingOptions, Row
     from autograder.classroom.workers import Isolation
     from autograder.model.course import Course
 

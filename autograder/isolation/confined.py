@@ -7,6 +7,7 @@ import json
 import select
 import signal
 import socket
+import threading
 import time
 
 from autograder.isolation.supervisor import Ending
@@ -15,11 +16,15 @@ _MAX_PACKET = 1 << 16
 
 
 class Confined:
-    """A confined process. Closing, or losing, this object ends it and everything that it started."""
+    """A confined process. Closing, or losing, this object ends it and everything that it started.
+
+    It may be signalled from any thread, also while another one closes this object.
+    """
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._ending: Ending | None = None
+        self._closing = threading.Lock()  # else a signal could go to whatever has got the descriptor's number since
 
     def fileno(self) -> int:
         """Becomes readable when the process has ended; to be waited on beside other things."""
@@ -27,7 +32,7 @@ class Confined:
 
     def send_signal(self, number: int) -> None:
         """Signal the confined process itself, not what it started. An ended process is passed over."""
-        with contextlib.suppress(OSError):
+        with self._closing, contextlib.suppress(OSError):
             self._channel.send(json.dumps({"signal": int(number)}).encode())
 
     def kill(self) -> None:
@@ -60,7 +65,8 @@ class Confined:
         return Ending(**json.loads(packet))
 
     def close(self) -> None:
-        self._channel.close()
+        with self._closing:
+            self._channel.close()
 
 
 def channel_pair() -> tuple[socket.socket, socket.socket]:

@@ -7,9 +7,7 @@ that is larger still costs the connection. What is forged well can only pass for
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import hmac
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,17 +16,14 @@ import zmq
 from jupyter_client.manager import KernelManager
 from zmq.utils.monitor import recv_monitor_message
 
-from autograder.isolation import usage
 from autograder.kernel.forked_kernel import ForkedKernel
+from autograder.kernel.growth import Growth
 
 #: Of one socket's messages, the grader holds at most this many of at most this size.
 MAX_WAITING = 32
 MAX_MESSAGE = 32 << 20  # bytes
 MAX_CONTENT = 4 << 20  # bytes that are read: JSON unfolds to many times its length
 MAX_DATA = 24 << 20  # bytes that are passed on unread
-#: Bytes by which one kernel may make the grader grow in all its life. The parts of a message that never ends are held
-#: without being counted among those that wait.
-FLOOD = 256 << 20
 _MAX_HEADER = 1 << 16
 _SEND_MS = 1000  # a kernel that takes nothing must not hold up the grader
 _RECONNECT_MS = 10
@@ -61,15 +56,9 @@ class Message:
 class KernelChannels:
     """Shell and iopub of one kernel, each with a watch on its connection, and stdin for code that asks questions."""
 
-    _was_flooded = False  # by any kernel of this process since the last one was started
-
-    def __init__(self, manager: ForkedKernel | KernelManager) -> None:
+    def __init__(self, manager: ForkedKernel | KernelManager, growth: Growth) -> None:
         self._session: Any = manager.session
-        self._manager = manager
-        if KernelChannels._was_flooded:
-            _give_back_memory()
-        KernelChannels._was_flooded = False
-        self._memory_bound = usage.memory([os.getpid()]) + FLOOD
+        self._manager, self._growth, self._memory_bound = manager, growth, growth.bound()
         self.shell = manager.connect_shell(identity=_IDENTITY)
         self.iopub = manager.connect_iopub()
         self.shell_lost = self.shell.get_monitor_socket(zmq.EVENT_DISCONNECTED)
@@ -121,10 +110,8 @@ class KernelChannels:
         return None
 
     def flooded(self) -> bool:
-        """Whether the grader holds more than it should since this kernel was started."""
-        flooded = usage.memory([os.getpid()]) > self._memory_bound
-        KernelChannels._was_flooded |= flooded
-        return flooded
+        """Whether the grader holds more than it should since this kernel was started. Raises FloodedTogether."""
+        return self._growth.is_flood(self._memory_bound)
 
     def close(self) -> None:
         for socket in (self.shell, self.iopub):
@@ -133,12 +120,6 @@ class KernelChannels:
         used = (self.stdin,) if "stdin" in vars(self) else ()
         for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub, *used):
             socket.close(linger=0)
-
-
-def _give_back_memory() -> None:
-    """Else the C library keeps what it was flooded with, and each flood could go as far beyond the last one."""
-    with contextlib.suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def lost(monitor: zmq.Socket[bytes]) -> bool:

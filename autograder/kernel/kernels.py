@@ -5,9 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import os
-import shutil
-import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,17 +12,19 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
 from autograder.isolation import Policy, available, environment
+from autograder.kernel.begun import Begun
 from autograder.kernel.channels import KernelChannels, context
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
 from autograder.kernel.forked_kernel import ForkedKernel
 from autograder.kernel.forked_tester import ForkedTester
+from autograder.kernel.growth import Growth
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
+from autograder.kernel.plain_kernel import stage_testing, start_plain
 from autograder.kernel.room import Room
 from autograder.kernel.running_kernel import Kernel, await_ready
 from autograder.kernel.scratch import Scratch, base_folder, remove_tree
@@ -41,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 class Kernels:
-    """Starts kernels, all in one way. Made by :meth:`open`."""
+    """Starts kernels, all in one way. Made by :meth:`open`. For one notebook at a time, except for :meth:`abandon`."""
 
     def __init__(self, base: Path, fork_server: ForkServerClient | None, imports: KernelImports) -> None:
         self.confined = fork_server is not None
@@ -51,6 +50,7 @@ class Kernels:
         self._background = ThreadPoolExecutor(_MAX_RETIRING, "retire")
         self._retiring: deque[Future[None]] = deque()
         self._ahead: _Ahead | None = None
+        self._growth, self._begun = Growth(), Begun()
 
     @classmethod
     @contextlib.contextmanager
@@ -81,7 +81,7 @@ class Kernels:
             closing.callback(kernels._background.shutdown)
             closing.callback(kernels.drop_ahead)
             if client is None:
-                _stage_testing(base / "staged")
+                stage_testing(base / "staged")
             yield kernels
 
     def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
@@ -90,6 +90,7 @@ class Kernels:
         Raises InfrastructureError where it cannot be laid out, or where a confined kernel could read the expected
         answers, which lie beside the inputs.
         """
+        self._begun.refuse_if_given_up()
         if self.confined:
             for folder in inputs.values():
                 self._refuse_exposed(folder)
@@ -138,9 +139,11 @@ class Kernels:
         policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._imports.readable)
         launch = Launch(str(scratch.work), scratch.variables(), "")
         try:
-            return ForkedTester(*self._fork_server.fork(launch, policy), room)
+            tester = ForkedTester(*self._fork_server.fork(launch, policy), room)
         except InfrastructureError:  # the fork server may have ended between two notebooks
-            return ForkedTester(*self._fork_server.fork(launch, policy), room)
+            tester = ForkedTester(*self._fork_server.fork(launch, policy), room)
+        self._begun.add(tester)
+        return tester
 
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
         """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
@@ -196,6 +199,24 @@ class Kernels:
             self._retiring.popleft().result()
         self._retiring.append(self._background.submit(_retire, kernel, scratch))
 
+    def beside_others(self) -> None:
+        """Until :meth:`resume`, other kernels are at work in this process: a flood, which may be theirs, raises
+        FloodedTogether."""
+        self._growth.is_shared = True
+
+    def abandon(self) -> None:
+        """Kill every kernel that was begun, and refuse new ones until :meth:`resume`; for any thread to call.
+
+        Whoever waits for one of them hears of its end, and comes to nothing else. Only confined kernels can be killed.
+        """
+        self._growth.was_flooded = True  # by another's kernel, perhaps
+        self._begun.give_up()
+
+    def resume(self) -> None:
+        """Start kernels as at first, when nobody waits any more for one that was abandoned."""
+        self._begun.resume()
+        self._growth.is_shared = False
+
     def settle(self) -> None:
         """Return when all that was retired is gone."""
         while self._retiring:
@@ -204,10 +225,11 @@ class Kernels:
     def _start(self, scratch: Scratch, policy: Policy, room: Room) -> Kernel:
         try:
             manager = self._manager(scratch, policy)
-            channels = KernelChannels(manager)
+            channels = KernelChannels(manager, self._growth)
         except Exception as error:
             raise InfrastructureError(f"no kernel could be started: {error}") from error
         kernel = Kernel(manager, channels, room)
+        self._begun.add(kernel)
         try:
             await_ready(kernel, channels)
         except BaseException:
@@ -219,16 +241,7 @@ class Kernels:
         """Of a kernel that is coming up."""
         if self._fork_server is not None:
             return ForkedKernel(self._fork_server, scratch, policy, self._context)
-        folders = [str(self._base / "staged"), *self._imports.paths]
-        spec = KernelSpec(argv=_plain_command(folders), language="python")
-        posix = os.name == "posix"
-        settings = {"transport": "ipc", "ip": scratch.socket_prefix} if posix else {"transport": "tcp"}
-        manager = KernelManager(
-            kernel_spec_manager=_OneSpec(spec), context=self._context,
-            connection_file=str(scratch.connection_file), **settings,
-        )  # fmt: skip
-        manager.start_kernel(cwd=str(scratch.work), env=scratch.variables())
-        return manager
+        return start_plain(scratch, [str(self._base / "staged"), *self._imports.paths], self._context)
 
 
 def _retire(kernel: Kernel | ForkedTester | None, scratch: Scratch | None) -> None:
@@ -246,41 +259,9 @@ def _resolved(paths: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(Path(path).resolve() for path in paths)
 
 
-class _OneSpec(KernelSpecManager):
-    """Knows the one kernel spec it was given, wherever Jupyter's folders are."""
-
-    def __init__(self, spec: KernelSpec) -> None:
-        super().__init__()
-        self._spec = spec
-
-    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        return self._spec
-
-
 def _own_fork_server(closing: contextlib.ExitStack, imports: KernelImports) -> str:
     available()
     fork_server = kept_fork_server(imports) or KernelForkServer(imports)
     closing.callback(fork_server.close)
     fork_server.ready()
     return fork_server.address
-
-
-def _stage_testing(folder: Path) -> None:
-    """A copy of what hidden cells and plain tests import, without the references that lie beside the original."""
-    package = Path(__file__).resolve().parents[1]
-    (folder / "autograder").mkdir(parents=True)
-    for name in ("__init__.py", "testing.py"):
-        if (package / name).is_file():
-            shutil.copy(package / name, folder / "autograder" / name)
-    for name in ("remote", "tester"):
-        shutil.copytree(package / name, folder / "autograder" / name, ignore=shutil.ignore_patterns("__pycache__"))
-
-
-def _plain_command(folders: list[str]) -> list[str]:
-    """Isolated from the notebook's folder while it starts: a file there cannot pass for a part of ipykernel."""
-    code = (
-        f"import sys; sys.path[:0] = {folders!r}; from ipykernel.kernelapp import IPKernelApp; "
-        "app = IPKernelApp.instance(); app.initialize(); app.shell.ask_exit = lambda: None; "
-        "sys.path.insert(0, ''); app.start()"
-    )
-    return [sys.executable, "-I", "-c", code, "-f", "{connection_file}"]

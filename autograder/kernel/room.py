@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,6 +36,11 @@ class Room:
             return False
         bound = self._laid_out + self.disk_bytes
         return holdings.disk(self._own, bound) <= bound
+
+
+def kernels_with_room(disk_bytes: int) -> int:
+    """How many kernels may write so much each and still, all together, cannot fill the disk."""
+    return _free(Path(tempfile.gettempdir())) // (_SHARE * disk_bytes)
 
 
 def _free(folder: Path) -> int:

@@ -25,9 +25,10 @@ from autograder.model.free import widened
 from autograder.model.submission import Submission, read_submission
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.execute import InfrastructureError, Kernels
-from autograder.pipeline.grade import Graded, Prepared, grade_submission, prepare
+from autograder.pipeline.grade import Graded, grade_submission
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
+from autograder.pipeline.prepare import Prepared, prepare
 from autograder.pipeline.rebuild import trusted
 from autograder.release.judgeable import require_judgeable
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
+import threading
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
+#: Notebooks run side by side, and pyplot knows one current figure for all threads.
+_ONE_AT_A_TIME = threading.Lock()
 _CALL = re.compile(r"\s*([a-z_]{1,60})\.([a-z_]{1,60})\(\)\s*")
 
 
@@ -30,17 +34,25 @@ def drawing(source: str, module: str) -> Drawing | None:
     call = _CALL.fullmatch(source)
     if not module or call is None or call[1] != module.rpartition(".")[2]:
         return None
+    with _ONE_AT_A_TIME:
+        drawings = import_drawings(module)  # slow, and most cells are no drawing
+        return _drawn(module, call[2]) if call[2] in getattr(drawings, "__all__", ()) else None
+
+
+def import_drawings(module: str) -> ModuleType | None:
+    """The course's module of drawings; None where it has none, or it cannot be imported."""
     try:
-        drawings = import_module(module)  # slow, and most cells are no drawing
+        return import_module(module) if module else None
     except ImportError:
         return None
-    return _drawn(module, call[2]) if call[2] in getattr(drawings, "__all__", ()) else None
 
 
 @cache  # by name: there are few drawings, whereas their cell can be written in any number of ways
 def _drawn(module: str, name: str) -> Drawing | None:
+    import matplotlib
     from IPython.core.pylabtools import print_figure
 
+    matplotlib.use("agg")  # no other backend, which could open windows, works in every thread
     draw = getattr(import_module(module), name)
     if inspect.signature(draw).parameters:
         return None

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import zip_longest
-from pathlib import Path
+from functools import partial
 
-import nbformat
 from nbformat import NotebookNode
-from nbformat.v4.rwbase import split_lines, strip_transient
 
-from autograder.gradebook.answer_digests import Digests, answer_digests
-from autograder.model import cells
+from autograder.gradebook.answer_digests import Digests
+from autograder.kernel.errors import FloodedTogether
 from autograder.model.assignment import Assignment
 from autograder.model.plain_text import one_line
 from autograder.model.submission import Submission
-from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, SubmissionVerdict, presentable
+from autograder.model.verdict import CellVerdict, SubmissionVerdict, presentable
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
-from autograder.pipeline.rebuild import RebuiltNotebook, UnreadableNotebook, read_submitted, rebuild
+from autograder.pipeline.prepare import inputs_of, nothing, prepare, trusted_files
+from autograder.pipeline.side_by_side import side_by_side
 from autograder.pipeline.steps import steps_for
-from autograder.references.store import References
 
 #: A failure of the grader itself is tried again this often before it is reported.
 ATTEMPTS = 3
 #: So much of what happened to one notebook is logged.
 MAX_LOG_LINES = 1000
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -46,203 +46,151 @@ class Graded:
     answers: Mapping[str, Digests] | None = None
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A submission after the rebuild: notebooks that can be run, verdicts on those that cannot, files beside them.
-
-    ``answers``: digests of the answers in those that can be run.
-    """
-
-    rebuilt: Mapping[str, RebuiltNotebook]
-    unreadable: Mapping[str, NotebookVerdict]
-    files: Mapping[str, bytes]
-    answers: Mapping[str, Digests]
-
-
-def prepare(submission: Submission, assignment: Assignment) -> Prepared:
-    """The stage REBUILD for every notebook of a submission."""
-    rebuilt: dict[str, RebuiltNotebook] = {}
-    unreadable: dict[str, NotebookVerdict] = {}
-    for name in assignment.source:
-        if name not in submission.notebooks:
-            unreadable[name] = nothing(
-                assignment, name, submission.student, "missing", f"{name}.ipynb was not handed in."
-            )
-            continue
-        try:
-            sent = read_submitted(submission.notebooks[name])
-        except UnreadableNotebook as error:
-            why = f"{name}.ipynb could not be read: {error}"
-            unreadable[name] = nothing(assignment, name, submission.student, "failed", why)
-            continue
-        made = rebuild(assignment.source[name], assignment.release[name], sent)
-        about = tuple(
-            note for note in submission.notes if name in note or not any(other in note for other in assignment.source)
-        )
-        rebuilt[name] = RebuiltNotebook(made.notebook, about + made.notes)
-    answers = {name: answer_digests(made.notebook, submission.files) for name, made in rebuilt.items()}
-    files = {**submission.beside, **assignment.files, **submission.files, **_siblings(rebuilt)}
-    return Prepared(rebuilt, unreadable, files, answers)
-
-
 def grade_submission(
     submission: Submission,
     assignment: Assignment,
     kernels: Kernels,
     limits: Limits,
     on_executed: Callable[[str, ExecutedNotebook], None] = lambda name, ran: None,
+    beside: Sequence[Kernels] = (),
 ) -> Graded:
     """Grade one submission: what grades a class, checks a release and stands behind nbgrader's own commands.
 
     on_executed: told the name of each notebook, and how its cells ran, before its answers are judged.
+    beside: more kernels, confined ones, on which other notebooks are run at the same time. Nothing else changes.
     Raises nothing on account of what the student sent.
     """
-    prepared = prepare(submission, assignment)
-    verdicts = dict(prepared.unreadable)
-    notebooks: dict[str, NotebookNode] = {}
-    log: list[str] = []
-    parts: list[PartOutcome] = []
-    earlier: dict[str, CellVerdict] = {}
-    following = {name: _starting(other, prepared, assignment, kernels, limits) for name, other in _pairs(prepared)}
+    grading = _Grading(submission, assignment, limits, on_executed)
+    if beside and len(grading.left) > 1:
+        try:
+            with closing(side_by_side(grading.left, (kernels, *beside), grading.execute)) as executed:
+                for name, done in executed:
+                    grading.judge(name, done)
+        except FloodedTogether:  # what is not judged yet is run again: alone, a notebook answers for its own flood
+            logger.info("%s: the notebooks go on one after the other", one_line(submission.student))
+    _one_after_another(grading, kernels)
+    return grading.graded()
+
+
+def _one_after_another(grading: _Grading, kernels: Kernels) -> None:
+    names = grading.left
     try:
-        for name, made in prepared.rebuilt.items():
-            verdicts[name], notebooks[name] = _grade_notebook(
-                name,
-                made,
-                submission.student,
-                assignment,
-                prepared.files,
-                kernels,
-                limits,
-                log,
-                parts,
-                on_executed,
-                earlier,
-                following[name],
-            )
+        for name, following in zip(names, [*names[1:], None], strict=False):
+            grading.judge(name, grading.execute(name, kernels, partial(grading.start_ahead, following, kernels)))
     finally:
         kernels.drop_ahead()
-    ordered = tuple(verdicts[name] for name in assignment.source)
-    return Graded(
-        SubmissionVerdict(submission.student, assignment.name, ordered),
-        notebooks,
-        tuple(log),
-        max((part.seconds for part in parts), default=0.0),
-        any(part.status in ("timeout", "crashed", "skipped") for part in parts),
-        prepared.answers,
-    )
 
 
-def _pairs(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
-    """Every notebook with the one after it."""
-    names = list(prepared.rebuilt)
-    return zip_longest(names, names[1:])
+@dataclass(frozen=True)
+class _Executed:
+    """A notebook that was run; ``ran`` is None where the grader failed. To be closed: then its answers are gone."""
+
+    ran: ExecutedNotebook | None
+    log: tuple[str, ...]
+    answers: ExitStack
+
+    def close(self) -> None:
+        self.answers.close()
 
 
-def _starting(
-    name: str | None, prepared: Prepared, assignment: Assignment, kernels: Kernels, limits: Limits
-) -> Callable[[], None]:
-    """Begins with a notebook's kernel while the one before it is at work."""
-    if name is None:
-        return lambda: None
-    inputs = inputs_of(prepared.rebuilt[name].notebook, assignment.references)
-    return lambda: kernels.start_ahead(prepared.files, inputs, limits.memory_bytes, limits.processes, limits.disk_bytes)
+class _Grading:
+    """One submission while it is graded: what running its notebooks takes, and what has come of them so far."""
 
+    def __init__(
+        self,
+        submission: Submission,
+        assignment: Assignment,
+        limits: Limits,
+        on_executed: Callable[[str, ExecutedNotebook], None],
+    ) -> None:
+        self._student, self._assignment, self._limits = submission.student, assignment, limits
+        self._on_executed = on_executed
+        self._prepared = prepare(submission, assignment)
+        self._inputs = {
+            name: inputs_of(made.notebook, assignment.references) for name, made in self._prepared.rebuilt.items()
+        }
+        self._verdicts = dict(self._prepared.unreadable)
+        self._notebooks: dict[str, NotebookNode] = {}
+        self._log: list[str] = []
+        self._parts: list[PartOutcome] = []
+        self._earlier: dict[str, CellVerdict] = {}
 
-def _grade_notebook(
-    name: str,
-    made: RebuiltNotebook,
-    student: str,
-    assignment: Assignment,
-    files: Mapping[str, bytes],
-    kernels: Kernels,
-    limits: Limits,
-    log: list[str],
-    parts: list[PartOutcome],
-    on_executed: Callable[[str, ExecutedNotebook], None],
-    earlier: dict[str, CellVerdict],
-    meanwhile: Callable[[], None],
-) -> tuple[NotebookVerdict, NotebookNode]:
-    for attempt in range(ATTEMPTS):
-        try:
-            with kernels.answers() as answers:
-                ran = run(
-                    made.notebook,
-                    files=files,
-                    inputs=inputs_of(made.notebook, assignment.references),
-                    answers=answers,
-                    kernels=kernels,
-                    limits=limits,
-                    cell_limits=limits.cells.get(name),
-                    drawings=assignment.drawings,
-                    steps=steps_for(assignment.source[name], made.notebook, assignment.files, assignment.deliverables),
-                    tester_files=trusted_files(assignment),
-                    meanwhile=meanwhile,
-                )
-                on_executed(name, ran)
+    @property
+    def left(self) -> list[str]:
+        """The notebooks that are not judged yet, in order."""
+        return [name for name in self._prepared.rebuilt if name not in self._verdicts]
+
+    def start_ahead(self, name: str | None, kernels: Kernels) -> None:
+        """Begin with a notebook's kernel while the one before it is at work."""
+        if name is not None:
+            limits = self._limits
+            files, inputs = self._prepared.files, self._inputs[name]
+            kernels.start_ahead(files, inputs, limits.memory_bytes, limits.processes, limits.disk_bytes)
+
+    def execute(self, name: str, kernels: Kernels, meanwhile: Callable[[], None] = lambda: None) -> _Executed:
+        """Run one notebook. Changes nothing here: several threads may do so at once, each on kernels of its own."""
+        log: list[str] = []
+        for attempt in range(ATTEMPTS):
+            with ExitStack() as answers:
+                try:
+                    ran = self._run(name, kernels, answers, meanwhile)
+                except InfrastructureError as error:
+                    log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
+                    continue
                 log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
-                parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]
+                return _Executed(ran, tuple(log), answers.pop_all())
+        return _Executed(None, tuple(log), ExitStack())
+
+    def _run(self, name: str, kernels: Kernels, answers: ExitStack, meanwhile: Callable[[], None]) -> ExecutedNotebook:
+        assignment, limits = self._assignment, self._limits
+        source, made = assignment.source[name], self._prepared.rebuilt[name]
+        return run(
+            made.notebook,
+            files=self._prepared.files,
+            inputs=self._inputs[name],
+            answers=answers.enter_context(kernels.answers()),
+            kernels=kernels,
+            limits=limits,
+            cell_limits=limits.cells.get(name),
+            drawings=assignment.drawings,
+            steps=steps_for(source, made.notebook, assignment.files, assignment.deliverables),
+            tester_files=trusted_files(assignment),
+            meanwhile=meanwhile,
+        )
+
+    def judge(self, name: str, executed: _Executed) -> None:
+        """Judge one notebook, and close it: in order, as a later one is not charged for what an earlier one was."""
+        with closing(executed):
+            self._log += executed.log
+            made, ran = self._prepared.rebuilt[name], executed.ran
+            if ran is None:
+                why = "The grader failed; nothing is wrong with the submission. " + executed.log[-1]
+                verdict = nothing(self._assignment, name, self._student, "infrastructure", why)
+            else:
+                self._on_executed(name, ran)
+                self._parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]
                 verdict = presentable(
                     judge(
                         ran,
-                        assignment.references,
-                        student=student,
-                        assignment=assignment.name,
+                        self._assignment.references,
+                        student=self._student,
+                        assignment=self._assignment.name,
                         notebook=name,
                         notes=made.notes,
-                        earlier=earlier,
+                        earlier=self._earlier,
                     )
                 )
-                return verdict, write_into(ran.notebook, verdict)
-        except InfrastructureError as error:
-            log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
-    verdict = nothing(
-        assignment,
-        name,
-        student,
-        "infrastructure",
-        "The grader failed; nothing is wrong with the submission. " + (log[-1] if log else ""),
-    )
-    return verdict, write_into(made.notebook, verdict)
+            self._verdicts[name] = verdict
+            self._notebooks[name] = write_into(made.notebook if ran is None else ran.notebook, verdict)
 
-
-def trusted_files(assignment: Assignment) -> dict[str, bytes]:
-    """What lies beside the notebook in the tester: nothing that students write."""
-    return {name: data for name, data in assignment.files.items() if name not in assignment.deliverables}
-
-
-def inputs_of(notebook: NotebookNode, references: References) -> dict[str, Path]:
-    """slug -> folder of inputs, for every reference that the notebook's hidden cells ask for."""
-    return {
-        slug: references.inputs(slug)
-        for cell in notebook.cells
-        if cells.is_autograded(cell)
-        for slug in cells.references_of(cell.source)
-    }
-
-
-def _siblings(rebuilt: Mapping[str, RebuiltNotebook]) -> dict[str, bytes]:
-    """The student's notebooks as later ones may read them: rebuilt, and without the hidden tests."""
-    files = {}
-    for name, made in rebuilt.items():
-        notebook = nbformat.from_dict(made.notebook)
-        for cell in notebook.cells:
-            if cells.is_autograded(cell):
-                cell.source = cells.split_hidden(cell.source).visible
-        # on one line, as no person reads it, which takes a tenth of the time
-        text = json.dumps(strip_transient(split_lines(notebook)), ensure_ascii=False, sort_keys=True)
-        files[f"{name}.ipynb"] = text.encode()
-    return files
-
-
-def nothing(assignment: Assignment, name: str, student: str, status: Status, why: str) -> NotebookVerdict:
-    """The verdict on a notebook that was not run: no points, or none yet where the grader itself failed."""
-    points = None if status == "infrastructure" else 0.0
-    graded = [cell for cell in assignment.source[name].cells if cells.is_graded(cell)]
-    verdicts = tuple(
-        CellVerdict(
-            cells.nbgrader(cell)["grade_id"], status, points, cells.max_points(cell), (Check(name, False, why),)
+    def graded(self) -> Graded:
+        """All of it, when every notebook is judged."""
+        verdicts = tuple(self._verdicts[name] for name in self._assignment.source)
+        return Graded(
+            SubmissionVerdict(self._student, self._assignment.name, verdicts),
+            self._notebooks,
+            tuple(self._log),
+            max((part.seconds for part in self._parts), default=0.0),
+            any(part.status in ("timeout", "crashed", "skipped") for part in self._parts),
+            self._prepared.answers,
         )
-        for cell in graded
-    )
-    return presentable(NotebookVerdict(student, assignment.name, name, verdicts, (why,)))

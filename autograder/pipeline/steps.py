@@ -76,7 +76,8 @@ def steps_of(source: NotebookNode, files: Collection[str] = (), deliverables: Co
     return tuple(steps)
 
 
-#: The steps of notebooks by their object's id, with the object, so that the id stays its own.
+#: The steps of notebooks by their object's id, with the object, so that the id stays its own. Threads may find them
+#: missing at the same time: each then makes the same ones.
 _KEPT: dict[int, tuple[NotebookNode, tuple[Step, ...]]] = {}
 _MAX_KEPT = 64
 
@@ -85,11 +86,13 @@ def steps_for(
     source: NotebookNode, rebuilt: NotebookNode, files: Collection[str], deliverables: Collection[str]
 ) -> list[Step]:
     """What is done with each cell of a rebuilt notebook. The instructor's one is read once for all submissions."""
-    if id(source) not in _KEPT:
+    kept = _KEPT.get(id(source))
+    if kept is None:
+        kept = source, steps_of(source, files, deliverables)
         if len(_KEPT) >= _MAX_KEPT:
             _KEPT.clear()
-        _KEPT[id(source)] = source, steps_of(source, files, deliverables)
-    return aligned(source, _KEPT[id(source)][1], rebuilt)
+        _KEPT[id(source)] = kept
+    return aligned(source, kept[1], rebuilt)
 
 
 def aligned(source: NotebookNode, steps: Sequence[Step], notebook: NotebookNode) -> list[Step]:

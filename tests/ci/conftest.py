@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from autograder.ci import submission
 from autograder.model.course import Course
 from demo import build_sample_class
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
-from tests.grading import ROOT, copy_exercises, kernels
+from tests.grading import ROOT, copy_exercises
 
 
 @pytest.fixture(scope="session")
@@ -29,13 +28,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture
 def one_template(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels of a template that is warm already: the same confinement, without its start and proof each time."""
-
-    class Warm:
-        open = staticmethod(lambda isolation, imports: contextlib.nullcontext(kernels()))
-
-    monkeypatch.setattr(submission, "Kernels", Warm)
-    monkeypatch.setattr(submission, "require", lambda: None)
+    """The same confinement, without its proof each time; its template is kept by the fixture of the folder."""
+    for name in ("begin_self_test", "require"):
+        monkeypatch.setattr(submission, name, lambda: None)
 
 
 def everything_in(folder: Path) -> dict[str, bytes]:

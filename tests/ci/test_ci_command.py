@@ -88,11 +88,10 @@ def test_a_folder_without_notebooks_is_no_zero(ci, tmp_path):
 
 
 @pytest.mark.parametrize("error", [InfrastructureError("no kernel could be started"), RuntimeError("a fault of ours")])
-def test_a_failure_of_the_grader_is_no_zero(sample, ci, monkeypatch, tmp_path, error):
-    def fail(isolation, imports):
+def test_a_failure_of_the_grader_is_no_zero(sample, ci, one_template, monkeypatch, tmp_path, error):
+    def fail(isolation, fork_server, imports):
         raise error
 
-    monkeypatch.setattr(submission, "require", lambda: None)
     monkeypatch.setattr(submission.Kernels, "open", fail)
     code, out, _ = ci(sample.submitted("ada", "distilbert"))
     assert code == 2
@@ -151,7 +150,7 @@ def test_until_a_moment_means_that_moment(sample, ci, monkeypatch, tmp_path, unt
 @pytest.mark.parametrize(("words", "isolation"), [((), "auto"), (("--no-isolation",), "none")])
 def test_a_submission_is_confined_unless_told_otherwise_in_so_many_words(sample, ci, monkeypatch, words, isolation):
     asked = []
-    monkeypatch.setattr("autograder.ci.grade_folder", lambda *given: asked.append(given[-1]) or every_status())
+    monkeypatch.setattr("autograder.ci.grade_folder", lambda *given: asked.append(given[4]) or every_status())
     _, _, error = ci(sample.root, *words)
     assert asked == [isolation]
     assert ("Without isolation" in error) == (isolation == "none")

@@ -12,7 +12,7 @@ from autograder.classroom.fingerprint import submission_parts
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import Submission, read_submission
-from autograder.pipeline.grade import prepare
+from autograder.pipeline.prepare import prepare
 from tests.plain.notebooks import code, notebook, write
 
 

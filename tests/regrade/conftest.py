@@ -22,8 +22,9 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.grade import Graded, prepare
+from autograder.pipeline.grade import Graded
 from autograder.pipeline.judge import write_into
+from autograder.pipeline.prepare import prepare
 from autograder.release.generate import generate
 from tests.feedback.toy import marks
 

@@ -76,3 +76,59 @@ print(formgrader.__file__.endswith("__init__.py"))
 def test_nbgrader_is_imported_without_its_server_extensions_which_are_there_for_who_wants_them():
     done = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["False", "True"], done.stderr
+
+
+def test_one_submission_is_graded_without_workers(tmp_path, monkeypatch):
+    begun = []
+    for name in ("start_importing", "begin_self_test"):
+        monkeypatch.setattr(head_start, name, lambda *_, name=name: begun.append(name))
+    (tmp_path / "sub").mkdir()
+    with closing(HeadStart(course(tmp_path / "course"), tmp_path / "sub")) as started:
+        assert started._fork_server is not None and begun == ["begin_self_test"]
+
+
+def _itself(folder: Path) -> tuple[Path, Path]:
+    return course(folder / "sub", "antigravity"), folder / "sub"
+
+
+def _within(folder: Path) -> tuple[Path, Path]:
+    return course(folder / "sub" / "course", "antigravity"), folder / "sub"
+
+
+def _linked(folder: Path) -> tuple[Path, Path]:
+    (folder / "link").symlink_to(course(folder / "sub", "antigravity"))
+    return folder / "link", folder / "sub"
+
+
+def _named_by_a_link(folder: Path) -> tuple[Path, Path]:
+    (folder / "link").symlink_to(course(folder / "sub", "antigravity"))
+    return folder / "sub", folder / "link"
+
+
+def _settings_linked(folder: Path) -> tuple[Path, Path]:
+    course(folder / "sub", "antigravity")
+    (folder / "course").mkdir()
+    (folder / "course" / "nbgrader_config.py").write_text("")
+    (folder / "course" / "course.toml").symlink_to(folder / "sub" / "course.toml")
+    return folder / "course", folder / "sub"
+
+
+def _configuration_linked(folder: Path) -> tuple[Path, Path]:
+    course(folder / "sub", "antigravity")
+    (course(folder / "course") / "nbgrader_config.py").unlink()
+    (folder / "course" / "nbgrader_config.py").symlink_to(folder / "sub" / "nbgrader_config.py")
+    return folder / "course", folder / "sub"
+
+
+@pytest.mark.parametrize(
+    "laid_out", [_itself, _within, _linked, _named_by_a_link, _settings_linked, _configuration_linked]
+)
+def test_no_settings_that_came_with_a_submission_are_read(tmp_path, monkeypatch, laid_out):
+    read, before = [], Path.read_text
+    monkeypatch.setattr(
+        Path, "read_text", lambda path, *words, **more: read.append(path) or before(path, *words, **more)
+    )
+    folder, submission = laid_out(tmp_path)
+    assert HeadStart(folder, submission)._fork_server is None
+    assert read == []
+    assert HeadStart(folder)._fork_server is not None, "the same folder, were it not the student's"

@@ -23,8 +23,9 @@ from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from autograder.nbgrader.grades import _line
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Graded, prepare
+from autograder.pipeline.grade import Graded
 from autograder.pipeline.grade import grade_submission as grade
+from autograder.pipeline.prepare import prepare
 from autograder.report.results import read_results
 from tests.feedback.toy import marks
 from tests.grading import ROOT, kernels

@@ -16,7 +16,8 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.grade import Graded, nothing
+from autograder.pipeline.grade import Graded
+from autograder.pipeline.prepare import nothing
 from benchmarks.courses import ASSIGNMENT, make_course
 from tests.once import made_once
 

@@ -1,0 +1,101 @@
+"""What has to be known of a submission before any of its notebooks is run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4.rwbase import split_lines, strip_transient
+
+from autograder.gradebook.answer_digests import Digests, answer_digests
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.submission import Submission
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, presentable
+from autograder.pipeline.rebuild import RebuiltNotebook, UnreadableNotebook, read_submitted, rebuild
+from autograder.references.store import References
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A submission after the rebuild: notebooks that can be run, verdicts on those that cannot, files beside them.
+
+    ``answers``: digests of the answers in those that can be run.
+    """
+
+    rebuilt: Mapping[str, RebuiltNotebook]
+    unreadable: Mapping[str, NotebookVerdict]
+    files: Mapping[str, bytes]
+    answers: Mapping[str, Digests]
+
+
+def prepare(submission: Submission, assignment: Assignment) -> Prepared:
+    """The stage REBUILD for every notebook of a submission."""
+    rebuilt: dict[str, RebuiltNotebook] = {}
+    unreadable: dict[str, NotebookVerdict] = {}
+    for name in assignment.source:
+        if name not in submission.notebooks:
+            unreadable[name] = nothing(
+                assignment, name, submission.student, "missing", f"{name}.ipynb was not handed in."
+            )
+            continue
+        try:
+            sent = read_submitted(submission.notebooks[name])
+        except UnreadableNotebook as error:
+            why = f"{name}.ipynb could not be read: {error}"
+            unreadable[name] = nothing(assignment, name, submission.student, "failed", why)
+            continue
+        made = rebuild(assignment.source[name], assignment.release[name], sent)
+        about = tuple(
+            note for note in submission.notes if name in note or not any(other in note for other in assignment.source)
+        )
+        rebuilt[name] = RebuiltNotebook(made.notebook, about + made.notes)
+    answers = {name: answer_digests(made.notebook, submission.files) for name, made in rebuilt.items()}
+    files = {**submission.beside, **assignment.files, **submission.files, **_siblings(rebuilt)}
+    return Prepared(rebuilt, unreadable, files, answers)
+
+
+def nothing(assignment: Assignment, name: str, student: str, status: Status, why: str) -> NotebookVerdict:
+    """The verdict on a notebook that was not run: no points, or none yet where the grader itself failed."""
+    points = None if status == "infrastructure" else 0.0
+    graded = [cell for cell in assignment.source[name].cells if cells.is_graded(cell)]
+    verdicts = tuple(
+        CellVerdict(
+            cells.nbgrader(cell)["grade_id"], status, points, cells.max_points(cell), (Check(name, False, why),)
+        )
+        for cell in graded
+    )
+    return presentable(NotebookVerdict(student, assignment.name, name, verdicts, (why,)))
+
+
+def trusted_files(assignment: Assignment) -> dict[str, bytes]:
+    """What lies beside the notebook in the tester: nothing that students write."""
+    return {name: data for name, data in assignment.files.items() if name not in assignment.deliverables}
+
+
+def inputs_of(notebook: NotebookNode, references: References) -> dict[str, Path]:
+    """slug -> folder of inputs, for every reference that the notebook's hidden cells ask for."""
+    return {
+        slug: references.inputs(slug)
+        for cell in notebook.cells
+        if cells.is_autograded(cell)
+        for slug in cells.references_of(cell.source)
+    }
+
+
+def _siblings(rebuilt: Mapping[str, RebuiltNotebook]) -> dict[str, bytes]:
+    """The student's notebooks as later ones may read them: rebuilt, and without the hidden tests."""
+    files = {}
+    for name, made in rebuilt.items():
+        notebook = nbformat.from_dict(made.notebook)
+        for cell in notebook.cells:
+            if cells.is_autograded(cell):
+                cell.source = cells.split_hidden(cell.source).visible
+        # on one line, as no person reads it, which takes a tenth of the time
+        text = json.dumps(strip_transient(split_lines(notebook)), ensure_ascii=False, sort_keys=True)
+        files[f"{name}.ipynb"] = text.encode()
+    return files

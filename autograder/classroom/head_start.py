@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.classroom.import_nbgrader import import_nbgrader
 from autograder.classroom.worker_processes import start_importing
 from autograder.errors import GradingError
 from autograder.isolation import begin_self_test
@@ -16,6 +15,7 @@ from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_for
 from autograder.kernel.warm import KeptForkServer, kept_fork_server
 from autograder.model.course_file import NAME, CourseFile, read_course_file
+from autograder.model.import_nbgrader import import_nbgrader
 
 _CONFIG = "nbgrader_config.py"
 

@@ -106,20 +106,29 @@ def test_early_in_the_term_one_assignment_always_counts():
     assert total(TotalRules(drop_lowest=2), a=result(4.0)).percent == 40.0
 
 
-@pytest.fixture
-def two(course, monkeypatch) -> Course:
+@pytest.fixture(scope="module")
+def handed_in(released, tmp_path_factory) -> Course:
     """``toy`` and ``more``, of 5 points each: ada did both, bob the first; eve's second waits; kim was late."""
+    course = Course(shutil.copytree(released.root, tmp_path_factory.mktemp("two") / "course"))
     shutil.copytree(course.root / "source" / "toy", course.root / "source" / "more")
     generate(course, "more")
     for student, score in (("ada", 3.0), ("bob", 3.0), ("eve", 0.0), ("kim", 3.0)):
         toy.hand_in(course, student, cells=cells(score, 2.0))
-    monkeypatch.setattr(toy, "ASSIGNMENT", "more")
-    for student, written in (("ada", 0.0), ("eve", None), ("kim", 2.0)):
-        toy.hand_in(course, student, cells=cells(3.0, written))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(toy, "ASSIGNMENT", "more")
+        for student, written in (("ada", 0.0), ("eve", None), ("kim", 2.0)):
+            toy.hand_in(course, student, cells=cells(3.0, written))
     record_times(course.root, "more", {"kim": datetime(2026, 12, 1, tzinfo=UTC)})
     (course.root / "late_policy.toml").write_text(
         '[assignments.more]\ndeadline = 2026-11-30T23:59:00Z\nper_day = "20%"\n'
     )
+    return course
+
+
+@pytest.fixture
+def two(handed_in, tmp_path, monkeypatch) -> Course:
+    """The course of two assignments, in the current folder."""
+    course = Course(shutil.copytree(handed_in.root, tmp_path / "course"))
     monkeypatch.chdir(course.root)
     return course
 

@@ -32,7 +32,7 @@ NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 def canvas(course, monkeypatch):
     """A server with the class, and the course's settings that lead there."""
     server = CanvasStandIn()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     for number, student in enumerate(CLASS, start=101):
         server.student(number, f"{student}, X", "2026-11-20T08:00:00Z", **{"1_sums__ipynb": student.encode()})
     monkeypatch.setenv(VARIABLE, TOKEN)
@@ -146,7 +146,7 @@ def test_nothing_is_pulled_without_a_yes(course, canvas):
 
 def test_the_token_goes_to_canvas_alone(course, canvas):
     other = CanvasStandIn()
-    threading.Thread(target=other.serve_forever, daemon=True).start()
+    threading.Thread(target=other.serve_forever, args=(0.02,), daemon=True).start()
     with contextlib.closing(other.socket):
         other.files["/elsewhere"] = NOTEBOOK
         canvas.submissions[0]["attachments"][0]["url"] = f"{other.url}/elsewhere"

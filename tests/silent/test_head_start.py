@@ -64,7 +64,7 @@ def test_nothing_is_started_for_a_folder_without_a_configuration_or_with_a_fault
 
 LATER = """
 import sys
-from autograder.classroom.import_nbgrader import import_nbgrader
+from autograder.model.import_nbgrader import import_nbgrader
 import_nbgrader()
 import nbgrader.api, nbgrader.apps.baseapp, nbgrader.converters, nbgrader.exchange.default
 print("jupyter_server" in sys.modules)

@@ -1,5 +1,5 @@
-"""nbgrader without the extensions of Jupyter's server that its package loads: a fifth of its import, which ``grade``
-waits for and has no use for."""
+"""nbgrader without the extensions of Jupyter's server that its package loads: a fifth of its import, which every
+command waits for and has no use for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs notebooks and prints their errors as JSON: {notebook: [[cell id, error name, message], ...]}. Started by tests.
 
 ``kernel NOTEBOOK ...``: by nbclient in ipykernel, as Jupyter does. ``shell NOTEBOOK ...``: each in a process of its own
-that is forked from this one, so that torch is imported once; in its own folder, with IPython alone.
+that is forked from this one, so that what others wrote is imported once; in its own folder, with IPython alone.
 """
 
 import contextlib
@@ -13,6 +13,13 @@ import sys
 from pathlib import Path
 
 import nbformat
+
+#: What most notebooks import and takes long; nothing of the course, whose wheel is what is tried.
+OF_OTHERS = (
+    "torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib_inline.backend_inline",
+    "IPython.core.interactiveshell", "transformers.models.auto.tokenization_auto",
+    "transformers.models.distilbert.modeling_distilbert", "transformers.models.llama.modeling_llama",
+)  # fmt: skip
 
 
 def in_a_kernel(path: Path) -> list[tuple[str, str, str]]:
@@ -65,7 +72,7 @@ def forked(path: Path) -> list[tuple[str, str, str]]:
 if __name__ == "__main__":
     how, *paths = sys.argv[1:]
     if how == "shell":
-        for name in ("torch", "transformers", "matplotlib.pyplot", "IPython.core.interactiveshell"):
+        for name in OF_OTHERS:
             importlib.import_module(name)
     run = {"kernel": in_a_kernel, "shell": forked}[how]
     json.dump({path: run(Path(path).resolve()) for path in paths}, sys.stdout)

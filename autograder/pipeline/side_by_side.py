@@ -1,9 +1,10 @@
 """The notebooks of one submission at the same time: each is run in a thread, on kernels that this thread has alone.
 
-They are given out in order, and come back in order, so that whoever judges them sees what it sees when they are run one
-after the other. Nobody's time gets shorter: a notebook's clock starts when the notebook does, callers have no more
-notebooks at work than cores, and what a thread here does beside the kernels' work is little. Where notebooks talk much
-with their testers at once, they wait for each other by milliseconds; limits are many times what a solution takes.
+They are begun from the last to the first, and come back in order, so that whoever judges them sees what it sees when
+they are run one after the other. Nobody's time gets shorter: a notebook's clock starts when the notebook does, callers
+have no more notebooks at work than cores, and what a thread here does beside the kernels' work is little. Where
+notebooks talk much with their testers at once, they wait for each other by milliseconds; limits are many times what a
+solution takes.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def side_by_side(
         for one in kernels:
             one.beside_others()
             free.put(one)
-        results.wanted.extend(pool.submit(go, name) for name in names)
+        # the last one first: it builds on the others, tends to take longest, and would leave the other threads idle
+        begun = {name: pool.submit(go, name) for name in reversed(names)}
+        results.wanted.extend(begun[name] for name in names)
         for name in names:
             yield name, results.next()
     except BaseException:  # a fault, Ctrl-C, or nobody wants the rest

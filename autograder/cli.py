@@ -24,6 +24,7 @@ import typer
 from autograder import commands
 from autograder.commands._options import GlobalOptions, with_global_options
 from autograder.errors import GradingError
+from autograder.model.import_nbgrader import leave_out_extensions
 
 PROGRAM = "autograder"
 #: The exit code that Typer makes of Ctrl-C.
@@ -87,6 +88,7 @@ def main(argv: list[str] | None = None) -> int:
     programs, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")
     if programs not in path.split(os.pathsep):
         os.environ["PATH"] = programs + os.pathsep + path
+    leave_out_extensions()
     options = GlobalOptions()
     try:
         code = _call(app())(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=options)

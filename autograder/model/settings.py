@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError
-from autograder.model.import_nbgrader import import_nbgrader
 from autograder.model.source import SourceForm, form_of
 
 if TYPE_CHECKING:  # nbgrader takes its time
@@ -131,7 +130,6 @@ def _in_class(course: Settings, folder: Path) -> bool:
 
 def _read(folder: Path, anywhere: bool = False) -> Settings:
     """anywhere: whether the user's own Jupyter settings may name another root."""
-    import_nbgrader()
     from nbgrader.coursedir import CourseDirectory
     from nbgrader.exchange.default import ExchangeCollect
 
@@ -150,7 +148,6 @@ def read_config(root: Path) -> Config:
 
 
 def _config(folder: Path, anywhere: bool) -> Config:
-    import_nbgrader()
     from nbgrader.apps.baseapp import NbGrader
 
     app = NbGrader(log_level="ERROR")

@@ -168,9 +168,11 @@ def stages(folder: Path, submissions: int) -> None:
 
 def one(folder: Path) -> None:
     print(f"\n## One submission to `{ASSIGNMENT}` (four notebooks), with and without `autograder warm`\n", flush=True)
-    heads(["command", "seconds", "seconds warm", "times as long without (least to most)"])
-    for name, pairs in one_submission(folder).items():
-        row([name, *pairs.row()])
+    found, cells = one_submission(folder)
+    heads(["command", "seconds", "seconds warm", "times as long without (least to most)", "times its cells"])
+    for name, pairs in found.items():
+        row([name, *pairs.row(), f"{median(pairs.alone) / median(cells):.2f}"])
+    row(["the cells alone", f"{median(cells):.2f}", "", "", ""])
 
 
 def main() -> None:

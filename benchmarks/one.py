@@ -9,6 +9,7 @@ from statistics import median
 
 from benchmarks.courses import ASSIGNMENT, call, check_grades, make_course
 from benchmarks.measure import watched
+from benchmarks.stages import where_the_time_goes
 
 PAIRS = 5
 #: command -> its words
@@ -33,20 +34,24 @@ class Pairs:
                 f"{median(times):.2f} ({min(times):.2f} to {max(times):.2f})"]  # fmt: skip
 
 
-def one_submission(folder: Path) -> dict[str, Pairs]:
-    """command -> its times; the commands take turns too, because a machine's pace changes."""
+def one_submission(folder: Path) -> tuple[dict[str, Pairs], list[float]]:
+    """command -> its times; and the seconds of the submission's cells, one after the other in warm kernels.
+
+    All take turns, because a machine's pace changes.
+    """
     course = make_course(folder, 1)
     (student,) = course.students(ASSIGNMENT)
     words = {
         name: tuple(word.format(submission=course.submitted(student, ASSIGNMENT)) for word in words)
         for name, words in COMMANDS.items()
     }
-    pairs = {name: Pairs([], []) for name in words}
+    pairs, cells = {name: Pairs([], []) for name in words}, []
     call(course.root, "autograder.cli", "grade", ASSIGNMENT)
     check_grades(course, 1)
     call(course.root, "autograder.cli", "warm")
     try:
         for _ in range(PAIRS):
+            cells.append(where_the_time_goes(course, ASSIGNMENT)["cells"])
             for name, command in words.items():
                 for times, switch in ((pairs[name].alone, "0"), (pairs[name].warm, "1")):
                     run = watched(course.root, "autograder.cli", *command, variables={"AUTOGRADER_WARM": switch})
@@ -54,4 +59,4 @@ def one_submission(folder: Path) -> dict[str, Pairs]:
                     shutil.rmtree(course.root / "ci-results", ignore_errors=True)
     finally:
         call(course.root, "autograder.cli", "warm", "--stop")
-    return pairs
+    return pairs, cells

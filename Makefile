@@ -25,7 +25,7 @@ demo: setup
 
 ## make test       everything
 test: setup
-	$(BIN)/python -m pytest tests --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest tests --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
 ## make test-fast  what a developer runs every few minutes
 test-fast: setup

@@ -27,8 +27,8 @@ Victim = Callable[[psutil.Process], bool]
 
 ASSIGNMENT, NOTEBOOK = "numpy_attention", "1_attention"  # needs no torch: a grader starts within a second
 SUBMISSIONS = 10
-#: How often each process is killed: FAULTS_ROUNDS=6 kills thirty.
-ROUNDS = int(os.environ.get("FAULTS_ROUNDS", "2"))
+#: How often each process is killed: FAULTS_ROUNDS=6 kills thirty times in all.
+ROUNDS = int(os.environ.get("FAULTS_ROUNDS", "1"))
 MOMENTS = ROUNDS + 1
 
 

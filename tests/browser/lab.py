@@ -37,6 +37,8 @@ class Notebook:
         cells = nbformat.read(server.folder / path, as_version=4).cells
         self._places = {cell.id: place for place, cell in enumerate(cells)}
         browser.get(server.page(f"lab/tree/{path}") + "&reset")
+        # JupyterLab loads itself anew; what is clicked before goes with the page
+        self.wait("a page that has been reset", lambda: "reset" not in self.browser.current_url)
         self.wait("the notebook with all its cells", lambda: len(self._all(CELLS)) == len(cells))
         self.wait("a kernel that is ready", lambda: self._kernel() == "idle")
 

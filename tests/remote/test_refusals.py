@@ -143,9 +143,10 @@ def test_the_student_sees_arguments_and_nothing_of_the_test():
         """
     )
     before = len(kernels.asked)
-    kernels.test("secret = 987654\nassert f(41) + 1 == 42 and secret")
+    kernels.test("secret = 9876543210\nassert f(4141414141) + 1 == 4141414142 and secret")
     assert len(kernels.asked) == before + 1
-    assert "987654" not in kernels.asked[-1] and "42" not in kernels.asked[-1] and "secret" not in kernels.asked[-1]
+    # long numbers, as the request names functions by random digits
+    assert not [word for word in ("9876543210", "4141414142", "secret") if word in kernels.asked[-1]]
 
 
 def test_a_function_of_the_test_shows_nothing_but_what_it_returns():

@@ -2,6 +2,7 @@
 
 No kernel, no messages, no confinement, no rebuild, no judge, no gradebook: what is left is the notebooks' own
 computing, the floor under every grader that shows what the cells show: pictures are drawn, unless told ``--silent``.
+The course's own drawings, which are the same for everybody, are left out: the grader makes them once for all.
 """
 
 from __future__ import annotations
@@ -20,18 +21,22 @@ import matplotlib.pyplot as plt
 from IPython.core.pylabtools import print_figure
 from matplotlib.figure import Figure
 
+from autograder.kernel.fork_server import variables
+from autograder.kernel.imports import imports_of
 from autograder.kernel.warm_process import warm_up
 from autograder.model import cells
 from autograder.model.assignment import Assignment
-from autograder.model.course_file import read_course_file
-from autograder.pipeline.drawings import drawing
+from autograder.model.course import Course
+from autograder.pipeline.drawings import name_of_drawing
 from autograder.pipeline.prepare import inputs_of, prepare
 from autograder.release.verify import solved
 
 
 def main(course: Path, assignment_name: str, submissions: int, workers: int, silent: bool) -> None:
     """Print the seconds that ``submissions`` solved submissions take, ``workers`` at a time."""
-    warm_up(read_course_file(course).warm)
+    os.environ |= variables()  # a kernel's
+    imports = imports_of(Course(course))
+    warm_up(imports.warm, imports.pictures)
     assignment = Assignment.open(course, assignment_name)
     prepared = prepare(solved(assignment), assignment)
     jobs = [made.notebook for _ in range(submissions) for made in prepared.rebuilt.values()]
@@ -81,10 +86,10 @@ def _execute(
     names: dict[str, object] = {"__name__": "__main__", "display": lambda *values: None}
     with contextlib.redirect_stdout(io.StringIO()):
         for cell in notebook.cells:
-            if cell.cell_type == "code":
+            if cell.cell_type == "code" and not name_of_drawing(cell.source, "course.figures"):
                 parts = cells.split_hidden(cells.without_magics(cell.source))
                 value = _value(f"{parts.visible}\n{parts.hidden}", names)
-                if not silent and drawing(cell.source, "course.figures") is None:
+                if not silent:
                     _draw(value)
 
 

@@ -1,40 +1,13 @@
-"""The table that ``autograder grade`` prints: one row per student."""
+"""The rows of the table that ``autograder grade`` prints: from a verdict, and from the results that count."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from autograder.classroom.row import Row
 from autograder.exports.sheet import number
 from autograder.gradebook.results import StudentResult
 from autograder.model.verdict import SubmissionVerdict
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: what became of one student's submission.
-
-    ``points``: notebook to points, None while one of its exercises waits; ``so_far``: of what is decided there.
-    """
-
-    student: str
-    points: dict[str, float | None]
-    max_points: dict[str, float]
-    failed: tuple[str, ...] = ()
-    waiting: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    failure: str = ""
-    skipped: bool = False
-    kept_manual: int = 0
-    missing: tuple[str, ...] = ()  # notebooks that were not handed in
-    again: str = ""  # why it was graded again
-    rewritten: bool = False  # graded before, but the gradebook did not hold it
-    so_far: dict[str, float] = field(default_factory=dict)
-    late: str = ""  # what being late costs, where it does
-
-    @property
-    def total(self) -> float:
-        """Of the exercises that are decided."""
-        return sum(self.so_far.values())
 
 
 def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = False) -> Row:

@@ -6,7 +6,7 @@ import logging
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -26,12 +26,15 @@ from autograder.classroom.fingerprint import (
 )
 from autograder.classroom.journal import Entry, Journal
 from autograder.classroom.lock import only_run
+from autograder.classroom.options import GradingOptions
 from autograder.classroom.pace import limits_of
 from autograder.classroom.progress import Progress, Report
 from autograder.classroom.regrade import reasons, times_of
-from autograder.classroom.rows import Row, row_of, with_result
+from autograder.classroom.row import Row
+from autograder.classroom.rows import row_of, with_result
+from autograder.classroom.unchanged import LastAnswer
 from autograder.classroom.worker_processes import start_importing
-from autograder.classroom.workers import Isolation, Job, JobResult, local_results
+from autograder.classroom.workers import Job, JobResult, local_results
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
@@ -47,7 +50,6 @@ from autograder.model.course import Course
 from autograder.model.plain_text import one_line
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import Graded
 from autograder.pipeline.prepare import nothing
 from autograder.release.agreement import check_before_grading
@@ -55,40 +57,34 @@ from autograder.release.agreement import check_before_grading
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class GradingOptions:
-    """What the instructor asked for."""
-
-    assignment: str
-    students: tuple[str, ...] = ()
-    workers: int = 1
-    force: bool = False
-    scheduler: str | None = None
-    isolation: Isolation = "auto"
-    limits: Limits = field(default_factory=Limits)
-
-
 def grade_class(
     course: Course,
     order: GradingOptions,
     report: Report = lambda progress: None,
     warm: KernelForkServer | KeptForkServer | None = None,
+    answer: LastAnswer | None = None,
 ) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
 
     warm: an already started fork server; this function closes it.
+    answer: keeps what the next run shows, should it have nothing to do.
 
     Raises GradingError where nothing can be done at all (another run holds the assignment, say), NothingToGrade where
     not one submission can be read.
     """
     assignment = Assignment.open(course, order.assignment)
-    check_before_grading(course.root, assignment)
+    agree = check_before_grading(course.root, assignment)
     students = _chosen(course, order)
+    if answer is not None:
+        answer.expect(len(students))
     imports_of(course)  # a library that is missing is said before anything is graded
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment):
-        return _Run(course, order, assignment, times).grade(students, report, warm)
+        rows = _Run(course, order, assignment, times).grade(students, report, warm)
+        if answer is not None and agree:
+            answer.keep(course, rows, lambda: _Run(course, order, assignment, times).standing(students))
+    return rows
 
 
 def _chosen(course: Course, order: GradingOptions) -> list[str]:
@@ -142,6 +138,16 @@ class _Run:
                 report(progress)
         self._journal.end_forced()
         refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
+        return self._table(students)
+
+    def standing(self, students: list[str]) -> list[Row]:
+        """The rows of a run that has nothing to do; none where something is to be done."""
+        kept = self._look(students)
+        with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
+            stands = len(kept) == len(students) and not not_in_gradebook(gradebook, self._order.assignment, kept)
+        return self._table(students) if stands else []
+
+    def _table(self, students: list[str]) -> list[Row]:
         with open_book(self._course.db_url) or nullcontext() as book:
             table = gather_from(self._course, self._order.assignment, book, students)
         results = {row.student.id: row for row in table.rows}

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from autograder.classroom.row import Row
+from autograder.classroom.unchanged import LastAnswer
 from autograder.commands import _checks
 from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
 from autograder.commands._output import Output
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from autograder.classroom.head_start import HeadStart
+    from autograder.classroom.options import GradingOptions
     from autograder.classroom.progress import Progress
-    from autograder.classroom.run import GradingOptions, Row
     from autograder.classroom.workers import Isolation
     from autograder.model.course import Course
 
@@ -61,17 +63,27 @@ def run(
 
     Exit codes: 0 graded; 1 graded, but some submissions failed, which are listed; 2 nothing was graded.
     """
-    from autograder.classroom.head_start import HeadStart
-    from autograder.isolation import system
-
     if workers < 1:
         raise GradingError(f"--workers must be at least 1, not {workers}")
     if time_limit is not None and time_limit <= 0:
         raise GradingError(f"--time-limit must be a number of seconds above 0, not {time_limit:g}")
+    output, answer = Output(context, as_json=as_json, width=120), None
+    if not (no_isolation or scheduler):
+        question = sorted(student or ()), time_limit, require_outside
+        answer = LastAnswer(context.obj.course_dir or Path.cwd(), assignment, question)
+        if not force and (rows := answer.rows()) is not None:
+            for remark in answer.remarks:
+                output.problems.print(remark, soft_wrap=True)
+            return _tell(output, assignment, rows, force)
+        context.with_resource(closing(answer)).watch()
+
+    from autograder.classroom.head_start import HeadStart
+    from autograder.isolation import system
+
     unwarmed = no_isolation or scheduler or not system.LINUX
     # it comes up while all the rest is imported
     with nullcontext() if unwarmed else closing(HeadStart(context.obj.course_dir or Path.cwd())) as head_start:
-        course, output = open_course(context), Output(context, as_json=as_json, width=120)
+        course = open_course(context)
         if require_outside:
             _checks.require_outside(course, [assignment])
         if no_isolation:
@@ -79,17 +91,17 @@ def run(
         limits = course.file.limits
         if time_limit:
             limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
-        from autograder.classroom.run import GradingOptions
+        from autograder.classroom.options import GradingOptions
 
         isolation: Isolation = "none" if no_isolation else "auto"
         options = GradingOptions(assignment, tuple(student or ()), workers, force, scheduler, isolation, limits)
-        rows = _grade(output, course, options, head_start)
-    _tell(output, rows, force)
-    output.document({"assignment": assignment, "students": [_entry(row) for row in rows]})
-    return 1 if any(row.failure for row in rows) else 0
+        rows = _grade(output, course, options, head_start, answer)
+    return _tell(output, assignment, rows, force)
 
 
-def _grade(output: Output, course: Course, options: GradingOptions, head_start: HeadStart | None) -> list[Row]:
+def _grade(
+    output: Output, course: Course, options: GradingOptions, head_start: HeadStart | None, answer: LastAnswer | None
+) -> list[Row]:
     from autograder.classroom.run import grade_class
     from autograder.kernel.imports import imports_of
     from autograder.model.plain_text import on_console
@@ -97,8 +109,10 @@ def _grade(output: Output, course: Course, options: GradingOptions, head_start: 
 
     warm = head_start.fork_server(imports_of(course)) if head_start else None
     if References.of_course(course.root).are_public(options.assignment):
-        warning = on_console(PUBLIC_WARNING.format(assignment=options.assignment))
-        output.problems.print(f"[yellow]{warning}[/]", soft_wrap=True)
+        remark = f"[yellow]{on_console(PUBLIC_WARNING.format(assignment=options.assignment))}[/]"
+        output.problems.print(remark, soft_wrap=True)
+        if answer is not None:
+            answer.remarks.append(remark)
     gc.freeze()  # what was imported stays: no look for garbage goes through it again
     started = time.monotonic()
     with _bar(output.console) as bar:
@@ -116,12 +130,13 @@ def _grade(output: Output, course: Course, options: GradingOptions, head_start: 
             )
 
         try:
-            return grade_class(course, options, report, warm)
+            return grade_class(course, options, report, warm, answer)
         except OSError as error:
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
 
 
-def _tell(output: Output, rows: list[Row], force: bool) -> None:
+def _tell(output: Output, assignment: str, rows: list[Row], force: bool) -> int:
+    """Show what has become of everybody; the exit code."""
     from autograder.model.plain_text import MAX_NAME, on_console
 
     console = output.console
@@ -139,6 +154,8 @@ def _tell(output: Output, rows: list[Row], force: bool) -> None:
         if row.failure:
             name = on_console(row.student, MAX_NAME)
             output.problems.print(f"[red]{name}[/]: {on_console(row.failure)}", soft_wrap=True)
+    output.document({"assignment": assignment, "students": [_entry(row) for row in rows]})
+    return 1 if any(row.failure for row in rows) else 0
 
 
 def _entry(row: Row) -> dict[str, Any]:

@@ -31,12 +31,17 @@ def drawing(source: str, module: str) -> Drawing | None:
     None for every other cell, and where the module cannot be imported: the cell then runs as all others do. Made by
     the trusted process, from the course's code alone.
     """
-    call = _CALL.fullmatch(source)
-    if not module or call is None or call[1] != module.rpartition(".")[2]:
-        return None
     with _ONE_AT_A_TIME:
-        drawings = import_drawings(module)  # slow, and most cells are no drawing
-        return _drawn(module, call[2]) if call[2] in getattr(drawings, "__all__", ()) else None
+        name = name_of_drawing(source, module)  # imports it, which is slow
+        return _drawn(module, name) if name else None
+
+
+def name_of_drawing(source: str, module: str) -> str:
+    """The drawing that a cell calls and does nothing else; empty for every other cell."""
+    call = _CALL.fullmatch(source)  # most cells are no drawing
+    if not module or call is None or call[1] != module.rpartition(".")[2]:
+        return ""
+    return call[2] if call[2] in getattr(import_drawings(module), "__all__", ()) else ""
 
 
 def import_drawings(module: str) -> ModuleType | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.rows import Row
+from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
 from benchmarks.courses import make_course, without_warm_modules

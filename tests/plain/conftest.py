@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.rows import Row
+from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
 from tests.pipeline.conftest import nbgrader

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.courses import ASSIGNMENT, ROOT, make_course
 from benchmarks.measure import watched
 
 
@@ -19,3 +20,9 @@ def test_a_command_that_fails_ends_the_benchmark_with_its_last_words(tmp_path: P
     (tmp_path / "broken.py").write_text("raise SystemExit('no such course')\n")
     with pytest.raises(SystemExit, match=r"broken ended with 1:\nno such course"):
         watched(tmp_path, "broken")
+
+
+@pytest.mark.slow
+def test_the_bare_limit_runs_the_notebooks(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course", 2, only="1_embedding")
+    assert float(watched(ROOT, "benchmarks.bare", str(course.root), ASSIGNMENT, "2", "2").last_line) > 0

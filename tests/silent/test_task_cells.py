@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from autograder.ci import outcome_of
 from autograder.classroom import run as classroom
 from autograder.classroom.fingerprint import submission_parts
-from autograder.classroom.rows import Row
+from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
 from autograder.feedback import write_feedback

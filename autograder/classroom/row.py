@@ -1,0 +1,43 @@
+"""One row of the table that ``autograder grade`` prints. Where rows come from: :mod:`.rows`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what became of one student's submission.
+
+    ``points``: notebook to points, None while one of its exercises waits; ``so_far``: of what is decided there.
+    """
+
+    student: str
+    points: dict[str, float | None]
+    max_points: dict[str, float]
+    failed: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+    skipped: bool = False
+    kept_manual: int = 0
+    missing: tuple[str, ...] = ()  # notebooks that were not handed in
+    again: str = ""  # why it was graded again
+    rewritten: bool = False  # graded before, but the gradebook did not hold it
+    so_far: dict[str, float] = field(default_factory=dict)
+    late: str = ""  # what being late costs, where it does
+
+    @property
+    def total(self) -> float:
+        """Of the exercises that are decided."""
+        return sum(self.so_far.values())
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Row:
+        """The inverse of ``dataclasses.asdict``, by way of JSON, which has lists in the place of tuples."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+        }
+        return cls(**{one.name: values[one.name] for one in fields(cls)})

@@ -31,15 +31,15 @@ class HeadStart:
         self._imports: KernelImports | None = None
         self._fork_server: KernelForkServer | KeptForkServer | None = None
         if (file := _course_file(folder, submission)) is not None:
+            self._begin(imports_for(folder.absolute(), file))  # everything waits for it
             begin_self_test()
             if submission is None:
-                start_importing(file.drawings)  # before the fork server, which is kept by a thread of this process
-            self._begin(imports_for(folder.absolute(), file))
+                start_importing(file.drawings)  # forks this process, which must have one thread
             import_nbgrader()
 
     def _begin(self, imports: KernelImports) -> KernelForkServer | KeptForkServer:
         self.close()
-        self._imports, self._fork_server = imports, kept_fork_server(imports) or KernelForkServer(imports)
+        self._imports, self._fork_server = imports, kept_fork_server(imports) or KernelForkServer(imports, watch=False)
         return self._fork_server
 
     def fork_server(self, imports: KernelImports) -> KernelForkServer | KeptForkServer:

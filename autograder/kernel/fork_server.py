@@ -25,6 +25,12 @@ _PROJECT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120.0
 _STARTS = 3  # in a row that may fail before the fork server is given up
 _WAITING = 128  # connections
+#: A kernel makes and drops the same large tensors again and again. Memory that it got once it keeps, in large pages: to
+#: be given new ones each time, zeroed by the system, was a fifth of the time of the notebooks. Other C libraries do not
+#: know these settings, and a system without large pages goes on with small ones.
+_LARGE_PIECES = ":".join(
+    f"glibc.malloc.{setting}" for setting in (f"mmap_threshold={1 << 30}", f"trim_threshold={1 << 30}")
+)
 _PASSED_ON = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME", "LD_LIBRARY_PATH")
 
 
@@ -59,10 +65,11 @@ class ForkServerClient:
 class KernelForkServer:
     """The warm process. It starts at once and in the background, again when it dies, and ends with :meth:`close`.
 
-    Its socket lies in a folder of the grader's own, which no confined process can reach.
+    watch: whether to watch it from now on, in a thread; else :meth:`ready` begins to, for who has yet to fork this
+    process. Its socket lies in a folder of the grader's own, which no confined process can reach.
     """
 
-    def __init__(self, imports: KernelImports = KernelImports()) -> None:
+    def __init__(self, imports: KernelImports = KernelImports(), *, watch: bool = True) -> None:
         self._imports = imports
         self._folder, self._held = base_folder()
         private = self._folder / "template"
@@ -74,27 +81,33 @@ class KernelForkServer:
         self._closing = False
         self._failure = ""
         self._up = threading.Event()  # the first start has come to an end, good or bad
-        self._process: subprocess.Popen[bytes] | None = None
         self._keeper = threading.Thread(target=self._keep, daemon=True)
-        self._keeper.start()
+        self._process, self._channel = self._start()
+        if watch:
+            self._keeper.start()
 
     def ready(self) -> None:
         """Return when the fork server has come up. Raises InfrastructureError where it does not."""
+        self._watch()
         self._up.wait()
         if self._failure:
             raise InfrastructureError(f"the fork server did not start: {self._failure}")
 
+    def _watch(self) -> None:
+        if self._keeper.ident is None and not self._closing:
+            self._keeper.start()
+
     @property
-    def pid(self) -> int | None:
-        return self._process.pid if self._process else None
+    def pid(self) -> int:
+        return self._process.pid
 
     def close(self) -> None:
         """End the fork server, and with it every kernel that it started. Once is enough, twice does no harm."""
         if self._closing:
             return
+        self._watch()  # it ends what there is
         self._closing = True
-        if self._process is not None:
-            self._process.kill()
+        self._process.kill()
         self._keeper.join()
         self._listener.close()
         remove_tree(self._folder)
@@ -103,34 +116,39 @@ class KernelForkServer:
     def _keep(self) -> None:
         """Start the fork server whenever there is none, until it is closed or fails to start several times in a row."""
         failures = 0
-        while not self._closing and failures < _STARTS:
-            ours, theirs = channel_pair()
-            with ours, theirs:
-                process = self._process = self._start(theirs)
-                theirs.close()
-                self._failure = "" if self._closing else _reason_against(process, ours)
+        while True:
+            with self._channel:
+                process = self._process
+                self._failure = "" if self._closing else _reason_against(process, self._channel)
                 failures = failures + 1 if self._failure else 0
                 if self._failure or self._closing:
                     process.kill()
                 if not self._failure or failures == _STARTS:
                     self._up.set()
                 process.wait()
+            if self._closing or failures == _STARTS:
+                break
+            self._process, self._channel = self._start()
         self._up.set()
         if not self._closing:
             self._listener.close()  # nobody shall wait for it
 
-    def _start(self, channel: socket.socket) -> subprocess.Popen[bytes]:
-        descriptors = [channel.fileno(), self._listener.fileno()]
+    def _start(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        """The process, and this end of the channel on which it says that it has come up."""
+        ours, theirs = channel_pair()
+        descriptors = [theirs.fileno(), self._listener.fileno()]
         code = (
             f"import gc, sys; gc.disable(); sys.path[:0] = {[str(_PROJECT), *self._imports.paths]!r}; "
             "from autograder.kernel.warm_process import main; "
             f"main(*{descriptors}, {self._imports.warm!r}, {self._imports.pictures})"
         )
-        return subprocess.Popen(
-            [sys.executable, "-I", "-c", code],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            pass_fds=descriptors, env=variables(), start_new_session=True, cwd="/",
-        )  # fmt: skip
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-c", code],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                pass_fds=descriptors, env=variables(), start_new_session=True, cwd="/",
+            )  # fmt: skip
+        return process, ours
 
 
 def _reason_against(process: subprocess.Popen[bytes], channel: socket.socket) -> str:
@@ -158,6 +176,7 @@ def variables() -> dict[str, str]:
         **passed_on,
         **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1"),
         "MALLOC_ARENA_MAX": "2",  # else every thread of a kernel reserves 64 MB of its bounded address space
+        "GLIBC_TUNABLES": _LARGE_PIECES,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",

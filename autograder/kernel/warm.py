@@ -133,7 +133,7 @@ def state(imports: KernelImports) -> str:
 def _code(imports: KernelImports) -> Iterator[tuple[Path, os.stat_result]]:
     for place in (_GRADER, *map(Path, imports.readable)):
         for path in place.rglob("*") if place.is_dir() else [place]:
-            if path.suffix in (".py", ".so", ".json", ".toml"):
+            if path.suffix in (".py", ".so", ".json", ".toml", ".safetensors"):
                 yield path, path.stat()
 
 

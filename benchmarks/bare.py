@@ -2,7 +2,8 @@
 
 No kernel, no messages, no confinement, no rebuild, no judge, no gradebook: what is left is the notebooks' own
 computing, the floor under every grader that shows what the cells show: pictures are drawn, unless told ``--silent``.
-The course's own drawings, which are the same for everybody, are left out: the grader makes them once for all.
+The course's own drawings, which are the same for everybody, are left out, as the grader makes them once for all; with
+``--everything`` they are drawn for everybody, as Jupyter does it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -32,7 +34,7 @@ from autograder.pipeline.prepare import inputs_of, prepare
 from autograder.release.verify import solved
 
 
-def main(course: Path, assignment_name: str, submissions: int, workers: int, silent: bool) -> None:
+def main(course: Path, assignment_name: str, submissions: int, workers: int, words: Sequence[str]) -> None:
     """Print the seconds that ``submissions`` solved submissions take, ``workers`` at a time."""
     os.environ |= variables()  # a kernel's
     imports = imports_of(Course(course))
@@ -45,7 +47,7 @@ def main(course: Path, assignment_name: str, submissions: int, workers: int, sil
     for notebook in jobs:
         if len(running) == workers:
             running.discard(_reap())
-        running.add(_fork(notebook, prepared.files, inputs_of(notebook, assignment.references), silent))
+        running.add(_fork(notebook, prepared.files, inputs_of(notebook, assignment.references), words))
     while running:
         running.discard(_reap())
     print(json.dumps(time.perf_counter() - started))
@@ -58,13 +60,13 @@ def _reap() -> int:
     return child
 
 
-def _fork(notebook: object, files: dict[str, bytes], inputs: dict[str, Path], silent: bool) -> int:
+def _fork(notebook: object, files: dict[str, bytes], inputs: dict[str, Path], words: Sequence[str]) -> int:
     child = os.fork()
     if child:
         return child
     try:
         with tempfile.TemporaryDirectory() as folder:
-            _execute(notebook, files, inputs, Path(folder), silent)
+            _execute(notebook, files, inputs, Path(folder), words)
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         os._exit(1)
@@ -72,7 +74,7 @@ def _fork(notebook: object, files: dict[str, bytes], inputs: dict[str, Path], si
 
 
 def _execute(
-    notebook: object, files: dict[str, bytes], stored_inputs: dict[str, Path], folder: Path, silent: bool
+    notebook: object, files: dict[str, bytes], stored_inputs: dict[str, Path], folder: Path, words: Sequence[str]
 ) -> None:
     work, inputs = folder / "work", folder / "inputs"
     for name, data in files.items():
@@ -86,10 +88,11 @@ def _execute(
     names: dict[str, object] = {"__name__": "__main__", "display": lambda *values: None}
     with contextlib.redirect_stdout(io.StringIO()):
         for cell in notebook.cells:
-            if cell.cell_type == "code" and not name_of_drawing(cell.source, "course.figures"):
+            ours = "--everything" not in words and name_of_drawing(cell.source, "course.figures")
+            if cell.cell_type == "code" and not ours:
                 parts = cells.split_hidden(cells.without_magics(cell.source))
                 value = _value(f"{parts.visible}\n{parts.hidden}", names)
-                if not silent:
+                if "--silent" not in words:
                     _draw(value)
 
 
@@ -110,4 +113,4 @@ def _draw(value: object) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), "--silent" in sys.argv)
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -88,8 +87,11 @@ def load_state_dict(name: str = "mini") -> dict[str, Tensor]:
     Raises CheckpointError where the file is missing or damaged, DownloadError where the hub cannot be
     reached, StateDictError where a tensor is missing or has the wrong shape.
     """
-    state = _state(name)
-    return {key: tensor.clone() for key, tensor in state.items()} if name == "mini" else state
+    config = config_of(name)
+    path = _local_file(name) or hub.fetch(hub.DISTILBERT)
+    state = to_course_names(_read(path))
+    check_state(state, config, source=str(path))
+    return {key: tensor.float() for key, tensor in state.items()}
 
 
 def load_into(model: Model, name: str = "mini") -> Model:
@@ -99,34 +101,8 @@ def load_into(model: Model, name: str = "mini") -> Model:
     Raises what load_state_dict raises, and StateDictError where the model's parameters differ; the model is
     then left as it was.
     """
-    load_checked(model, _state(name), source=name)  # which copies
+    load_checked(model, load_state_dict(name), source=name)
     return model
-
-
-def keep_ready() -> None:
-    """Read mini now, so that whoever loads it later in this process, or in one forked from it, need not."""
-    _state("mini")
-
-
-def _state(name: str) -> dict[str, Tensor]:
-    """As load_state_dict gives it. Of mini there is one for all callers, which they must not change."""
-    config = config_of(name)
-    path = _local_file(name) or hub.fetch(hub.DISTILBERT)
-    if name == "mini":
-        about = path.stat()
-        return _kept(path, config, about.st_mtime_ns, about.st_size)
-    return _checked(path, config)
-
-
-@lru_cache(maxsize=1)
-def _kept(path: Path, config: Config, *_version: int) -> dict[str, Tensor]:
-    return _checked(path, config)
-
-
-def _checked(path: Path, config: Config) -> dict[str, Tensor]:
-    state = to_course_names(_read(path))
-    check_state(state, config, source=str(path))
-    return {key: tensor.float() for key, tensor in state.items()}
 
 
 def _local_file(name: str) -> Path | None:

@@ -28,10 +28,10 @@ class _Kept(KernelForkServer):
 _kept: dict[object, _Kept] = {}
 
 
-def fork_server(imports: KernelImports = KernelImports()) -> KernelForkServer:
+def fork_server(imports: KernelImports = KernelImports(), *, watch: bool = True) -> KernelForkServer:
     """The one of before, where another would be the same: the library lies in the checkout, and so does not change."""
     if not all(Path(place).is_relative_to(ROOT) for place in imports.readable):
-        return KernelForkServer(imports)
+        return KernelForkServer(imports, watch=watch)
     key = (imports, tuple(sorted(variables().items())))
     if key not in _kept or not _kept[key].alive:
         _kept[key] = _Kept(imports)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 #: Longer Markdown is shown as text: parsers of Markdown take a time that grows with the square of some texts' lengths.
 MAX_MARKDOWN = 20_000
+_MAX_REMEMBERED = 4_000  # characters: so many texts of at most this length take a few MB
 #: What no text that is written by hand has, and what those parsers and those of code take longest for.
 _MAX_FORMULAS, _MAX_GAP, _MAX_CODE_LINE = 300, 200, 1000
 _GAP = re.compile(rf"\s{{{_MAX_GAP},}}")
@@ -65,6 +67,16 @@ def _is_fenced(text: str) -> bool:
 
 def is_harmless_markdown(source: str) -> bool:
     """Whether nbconvert's own Markdown parser finds only inert HTML, links and images in the text, and soon."""
+    # the instructor's texts are in every submission; what is longer would take memory for nothing
+    return _is_remembered(source) if len(source) <= _MAX_REMEMBERED else _is_harmless(source)
+
+
+@lru_cache(maxsize=512)
+def _is_remembered(source: str) -> bool:
+    return _is_harmless(source)
+
+
+def _is_harmless(source: str) -> bool:
     if not _is_fenced(source) and (
         len(source) > MAX_MARKDOWN
         or _GAP.search(source)

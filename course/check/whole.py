@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from course import pretrained
 from course.check import stand_ins
 from course.parts import ReadyAttentionBlock, ReadyEmbeddings
+from course.state_dict import load_checked
 
 #: Parts that are ready-made together: the list is made of blocks, so that ``earlier``, the embeddings and blocks of the
 #: notebooks before, has a ready-made list as well. The student's own model comes first.
@@ -76,7 +77,8 @@ def trained(kind: Any, checkpoint: str) -> nn.Module:
     """
     with _without_random_weights():
         model = stand_ins.build(kind, pretrained.config_of(checkpoint))
-    return pretrained.load_into(model, checkpoint)
+    load_checked(model, pretrained.load_state_dict(checkpoint), source=checkpoint)
+    return model
 
 
 @contextlib.contextmanager

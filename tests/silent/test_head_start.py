@@ -15,7 +15,7 @@ from autograder.kernel.imports import KernelImports
 
 
 class FakeServer:
-    def __init__(self, imports: KernelImports) -> None:
+    def __init__(self, imports: KernelImports, watch: bool = True) -> None:
         self.imports, self.closed = imports, False
 
     def close(self) -> None:

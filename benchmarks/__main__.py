@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from importlib.metadata import version
@@ -28,8 +29,9 @@ from benchmarks.throughput import TURNS, grade, plain_tests, throughput
 VERSION = version("transformer-course-autograder")
 ABOUT = """# Measured
 
-Written by `make bench`, in one run on one machine: ratios hold, seconds are this machine's. The guides quote it, and a
-test compares them.
+Written by `make bench`, or by the command below where it names the parts that were measured, in one run on one machine:
+ratios hold, seconds are this machine's. A ratio is the middle one of five pairs that were measured in turn, then the
+least and the most. The guides quote these tables, and a test compares them.
 
 """
 
@@ -136,6 +138,7 @@ def main() -> None:
     args = parser.parse_args()
     if min(args.submissions, args.few) < len(TURNS) or min(args.sizes, default=3) < 3:
         parser.error(f"--submissions and --few take at least {len(TURNS)}, each of --sizes at least 3")
+    say(f"`python -m benchmarks {' '.join(sys.argv[1:])}`".replace(" `", "`") + "\n")
     say(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()}, version {VERSION}")
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         for name in args.only:

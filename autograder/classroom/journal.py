@@ -3,15 +3,19 @@
 One line of JSON per submission, appended and synced after its grades are in the gradebook. A line torn by a crash is
 ignored: that submission is graded again. Other lines say what the trusted side was (it is the same for many
 submissions) and where a run with ``--force`` began and ended.
+
+A class may be large: what is kept in memory of a line is where in the file it begins, and it is read again when it is
+asked for.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from autograder.classroom.fingerprint import Parts, digest
 from autograder.errors import GradingError
@@ -39,53 +43,81 @@ class Journal:
     def __init__(self, root: Path, assignment: str) -> None:
         self.path = root / ".autograder" / f"{assignment}.jsonl"
         self._states: dict[str, Parts] = {}
-        self._entries: dict[str, Entry] = {}
-        self._last: dict[str, Entry] = {}
+        self._last: dict[str, int] = {}  # student -> where the line about their last grade begins
+        self._without: set[str] = set()  # of those, who has no grade any more
         self._older: set[str] = set()
         self._forced: list[str] | None = None  # whom an unfinished run with --force was for; [] is everybody
         self._done: set[str] = set()  # in that run
-        for line in self._lines():
+        for start, line in self._lines():
             try:
-                self._take(json.loads(line))
+                self._take(json.loads(line), start)
             except (ValueError, KeyError, TypeError, AttributeError):
                 continue
 
-    def _lines(self) -> Iterable[str]:
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        """Every line, and where it begins."""
+        start = 0
         try:
-            return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+            with self.path.open("rb") as stream:
+                for line in stream:
+                    yield start, line.decode(errors="replace")
+                    start += len(line)
         except FileNotFoundError:
-            return ()
+            return
         except OSError as error:
             raise GradingError(f"{self.path} cannot be read: {error.strerror}") from error
 
-    def _take(self, line: dict[str, object]) -> None:
+    def _take(self, line: dict[str, Any], start: int) -> None:
         if "parts" in line:
-            self._states[str(line["trusted"])] = dict(line["parts"])  # type: ignore[call-overload]
+            self._states[str(line["trusted"])] = dict(line["parts"])
         elif "forced" in line:
-            self._forced, self._done = line["forced"], set()  # type: ignore[assignment]
+            self._forced, self._done = line["forced"], set()
         elif "digest" in line:  # as written before parts had names
             self._older.add(str(line["student"]))
         else:
-            student = str(line.pop("student"))
-            self._entries.pop(student, None)
-            self._done.discard(student)
+            student = str(line["student"])
+            self._has_none(student)
             if "failed" not in line:
-                trusted = self._states[str(line.pop("trusted"))]
-                self._entries[student] = Entry(trusted, **line)  # type: ignore
-                self._last[student] = self._entries[student]
-                self._done.add(student)
+                self._entry_of(line)  # a line that makes no entry is none
+                self._has_one(student, start)
+
+    def _entry_of(self, line: dict[str, Any]) -> Entry:
+        said = {name: value for name, value in line.items() if name not in ("student", "trusted")}
+        return Entry(self._states[str(line["trusted"])], **said)
+
+    def _has_one(self, student: str, start: int) -> None:
+        self._last[student] = start
+        self._without.discard(student)
+        if self._forced is not None:
+            self._done.add(student)
+
+    def _has_none(self, student: str) -> None:
+        if student in self._last:
+            self._without.add(student)
+        self._done.discard(student)
 
     def entry(self, student: str) -> Entry | None:
         """What the grade of a student was made from; None where there is no grade, or nobody knows."""
-        return self._entries.get(student)
+        return None if student in self._without else self.last(student)
 
     def last(self, student: str) -> Entry | None:
         """How a student was graded last, whether or not that grade still holds."""
-        return self._last.get(student)
+        if student not in self._last:
+            return None
+        with self.path.open("rb") as stream:
+            stream.seek(self._last[student])
+            line = stream.readline()
+        try:
+            said = json.loads(line)
+            if said["student"] == student:
+                return self._entry_of(said)
+        except (ValueError, KeyError, TypeError):
+            pass
+        raise GradingError(f"{self.path} was changed while it was read: start the same command again")
 
     def is_older(self, student: str) -> bool:
         """True where a student was graded by a version of the grader that did not say from what."""
-        return student in self._older and student not in self._entries
+        return student in self._older and (student not in self._last or student in self._without)
 
     def saved(self, student: str, entry: Entry) -> None:
         """Note that a submission's grades are in the gradebook. On disk when this returns."""
@@ -94,14 +126,12 @@ class Journal:
             self._append({"trusted": state, "parts": entry.trusted})
             self._states[state] = entry.trusted
         line = {field.name: getattr(entry, field.name) for field in fields(entry)}
-        self._append({"student": student, **line, "trusted": state})
-        self._entries[student] = self._last[student] = entry
-        self._done.add(student)
+        self._has_one(student, self._append({"student": student, **line, "trusted": state}))
 
     def failed(self, student: str, why: str) -> None:
         """Note that a submission has no grade, whatever an earlier line says."""
         self._append({"student": student, "failed": why})
-        self._entries.pop(student, None)
+        self._has_none(student)
 
     def begin_forced(self, students: Iterable[str]) -> frozenset[str]:
         """Begin to grade everything again, for these students (none: everybody), or go on with such a run.
@@ -120,17 +150,17 @@ class Journal:
             self._append({"forced": None})
             self._forced, self._done = None, set()
 
-    def _append(self, line: Mapping[str, object]) -> None:
-        text = json.dumps(line) + "\n"
+    def _append(self, line: Mapping[str, object]) -> int:
+        """Write a line at the end and sync it. Returns where it begins."""
+        text = json.dumps(line).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o660)
         try:
-            if _torn(descriptor):
-                text = "\n" + text
-            data = text.encode()
+            data = b"\n" + text if _torn(descriptor) else text
             while data:
                 data = data[os.write(descriptor, data) :]
             os.fsync(descriptor)
+            return os.fstat(descriptor).st_size - len(text)
         finally:
             os.close(descriptor)
 

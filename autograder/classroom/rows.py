@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from autograder.classroom.row import Row
 from autograder.exports.sheet import number
 from autograder.gradebook.results import StudentResult
 from autograder.model.verdict import SubmissionVerdict
+
+Points = TypeVar("Points", float, float | None)
 
 
 def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = False) -> Row:
@@ -19,10 +24,11 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
         for notebook in verdict.notebooks
         if not notebook.seconds and all(cell.status == "missing" for cell in notebook.cells)  # nothing was there to run
     ]
+    books = verdict.notebooks
     return Row(
         verdict.student,
-        {notebook.notebook: None if notebook.notebook in broken else notebook.points for notebook in verdict.notebooks},
-        {notebook.notebook: notebook.max_points for notebook in verdict.notebooks},
+        _shared((one.notebook, None if one.notebook in broken else one.points) for one in books),
+        _shared((one.notebook, one.max_points) for one in books),
         tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
         tuple(cell.cell for cell in cells if cell.status == "manual"),
         tuple(note for one in verdict.notebooks if one.notebook not in missing for note in one.notes),
@@ -30,7 +36,7 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
         skipped,
         kept_manual,
         tuple(missing),
-        so_far={notebook.notebook: notebook.points for notebook in verdict.notebooks},
+        so_far=_shared((one.notebook, one.points) for one in books),
     )
 
 
@@ -42,9 +48,9 @@ def with_result(row: Row, result: StudentResult | None) -> Row:
     by_hand = {cell for (_, cell), one in result.exercises.items() if one.decided_by == "person"}
     return replace(
         row,
-        points={name: book.points for name, book in books.items()},
-        so_far={name: book.points_so_far for name, book in books.items()},
-        max_points={name: book.max_points for name, book in books.items()},
+        points=_shared((name, book.points) for name, book in books.items()),
+        so_far=_shared((name, book.points_so_far) for name, book in books.items()),
+        max_points=_shared((name, book.max_points) for name, book in books.items()),
         failed=tuple(cell for cell in row.failed if cell not in by_hand),
         waiting=tuple(key[1] for key in result.waiting if result.exercises[key].status == "manual"),
         late=_late(result),
@@ -57,3 +63,15 @@ def _late(result: StudentResult) -> str:
     if result.state == "refused" or result.score is None:
         return result.lateness.reason
     return f"{result.lateness.reason}, {number(result.deduction or 0.0, 2)} off, {number(result.score, 2)} count"
+
+
+def _shared(points: Iterable[tuple[str, Points]]) -> dict[str, Points]:
+    """As a dictionary, the same one for rows that say the same: three of its own would be most of a row's memory."""
+    said = dict(points)
+    kinds = tuple(type(value) for value in said.values())  # 2 and 2.0 are equal, and written differently
+    return _kept(tuple(said.items()), kinds)
+
+
+@lru_cache(maxsize=256)
+def _kept(points: tuple[tuple[str, Any], ...], kinds: tuple[type, ...]) -> dict[str, Any]:
+    return dict(points)

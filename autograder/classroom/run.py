@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from autograder.classroom.fingerprint import (
     rule_parts,
     submission_parts,
 )
+from autograder.classroom.jobs import jobs_like
 from autograder.classroom.journal import Entry, Journal
 from autograder.classroom.lock import only_run
 from autograder.classroom.options import GradingOptions
@@ -31,15 +32,15 @@ from autograder.classroom.pace import limits_of
 from autograder.classroom.progress import Progress, Report
 from autograder.classroom.regrade import reasons, times_of
 from autograder.classroom.row import Row
-from autograder.classroom.rows import row_of, with_result
+from autograder.classroom.rows import row_of
+from autograder.classroom.table import put_in_results
 from autograder.classroom.unchanged import LastAnswer
 from autograder.classroom.worker_processes import start_importing
 from autograder.classroom.workers import Job, JobResult, local_results
 from autograder.errors import GradingError, NothingToGrade
-from autograder.gradebook.gather import gather_from
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
-from autograder.gradebook.read import open_book
+from autograder.gradebook.parts import parts_of
 from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
@@ -126,8 +127,8 @@ class _Run:
         with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
             for student, why in self._unreadable.items():
                 self._fail(gradebook, student, why, only_if_graded=True)
-            for student in not_in_gradebook(gradebook, self._order.assignment, kept):
-                self._save_again(gradebook, kept[student])
+            for verdict in self._not_held(gradebook, kept):
+                self._save_again(gradebook, verdict)
             for done in _results(self._course, todo, self._order, warm):
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
                 logger.info("%s: %s", one_line(row.student), one_line(row.failure) or f"{row.total:g} points")
@@ -144,42 +145,48 @@ class _Run:
         """The rows of a run that has nothing to do; none where something is to be done."""
         kept = self._look(students)
         with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
-            stands = len(kept) == len(students) and not not_in_gradebook(gradebook, self._order.assignment, kept)
+            stands = len(kept) == len(students) and not any(self._not_held(gradebook, kept))
         return self._table(students) if stands else []
 
     def _table(self, students: list[str]) -> list[Row]:
-        with open_book(self._course.db_url) or nullcontext() as book:
-            table = gather_from(self._course, self._order.assignment, book, students)
-        results = {row.student.id: row for row in table.rows}
-        return [with_result(self._rows[student], results.get(student)) for student in students]
+        put_in_results(self._course, self._order.assignment, students, self._rows)
+        return [self._rows[student] for student in students]
 
-    def _look(self, students: list[str]) -> dict[str, SubmissionVerdict]:
+    def _look(self, students: list[str]) -> list[str]:
         """Give a row to everybody whose grade still stands, and to those who cannot be graded.
 
-        Returns the verdicts of the former.
+        Returns the former.
 
         Raises NothingToGrade where not one submission can be read.
         """
-        submissions: dict[str, Parts] = {}
+        done: frozenset[str] | None = None
+        kept = []
         for student in students:
             try:
                 folder = self._course.submitted(student, self._order.assignment)
-                submissions[student] = submission_parts(read_submission(folder, student, self._assignment))
+                parts = submission_parts(read_submission(folder, student, self._assignment))
             except GradingError as error:
                 self._unreadable[student] = str(error)
                 self._rows[student] = Row(student, {}, {}, failure=str(error))
-        if not submissions:
-            raise NothingToGrade(
-                f"not one submission to {self._order.assignment!r} can be read: {self._unreadable[students[0]]}"
-            )
-        done = self._journal.begin_forced(self._order.students) if self._order.force else None
-        kept = {}
-        for student, parts in submissions.items():
+                continue
+            if self._order.force and done is None:  # not before it is certain that there is something to grade
+                done = self._journal.begin_forced(self._order.students)
             verdict = self._standing(student, parts) if done is None or student in done else None
             if verdict is not None:
                 self._rows[student] = row_of(verdict, skipped=True)
-                kept[student] = verdict
+                kept.append(student)
+        if len(self._unreadable) == len(students):
+            raise NothingToGrade(
+                f"not one submission to {self._order.assignment!r} can be read: {self._unreadable[students[0]]}"
+            )
         return kept
+
+    def _not_held(self, gradebook: Gradebook, students: list[str]) -> Iterator[SubmissionVerdict]:
+        """The verdicts of these students whose points the gradebook does not hold."""
+        for some in parts_of(students):
+            found = {student: read_verdict(self._course, self._order.assignment, student) for student in some}
+            verdicts = {student: verdict for student, verdict in found.items() if verdict is not None}
+            yield from (verdicts[one] for one in not_in_gradebook(gradebook, self._order.assignment, verdicts))
 
     def _standing(self, student: str, submission: Parts) -> SubmissionVerdict | None:
         """A verdict that nothing has changed for; None, and why in ``_again``, for all others."""
@@ -199,23 +206,13 @@ class _Run:
         return verdict
 
     def _jobs(self, students: list[str]) -> list[Job]:
-        """What took long or was cut off goes first, so that the end of a run does not wait for one of them."""
-
-        def urgency(student: str) -> tuple[int, float]:
-            entry = self._journal.last(student)
-            if entry is None:
-                return 1, 0.0
-            return (0 if entry.cut else 2), -entry.seconds
-
         order, content = self._order, digest(self._content)
         version = imported_version(self._course) if order.scheduler else ""
         at_once = 1
         if not order.scheduler and order.isolation == "auto":  # side by side are local kernels that can be killed
             at_once = notebooks_at_once(len(self._assignment.source), self._limits, len(students), order.workers)
-        return [
-            Job(self._course, order.assignment, student, self._limits, order.isolation, None, content, version, at_once)
-            for student in sorted(students, key=urgency)
-        ]
+        like = Job(self._course, order.assignment, "", self._limits, order.isolation, None, content, version, at_once)
+        return jobs_like(like, students, self._journal)
 
     def _keep(self, gradebook: Gradebook, done: JobResult) -> Row:
         """Write what became of a submission: files, gradebook and then the journal, which says that they are there."""

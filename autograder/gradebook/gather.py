@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import datetime
 
 from nbgrader.api import Gradebook
 
 from autograder.errors import NothingToGrade
-from autograder.gradebook.groups import read_groups, shared_times, submitters
-from autograder.gradebook.late.file import read_policy
-from autograder.gradebook.late.policy import Lateness, LatePolicy, decide_term
+from autograder.gradebook.groups import Group, read_groups, shared_times, submitters
+from autograder.gradebook.late.file import is_there, read_policy
+from autograder.gradebook.late.policy import LatePolicy
 from autograder.gradebook.late.times import course_times
-from autograder.gradebook.late.written import is_ours, read_written
-from autograder.gradebook.read import Book, Grade, Key, Student, open_book, read_book
+from autograder.gradebook.late.written import read_written
+from autograder.gradebook.parts import PART, parts_of
+from autograder.gradebook.read import Key, open_book, read_book, read_part, read_students
 from autograder.gradebook.regradings import read_regradings
-from autograder.gradebook.results import (
-    NOT_GRADED,
-    ExerciseResult,
-    GradedExercise,
-    ResultsTable,
-    StudentResult,
-    check_one_version,
-    result_of,
-    waived,
-)
+from autograder.gradebook.results import GradedExercise, ResultsTable, StudentResult, check_one_version
+from autograder.gradebook.student_row import Known, ReadStudents, row_for
 from autograder.gradebook.waivers import Waiver, waivers_of
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
-from autograder.model.verdict import CellVerdict, SubmissionVerdict
+from autograder.model.verdict import SubmissionVerdict
 
 
 def gather(course: Course, assignment: str) -> ResultsTable:
@@ -65,49 +58,80 @@ def gather_from(
     wanted = sorted(everybody if students is None else everybody & set(students))
     theirs = {together.get(student, student) for student in wanted}
     said, unreadable = _read_verdicts(course, assignment, sorted(theirs & graded))
-    members = {member for group in groups.get(assignment, ()) for member in group.members}
-    policy = policy_of(course, everybody | members)
+    part = ReadStudents(said, book, handed_in | graded)
+    known = _known(course, assignment, groups, together, lambda: everybody, [part])
+    rows = tuple(row_for(student, known, part) for student in wanted)
+    waivers = known.waivers
+    shown = tuple(replace(one, max_points=0.0) if _dropped(waivers.get(one.key)) else one for one in known.exercises)
+    given = tuple(waivers.values())
+    return ResultsTable(assignment, shown, rows, known.speaks, unreadable, book.max_points, given)
+
+
+def gather_in_parts(
+    course: Course, assignment: str, gradebook: Gradebook | None, students: Sequence[str]
+) -> Iterator[StudentResult]:
+    """The rows that :func:`gather_from` has for these students, who have handed in.
+
+    Of a large class no more than a part is in memory at once. Each part is read twice, because a row depends on which
+    exercises there are in the whole class.
+    """
+    if len(students) <= PART:
+        yield from gather_from(course, assignment, gradebook, students).rows
+        return
+    groups = read_groups(course.root, course.assignments())
+    together: dict[str, str] = {}
+    if own := groups.get(assignment):
+        handed_in = {*course.everybody_submitted(assignment), *course.everybody_autograded(assignment)}
+        together = submitters(own, assignment, handed_in)
+
+    def everybody() -> set[str]:
+        found = {*course.everybody_autograded(assignment), *course.everybody_submitted(assignment)}
+        return {*read_students(gradebook), *found, *together}
+
+    def read(some: Sequence[str]) -> ReadStudents:
+        return _read_part(course, assignment, gradebook, {*some, *(together.get(one, one) for one in some)})
+
+    wanted = sorted(set(students))
+    theirs = sorted({together.get(student, student) for student in wanted})
+    known = _known(course, assignment, groups, together, everybody, map(read, parts_of(theirs)))
+    for some in parts_of(wanted):
+        part = read(some)
+        yield from (row_for(student, known, part) for student in some)
+
+
+def _read_part(course: Course, assignment: str, gradebook: Gradebook | None, students: set[str]) -> ReadStudents:
+    """Their folders are looked at one by one: to list everybody's takes memory that grows with the class."""
+    graded = {one for one in students if (course.autograded(one, assignment) / "verdicts.json").is_file()}
+    there = {one for one in students if one in graded or _handed_in(course, assignment, one)}
+    said, _ = _read_verdicts(course, assignment, sorted(graded))
+    return ReadStudents(said, read_part(gradebook, assignment, students), there)
+
+
+def _handed_in(course: Course, assignment: str, student: str) -> bool:
+    return course.takes(student) and os.path.lexists(course.submitted(student, assignment))
+
+
+def _known(
+    course: Course,
+    assignment: str,
+    groups: Mapping[str, tuple[Group, ...]],
+    together: Mapping[str, str],
+    everybody: Callable[[], Collection[str]],
+    parts: Iterable[ReadStudents],
+) -> Known:
+    """parts: together the whole class, or all of it that is asked for."""
+    exercises, released = _exercises(parts)
+    policy = None
+    if is_there(course.root):
+        members = {member for group in groups.get(assignment, ()) for member in group.members}
+        policy = policy_of(course, {*everybody(), *members})
     names = {assignment, *(policy.assignments if policy else ())}
     times = {name: shared_times(groups.get(name, ()), course_times(course, name)) for name in names}
     speaks = bool(policy and assignment in policy.assignments)
     withdrawn = {} if speaks else read_written(course.root, assignment)  # by a policy that is no more
-    exercises = _exercises(said.values(), book)
-    waivers = waivers_of(course.root, assignment, {*book.max_points, *(one.key for one in exercises)})
+    waivers = waivers_of(course.root, assignment, {*released, *(one.key for one in exercises)})
     again = read_regradings(course.root, assignment)
-    rows = []
-    for student in wanted:
-        by = together.get(student, student)  # who handed in
-        results = _results(said.get(by), book.grades.get(by, {}))
-        if not results and by in handed_in | graded:
-            results = {one.key: ExerciseResult(NOT_GRADED, None, one.max_points) for one in exercises}
-        rows.append(
-            StudentResult(
-                book.students.get(student, Student(student)),
-                {one.key: _counted(results[one.key], waivers.get(one.key)) for one in exercises if one.key in results},
-                _comments(book, by),
-                times[assignment].get(student),
-                _lateness(policy, assignment, student, times) if results else None,
-                0.0 if is_ours(penalty := book.penalties.get(by, 0.0), withdrawn.get(by)) else penalty,
-                _of(student, said.get(by)),
-                again.get(by, ()),
-                "" if by == student else by,
-            )
-        )
-    shown = tuple(replace(one, max_points=0.0) if _dropped(waivers.get(one.key)) else one for one in exercises)
-    given = tuple(waivers.values())
-    return ResultsTable(assignment, shown, tuple(rows), speaks, unreadable, book.max_points, given)
-
-
-def _counted(result: ExerciseResult, waiver: Waiver | None) -> ExerciseResult:
-    return result if waiver is None else waived(result, waiver)
-
-
-def _of(student: str, verdict: SubmissionVerdict | None) -> SubmissionVerdict | None:
-    """The verdict as this member of the group reads it."""
-    if verdict is None or verdict.student == student:
-        return verdict
-    books = tuple(replace(one, student=student) for one in verdict.notebooks)
-    return replace(verdict, student=student, notebooks=books)
+    return Known(assignment, together, policy, times, withdrawn, exercises, waivers, again)
 
 
 def _dropped(waiver: Waiver | None) -> bool:
@@ -116,15 +140,9 @@ def _dropped(waiver: Waiver | None) -> bool:
 
 def policy_of(course: Course, students: Collection[str]) -> LatePolicy | None:
     """The course's late policy, checked against the assignments and students that exist."""
+    if not is_there(course.root):
+        return None  # to look through every folder for nothing would take its time
     return read_policy(course.root, course.assignments() or None, {*students, *course.everybody_submitted()})
-
-
-def _lateness(
-    policy: LatePolicy | None, assignment: str, student: str, times: Mapping[str, Mapping[str, datetime]]
-) -> Lateness | None:
-    if policy is None or assignment not in policy.assignments:
-        return None
-    return decide_term(policy, assignment, student, times)
 
 
 def _read_verdicts(
@@ -142,31 +160,23 @@ def _read_verdicts(
     return found, unreadable
 
 
-def _exercises(said: Iterable[SubmissionVerdict], book: Book) -> list[GradedExercise]:
-    """Every exercise that anybody has a result in, in the order of the notebooks and of the cells in them."""
-    found: dict[Key, float] = {}
-    for verdict in said:
-        for notebook in verdict.notebooks:
-            for cell in notebook.cells:
-                found.setdefault((notebook.notebook, cell.cell), cell.max_points)
-    for grades in book.grades.values():
-        for key, grade in grades.items():
-            found.setdefault(key, grade.max_score)
-    exercises = [GradedExercise(*key, book.max_points.get(key, most)) for key, most in found.items()]
-    return sorted(exercises, key=lambda exercise: exercise.notebook)
+def _exercises(parts: Iterable[ReadStudents]) -> tuple[list[GradedExercise], Mapping[Key, float]]:
+    """Every exercise that anybody has a result in, in the order of the notebooks and of the cells in them.
 
-
-def _results(said: SubmissionVerdict | None, grades: Mapping[Key, Grade]) -> dict[Key, ExerciseResult]:
-    cells: dict[Key, CellVerdict] = {}
-    if said is not None:
-        cells = {(one.notebook, cell.cell): cell for one in said.notebooks for cell in one.cells}
-    empty = all(grade.auto_score is None and grade.manual_score is None for grade in grades.values())
-    never = said is None and empty  # as nbgrader leaves it before it runs anything
-    return {key: result_of(cells.get(key), grades.get(key), never) for key in {**cells, **grades}}
-
-
-def _comments(book: Book, student: str) -> dict[Key, str]:
-    """What people wrote, without what they wrote about an earlier answer."""
-    grades = book.grades.get(student, {})
-    unsure = {key for key, grade in grades.items() if grade.needs_manual_grade and grade.manual_score is not None}
-    return {key: text for key, text in book.comments.get(student, {}).items() if key not in unsure}
+    Also the points of the assignment's last release.
+    """
+    said: dict[Key, float] = {}
+    held: dict[Key, float] = {}  # by the gradebook
+    released: Mapping[Key, float] = {}
+    for part in parts:
+        for verdict in part.said.values():
+            for notebook in verdict.notebooks:
+                for cell in notebook.cells:
+                    said.setdefault((notebook.notebook, cell.cell), cell.max_points)
+        for grades in part.book.grades.values():
+            for key, grade in grades.items():
+                held.setdefault(key, grade.max_score)
+        released = part.book.max_points
+    found = said | {key: most for key, most in held.items() if key not in said}
+    exercises = [GradedExercise(*key, released.get(key, most)) for key, most in found.items()]
+    return sorted(exercises, key=lambda exercise: exercise.notebook), released

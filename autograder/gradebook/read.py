@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.errors import GradingError
+from autograder.gradebook.parts import PART
 from autograder.model.plain_text import is_writable
 
 #: (notebook, grade id) of a graded cell, or of an answer.
@@ -21,7 +22,7 @@ Key = tuple[str, str]
 #: Begins a comment that was written about an answer which has changed since. Students do not see such a comment.
 EARLIER = "[Written about an earlier answer. Students see this comment when you delete this line.]"
 
-_MANY = 200  # a query names at most so many students; beyond that it reads the class
+_MANY = 2 * PART  # a query names at most so many students; beyond that it reads the class
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,33 @@ def read_book(gradebook: api.Gradebook | None, assignment: str, students: Collec
 
     students: whose grades, comments and penalties are read; None for everybody's.
     """
-    book = Book()
+    return _read_book(gradebook, assignment, students, None)
+
+
+def read_part(gradebook: api.Gradebook | None, assignment: str, students: Collection[str]) -> Book:
+    """As :func:`read_book`, and with no other students than these."""
+    return _read_book(gradebook, assignment, students, students)
+
+
+def read_students(gradebook: api.Gradebook | None, those: Collection[str] | None = None) -> dict[str, Student]:
+    """Everybody whom the gradebook knows, or ``those`` of them, by id."""
+    if gradebook is None:
+        return {}
+    one = api.Student
+    asked = select(one.id, one.last_name, one.first_name, one.email, one.lms_user_id)
+    if those is not None and len(those) <= _MANY:
+        asked = asked.where(one.id.in_(_writable(those)))
+    found = {id_: Student(id_, *(name or "" for name in names)) for id_, *names in gradebook.db.execute(asked)}
+    return found if those is None else {id_: found[id_] for id_ in found if id_ in those}
+
+
+def _read_book(
+    gradebook: api.Gradebook | None, assignment: str, students: Collection[str] | None, named: Collection[str] | None
+) -> Book:
+    book = Book(read_students(gradebook, named))
     if gradebook is None:
         return book
     read = gradebook.db.execute
-    for student in gradebook.db.query(api.Student):
-        names = (student.last_name, student.first_name, student.email, student.lms_user_id)
-        book.students[student.id] = Student(student.id, *(name or "" for name in names))
     book.max_points = _max_points(read, assignment)
     of = _submitted_notebooks(assignment, students)
     notebooks = {}
@@ -134,10 +155,19 @@ def _submitted_notebooks(assignment: str, students: Collection[str] | None) -> S
         )
         .order_by(api.Notebook.name)
     )
-    if students is not None and len(students) <= _MANY:
-        known = sorted(filter(is_writable, students))  # a database takes no other name
-        of = of.where(api.SubmittedAssignment.student_id.in_(known))
-    return of
+    return of if students is None else of_students(of, students)
+
+
+def of_students(query: Select[Any], students: Collection[str]) -> Select[Any]:
+    """A query about submissions, about these students' alone where they are not many; else it stays as it is."""
+    if len(students) > _MANY:
+        return query
+    return query.where(api.SubmittedAssignment.student_id.in_(_writable(students)))
+
+
+def _writable(students: Iterable[str]) -> list[str]:
+    """A database takes no other name."""
+    return sorted(filter(is_writable, students))
 
 
 def _max_points(read: Any, assignment: str) -> dict[Key, float]:

@@ -22,7 +22,7 @@ from sqlalchemy.exc import OperationalError, SAWarning
 
 from autograder.errors import GOES_ON, GradingError
 from autograder.gradebook.graded_answers import read_record, settle, write_record
-from autograder.gradebook.read import PATIENCE, patient
+from autograder.gradebook.read import PATIENCE, of_students, patient
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
 from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
@@ -143,7 +143,7 @@ def _save_notebook(stored: SubmittedNotebook, verdict: NotebookVerdict, notebook
 
 def not_in_gradebook(gradebook: Gradebook, assignment: str, verdicts: Mapping[str, SubmissionVerdict]) -> list[str]:
     """The students (by ``verdicts``, which are by student) whose points the gradebook does not hold."""
-    rows = gradebook.db.execute(
+    asked = (
         select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, api.Grade.auto_score)
         .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
         .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
@@ -153,7 +153,7 @@ def not_in_gradebook(gradebook: Gradebook, assignment: str, verdicts: Mapping[st
         .where(api.Assignment.name == assignment)
     )
     held: dict[str, dict[tuple[str, str], float | None]] = {}
-    for student, notebook, cell, points in rows:
+    for student, notebook, cell, points in gradebook.db.execute(of_students(asked, verdicts)):
         held.setdefault(student, {})[notebook, cell] = points
     return [student for student, verdict in verdicts.items() if not _holds(held.get(student), verdict)]
 

@@ -42,6 +42,12 @@ def read_policy(
     return _Reader(assignments, students, private).policy(data)
 
 
+def is_there(root: Path) -> bool:
+    """Whether :func:`read_policy` finds anything to read. Raises GradingError where that is not TOML."""
+    both = [_toml(root, name) for name in (NAME, EXTENSIONS)]  # a run with nothing to do goes by what was opened
+    return any(one is not None for one in both)
+
+
 def read_zone(root: Path) -> tzinfo | None:
     """The course's time zone, which its late policy names; None where it names none."""
     data = _toml(root, NAME)

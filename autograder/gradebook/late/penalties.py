@@ -17,7 +17,7 @@ from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.groups import read_groups, submitters
 from autograder.gradebook.late.file import NAME
 from autograder.gradebook.late.written import is_ours, read_written, record_written
-from autograder.gradebook.read import open_book, read_book
+from autograder.gradebook.read import open_book, read_students
 from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.course import Course
 
@@ -28,7 +28,7 @@ def check_policy(course: Course, assignment: str) -> None:
     submitters(groups, assignment, course.everybody_submitted(assignment))
     members = {member for group in groups for member in group.members}
     with open_book(course.db_url) or nullcontext() as gradebook:
-        policy_of(course, {*read_book(gradebook, assignment).students, *members})
+        policy_of(course, {*read_students(gradebook), *members})
 
 
 def refresh_penalties(course: Course, assignment: str) -> None:

@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # tests wait more than they compute: as many workers as the memory holds, of which each takes up to 4 GB with its kernels
-WORKERS ?= $(shell awk '/MemTotal/ { n = int($$2 / 4000000); print n < 2 ? 2 : n > 5 ? 5 : n }' /proc/meminfo 2>/dev/null || echo 2)
+WORKERS ?= $(shell awk '/MemTotal/ { n = int($$2 / 4000000); print ((n < 2) ? 2 : ((n > 5) ? 5 : n)) }' /proc/meminfo 2>/dev/null || echo 2)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PATH := $(abspath $(BIN)):$(PATH)
 

@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-# tests wait more than they compute: as many workers as the memory holds, of which each takes up to 4 GB with its kernels
-WORKERS ?= $(shell awk '/MemTotal/ { n = int($$2 / 4000000); print ((n < 2) ? 2 : ((n > 5) ? 5 : n)) }' /proc/meminfo 2>/dev/null || echo 2)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PATH := $(abspath $(BIN)):$(PATH)
 
@@ -27,7 +25,7 @@ demo: setup
 
 ## make test       everything
 test: setup
-	$(BIN)/python -m pytest tests --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest tests --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
 ## make test-fast  what a developer runs every few minutes
 test-fast: setup

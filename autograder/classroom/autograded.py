@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.files.atomic import replacing
+from autograder.files.atomic import names_of, replacing
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.plain_text import paragraph
@@ -37,7 +37,7 @@ def sweep_autograded(course: Course, assignment: str, students: Iterable[str]) -
     """Remove what a run left half-written when it was killed."""
     for student in students:
         folder = course.autograded(student, assignment)
-        for leftover in (folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")):
+        for leftover in (folder.with_name(name) for name in names_of(folder)[1:]):
             if leftover.exists():
                 shutil.rmtree(leftover, ignore_errors=True)
 

@@ -84,7 +84,8 @@ def grade_class(
     with only_run(course.root, order.assignment):
         rows = _Run(course, order, assignment, times).grade(students, report, warm)
         if answer is not None and agree:
-            answer.keep(course, rows, lambda: _Run(course, order, assignment, times).standing(students))
+            next_run = replace(order, force=False)
+            answer.keep(course, rows, lambda: _Run(course, next_run, assignment, times).standing(students))
     return rows
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from autograder.classroom.row import Row
 from autograder.classroom.trace import Stamp, Trace, is_as_it_was
 from autograder.errors import GradingError
-from autograder.files.atomic import write_file
+from autograder.files.atomic import names_of, write_file
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
@@ -83,7 +83,8 @@ class LastAnswer:
             return
         if not all(row.skipped and not row.rewritten for row in rows):
             time.sleep(_SETTLED)
-            written = [course.autograded(row.student, self._assignment) for row in rows]
+            folders = [course.autograded(row.student, self._assignment) for row in rows]
+            written = [folder.with_name(name) for folder in folders for name in names_of(folder)]
             trace.forget([course.root / ".autograder", *_gradebook(course), *written])
             rows = look_again()
         for path in _asked_for(course):

@@ -12,10 +12,15 @@ from pathlib import Path
 from autograder.errors import GradingError
 
 
+def names_of(folder: Path) -> tuple[str, str, str]:
+    """The folder's own name, that of the one which is to replace it, and that of the one which it replaced."""
+    return folder.name, f".{folder.name}.new", f".{folder.name}.old"
+
+
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
     """A new, empty folder beside ``folder``, which replaces it where the block ends without an error."""
-    fresh, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
+    fresh, old = (folder.with_name(name) for name in names_of(folder)[1:])
     for leftover in (fresh, old):
         shutil.rmtree(leftover, ignore_errors=True)
     fresh.mkdir(parents=True)

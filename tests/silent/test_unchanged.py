@@ -44,10 +44,12 @@ def looks(monkeypatch) -> list[str]:
 def kept_course(course, looks) -> Course:
     """A course whose last run had nothing to do, some time after everything was written."""
     time.sleep(0.1)
-    assert grade(course) == 0 and looks == ["looked"]
-    assert grade(course) == 0 and looks == ["looked"], "the second run looked again"
-    looks.clear()
-    return course
+    for _ in range(3):  # another test worker may compile a module meanwhile, or make a folder beside the package
+        looks.clear()
+        assert grade(course) == 0
+        if not looks:
+            return course
+    pytest.fail("every run looked again")
 
 
 def grade(course: Course, *words: str) -> int:
@@ -181,10 +183,13 @@ def test_the_answer_is_the_same_as_that_of_a_run_that_looks(kept, looks, capsys,
     assert kept_answer.err == "".join(line for line in looked.err.splitlines(True) if not line.startswith("grading "))
 
 
-def test_a_run_that_graded_leaves_the_answer_of_the_next(course, looks):
+@pytest.mark.parametrize("words", [(), ("--force",)])
+def test_a_run_that_graded_leaves_the_answer_of_the_next(course, looks, words):
     hand_in_one_more(course)
     time.sleep(0.1)
-    assert grade(course) == 0
+    assert grade(course, *words) == 0
+    journal = (course.root / ".autograder" / f"{ASSIGNMENT}.jsonl").read_text().splitlines()
+    assert "forced" not in journal[-1] or json.loads(journal[-1]) == {"forced": None}
     looks.clear()
     assert grade(course) == 0 and looks == []
 

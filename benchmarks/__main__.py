@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
@@ -23,16 +19,14 @@ from benchmarks.one import one_submission
 from benchmarks.sleeping import SECONDS, efficiency
 from benchmarks.stages import where_the_time_goes
 from benchmarks.storage import stored
-from benchmarks.tables import everything, heads, row, say, title
+from benchmarks.tables import everything, heads, row, title
 from benchmarks.throughput import TURNS, grade, plain_tests, throughput
 
-VERSION = version("transformer-course-autograder")
 ABOUT = """# Measured
 
-Written by `make bench`, or by the command below where it names the parts that were measured, in one run on one machine:
-ratios hold, seconds are this machine's. A ratio is the middle one of five pairs that were measured in turn, then the
-least and the most. The guides quote these tables, and a test compares them.
-
+Written by `make bench`, each table in one run on one machine: ratios hold, seconds are this machine's. A ratio is the
+middle one of five pairs that were measured in turn, then the least and the most. The guides quote these tables, and a
+test compares them.
 """
 
 
@@ -127,6 +121,14 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], None]] = {
 }
 
 
+def write(path: Path) -> None:
+    """Put what was measured in the place of what an earlier run measured under the same headings."""
+    sections: dict[str, str] = {}
+    for text in (path.read_text(encoding="utf-8") if path.exists() else "", everything()):
+        sections |= {part.partition("\n")[0]: part.rstrip() for part in text.split("\n## ")[1:]}
+    path.write_text(ABOUT + "".join(f"\n## {part}\n" for part in sections.values()), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("--submissions", type=int, default=20)
@@ -138,15 +140,13 @@ def main() -> None:
     args = parser.parse_args()
     if min(args.submissions, args.few) < len(TURNS) or min(args.sizes, default=3) < 3:
         parser.error(f"--submissions and --few take at least {len(TURNS)}, each of --sizes at least 3")
-    say(f"`python -m benchmarks {' '.join(sys.argv[1:])}`".replace(" `", "`") + "\n")
-    say(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()}, version {VERSION}")
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         for name in args.only:
             folder = Path(temporary) / name
             folder.mkdir()
             PARTS[name](folder, args)
     if args.write:
-        args.write.write_text(f"{ABOUT}{everything()}", encoding="utf-8")
+        write(args.write)
 
 
 if __name__ == "__main__":

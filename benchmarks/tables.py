@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 
 _LINES: list[str] = []
 
@@ -13,7 +16,10 @@ def say(line: str) -> None:
 
 
 def title(text: str) -> None:
+    """A heading, and what the table below it was measured with."""
     say(f"\n## {text}\n")
+    of = version("transformer-course-autograder")
+    say(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()}; version {of}\n")
 
 
 def row(values: Sequence[str]) -> None:

@@ -25,12 +25,9 @@ _PROJECT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120.0
 _STARTS = 3  # in a row that may fail before the fork server is given up
 _WAITING = 128  # connections
-#: A kernel makes and drops the same large tensors again and again. Memory that it got once it keeps, in large pages: to
-#: be given new ones each time, zeroed by the system, was a fifth of the time of the notebooks. Other C libraries do not
-#: know these settings, and a system without large pages goes on with small ones.
-_LARGE_PIECES = ":".join(
-    f"glibc.malloc.{setting}" for setting in (f"mmap_threshold={1 << 30}", f"trim_threshold={1 << 30}")
-)
+#: A kernel makes and drops the same large tensors again and again. It keeps the memory that it got: to be given new
+#: pages each time, zeroed by the system, takes longer than many a computation. Only glibc knows these settings.
+_KEEP_MEMORY = f"glibc.malloc.mmap_threshold={1 << 30}:glibc.malloc.trim_threshold={1 << 30}"
 _PASSED_ON = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME", "LD_LIBRARY_PATH")
 
 
@@ -176,7 +173,7 @@ def variables() -> dict[str, str]:
         **passed_on,
         **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1"),
         "MALLOC_ARENA_MAX": "2",  # else every thread of a kernel reserves 64 MB of its bounded address space
-        "GLIBC_TUNABLES": _LARGE_PIECES,
+        "GLIBC_TUNABLES": _KEEP_MEMORY,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",

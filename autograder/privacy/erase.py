@@ -26,7 +26,7 @@ from autograder.privacy.places import own_paths
 #: Nothing in these is about students; ``.git`` is, and cannot be changed file by file.
 _SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})
 #: Folders whose files are made again by a command; one that still names the person goes as a whole.
-_DERIVED = ("reports", "exports", "ci-results")
+_DERIVED = ("reports", "exports", "ci-results", "unchanged")
 _SQLITE = b"SQLite format 3\0"
 
 

@@ -74,6 +74,14 @@ def test_afterwards_no_file_and_no_row_holds_id_name_or_address(term, capsys):
         assert path in said, path
 
 
+def test_the_kept_answer_of_a_run_that_had_nothing_to_do_goes_along(term):
+    path = term / ".autograder" / "unchanged" / f"{ASSIGNMENT}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'{{"rows": [{{"student": "{GONE}"}}], "stamps": {{"/course/submitted/{GONE}/x": null}}}}')
+    assert run(term, GONE, "--yes") == 0
+    assert not path.exists() or GONE not in path.read_text()
+
+
 def test_everybody_else_stays_as_they_were(term):
     before = naming(term, *about(STAYS))
     rows = _rows_of(term, STAYS)

@@ -9,6 +9,7 @@ for its help.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import logging
 import os
@@ -83,6 +84,7 @@ def _autograder(
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. What the user can mend is said in one line, without a traceback."""
     gc.set_threshold(*GARBAGE)
+    atexit.register(gc.freeze)  # a process that ends need not look through all that it has
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread per kernel: many kernels, few cores
     # nbgrader calls alembic by name, also where nobody activated the environment
     programs, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")

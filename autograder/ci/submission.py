@@ -18,7 +18,7 @@ from autograder.kernel.warm import kept_fork_server
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
-from autograder.pipeline.drawings import import_drawings
+from autograder.pipeline.drawings import blank, import_drawings
 from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade_submission
 from autograder.release.judgeable import require_judgeable
@@ -50,7 +50,8 @@ def grade_folder(
                 kernels = closing_later.enter_context(_confined(assignment, imports, number, head_start))
             else:
                 kernels = [closing_later.enter_context(Kernels.open(isolation, imports=imports))]
-            graded = grade_submission(submission, assignment, kernels[0], limits, beside=kernels[1:])
+            beside = kernels[1:]  # nobody sees these notebooks: what is written is words and points
+            graded = grade_submission(submission, assignment, kernels[0], limits, beside=beside, draw=blank)
         return outcome_of(graded, assignment)
     except NothingToGrade:
         expected = ", ".join(f"{name}.ipynb" for name in assignment.source)
@@ -71,7 +72,7 @@ def _confined(
     warm = head_start.fork_server(imports) if head_start else kept_fork_server(imports) or KernelForkServer(imports)
     with closing(warm) as fork_server, ExitStack() as closing_later:
         require()  # real attempts to escape, before the first line of a student's code
-        import_drawings(assignment.drawings)  # the first one would wait for it
+        import_drawings(assignment.drawings)  # the first cell that is one would wait for it
         fork_server.ready()
         opened = (Kernels.open("auto", fork_server=fork_server.address, imports=imports) for _ in range(number))
         yield [closing_later.enter_context(one) for one in opened]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autograder.ci import FILES
 from autograder.ci.junit import junit_xml
 from autograder.ci.outcome import Disclosure, SubmissionOutcome
 from autograder.ci.results import results_json
 from autograder.ci.summary import summary_md
 from autograder.files.atomic import write_file
 
-FILES = {"results.json": results_json, "junit.xml": junit_xml, "summary.md": summary_md}
+_MADE_BY = dict(zip(FILES, (results_json, junit_xml, summary_md), strict=True))
 
 
 def write_outcome(folder: Path, outcome: SubmissionOutcome, disclosure: Disclosure) -> None:
@@ -18,6 +19,6 @@ def write_outcome(folder: Path, outcome: SubmissionOutcome, disclosure: Disclosu
 
     Raises GradingError where they cannot be written.
     """
-    texts = {name: make(outcome, disclosure) for name, make in FILES.items()}
+    texts = {name: make(outcome, disclosure) for name, make in _MADE_BY.items()}
     for name, text in texts.items():
         write_file(folder / name, text.encode())

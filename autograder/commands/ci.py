@@ -17,7 +17,7 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.ci import Disclosure, SubmissionOutcome
+    from autograder.ci.outcome import Disclosure, SubmissionOutcome
     from autograder.classroom.head_start import HeadStart
     from autograder.classroom.workers import Isolation
 
@@ -65,7 +65,10 @@ def run(
     head_start = None if no_isolation else _head_start(context, submission)  # it comes up while the rest is imported
     course = open_course(context, submission)
 
-    from autograder.ci import FILES, Disclosure, grade_folder, write_outcome
+    from autograder.ci import FILES
+    from autograder.ci.outcome import Disclosure
+    from autograder.ci.submission import grade_folder
+    from autograder.ci.write import write_outcome
 
     check_one(visible_only, until)
     disclosure, limit = _disclosure(visible_only, until, datetime.now(UTC)), _limit(fail_under)
@@ -109,7 +112,7 @@ def _limit(text: str | None) -> float | None:
 
 
 def _disclosure(visible_only: bool, until: str | None, now: datetime) -> Disclosure:
-    from autograder.ci import Disclosure
+    from autograder.ci.outcome import Disclosure
 
     if until is None:
         return Disclosure.AFTER_PUBLISHED if visible_only else Disclosure.NOW
@@ -118,7 +121,7 @@ def _disclosure(visible_only: bool, until: str | None, now: datetime) -> Disclos
 
 def _line(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
     """What may stand in a log that the student reads."""
-    from autograder.ci import Disclosure
+    from autograder.ci.outcome import Disclosure
 
     if outcome.failure:
         return f"{outcome.student}: not graded: {outcome.failure}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -36,6 +37,12 @@ def drawing(source: str, module: str) -> Drawing | None:
         return _drawn(module, name) if name else None
 
 
+def blank(source: str, module: str) -> Drawing | None:
+    """In the place of :func:`drawing` where nobody will look: nothing, for the same cells."""
+    name = name_of_drawing(source, module)
+    return Drawing({}, {}) if name and _is_alone(module, name) else None
+
+
 def name_of_drawing(source: str, module: str) -> str:
     """The drawing that a cell calls and does nothing else; empty for every other cell."""
     call = _CALL.fullmatch(source)  # most cells are no drawing
@@ -52,16 +59,23 @@ def import_drawings(module: str) -> ModuleType | None:
         return None
 
 
+def _is_alone(module: str, name: str) -> bool:
+    return not inspect.signature(getattr(import_module(module), name)).parameters
+
+
 @cache  # by name: there are few drawings, whereas their cell can be written in any number of ways
 def _drawn(module: str, name: str) -> Drawing | None:
     import matplotlib
     from IPython.core.pylabtools import print_figure
 
-    matplotlib.use("agg")  # no other backend, which could open windows, works in every thread
-    draw = getattr(import_module(module), name)
-    if inspect.signature(draw).parameters:
+    if not _is_alone(module, name):
         return None
-    figure = draw()
+    matplotlib.use("agg")  # no other backend, which could open windows, works in every thread
+    figure = getattr(import_module(module), name)()
     describe = getattr(figure, "_repr_mimebundle_", None)  # IPython asks for it, too
     metadata = describe()[1] if describe else {}
     return Drawing({"image/png": print_figure(figure, base64=True), "text/plain": repr(figure)}, metadata)
+
+
+#: What shows a cell that calls a drawing of the course: :func:`drawing` or :func:`blank`.
+Draw = Callable[[str, str], Drawing | None]

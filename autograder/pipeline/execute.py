@@ -21,7 +21,7 @@ from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
-from autograder.pipeline.drawings import Drawing, drawing
+from autograder.pipeline.drawings import Draw, Drawing, drawing
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
@@ -49,6 +49,7 @@ def run(
     limits: Limits = Limits(),
     cell_limits: CellLimits | None = None,
     drawings: str = "",
+    draw: Draw = drawing,
     steps: Sequence[Step] = (),
     tester_files: Mapping[str, bytes] = {},
     meanwhile: Callable[[], None] = lambda: None,
@@ -59,7 +60,7 @@ def run(
     inputs: reference slug -> folder with what the kernel may read of it, under ``AUTOGRADER_INPUTS``.
     answers: an empty folder of the trusted side, filled with ``<cell>/<slug>/<case>.safetensors``.
     cell_limits: cell id -> seconds, where they are known; ``limits.cell_seconds`` is the most in any case.
-    drawings: the course's module of drawings, which need no kernel.
+    drawings: the course's module of drawings, which need no kernel. draw: what shows them.
     steps: what is done with each cell; none where all graded cells have references.
     tester_files: like ``files``, for the tester: nothing of the student's is among them.
     meanwhile: called once when the kernel is up.
@@ -70,7 +71,7 @@ def run(
     student = StudentKernel(kernels, limits, clock, files, inputs, answers)
     tester = TesterKernel(kernels, limits, clock, tester_files, student)
     executed = copy.deepcopy(notebook)
-    session = _Session(student, tester, limits, drawings)
+    session = _Session(student, tester, limits, lambda source: draw(source, drawings))
     outcomes: list[CellOutcome] = []
     before_calls = _before_calls(executed, steps)
     start = time.monotonic()
@@ -92,15 +93,17 @@ def run(
 class _Session:
     """The cells of one notebook, in order: which kernel executes them, and what is shown of it."""
 
-    def __init__(self, student: StudentKernel, tester: TesterKernel, limits: Limits, drawings: str) -> None:
-        self._student, self._tester, self._limits, self._drawings = student, tester, limits, drawings
+    def __init__(
+        self, student: StudentKernel, tester: TesterKernel, limits: Limits, draw: Callable[[str], Drawing | None]
+    ) -> None:
+        self._student, self._tester, self._limits, self._draw = student, tester, limits, draw
         self._count = 0
         self._allowance = Allowance(limits.notebook_output_bytes)
 
     def cell(self, index: int, cell: NotebookNode, step: Step | None, called: bool) -> CellOutcome:
         """Run one code cell, and put the outputs of what is visible of it into it. ``called``: the tester is next."""
-        if (picture := drawing(cell.source, self._drawings)) is not None:
-            return self._draw(index, cell, picture)
+        if (picture := self._draw(cell.source)) is not None:
+            return self._picture(index, cell, picture)
         outputs = Outputs(self._limits.output_bytes, self._allowance)
         if step is not None and step.role == "outside":
             return self._outside(index, cell, step, outputs)
@@ -137,7 +140,7 @@ class _Session:
         test = TestOutcome("kernel", ended, result, message=said, asserted=asserted, hidden=hidden)
         return CellOutcome(index, ended, None, test)
 
-    def _draw(self, index: int, cell: NotebookNode, picture: Drawing) -> CellOutcome:
+    def _picture(self, index: int, cell: NotebookNode, picture: Drawing) -> CellOutcome:
         self._count += 1
         cell.execution_count = self._count
         self._allowance.left -= sum(map(written_bytes, (*picture.data.values(), str(picture.metadata))))

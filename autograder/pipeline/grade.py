@@ -16,6 +16,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.plain_text import one_line
 from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, SubmissionVerdict, presentable
+from autograder.pipeline.drawings import Draw, drawing
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.prepare import inputs_of, nothing, prepare, trusted_files
@@ -53,14 +54,16 @@ def grade_submission(
     limits: Limits,
     on_executed: Callable[[str, ExecutedNotebook], None] = lambda name, ran: None,
     beside: Sequence[Kernels] = (),
+    draw: Draw = drawing,
 ) -> Graded:
     """Grade one submission: what grades a class, checks a release and stands behind nbgrader's own commands.
 
     on_executed: told the name of each notebook, and how its cells ran, before its answers are judged.
     beside: more kernels, confined ones, on which other notebooks are run at the same time. Nothing else changes.
+    draw: what shows the course's own drawings; no verdict depends on it.
     Raises nothing on account of what the student sent.
     """
-    grading = _Grading(submission, assignment, limits, on_executed)
+    grading = _Grading(submission, assignment, limits, on_executed, draw)
     if beside and len(grading.left) > 1:
         try:
             with closing(side_by_side(grading.left, (kernels, *beside), grading.execute)) as executed:
@@ -102,9 +105,10 @@ class _Grading:
         assignment: Assignment,
         limits: Limits,
         on_executed: Callable[[str, ExecutedNotebook], None],
+        draw: Draw,
     ) -> None:
         self._student, self._assignment, self._limits = submission.student, assignment, limits
-        self._on_executed = on_executed
+        self._on_executed, self._draw = on_executed, draw
         self._prepared = prepare(submission, assignment)
         self._inputs = {
             name: inputs_of(made.notebook, assignment.references) for name, made in self._prepared.rebuilt.items()
@@ -153,6 +157,7 @@ class _Grading:
             limits=limits,
             cell_limits=limits.cells.get(name),
             drawings=assignment.drawings,
+            draw=self._draw,
             steps=steps_for(source, made.notebook, assignment.files, assignment.deliverables),
             tester_files=trusted_files(assignment),
             meanwhile=meanwhile,

@@ -73,7 +73,7 @@ def test_what_is_held_back_is_nowhere_but_in_results_json(sample, ci, one_templa
 
 
 def test_a_limit_makes_the_run_fail_below_it_and_only_there(sample, ci, monkeypatch):
-    monkeypatch.setattr("autograder.ci.grade_folder", lambda *words: every_status())  # 7.5 points
+    monkeypatch.setattr("autograder.ci.submission.grade_folder", lambda *words: every_status())  # 7.5 points
     assert ci(sample.root, "--fail-under", "8")[0] == 1
     assert ci(sample.root, "--fail-under", "7.5")[0] == 0
 
@@ -107,7 +107,7 @@ def test_results_of_an_earlier_run_do_not_stay(sample, ci, monkeypatch, tmp_path
     def stop(*words):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("autograder.ci.grade_folder", stop)
+    monkeypatch.setattr("autograder.ci.submission.grade_folder", stop)
     assert ci(sample.submitted("ada", "distilbert"))[0] == 130
     assert everything_in(tmp_path / "out") == {}
 
@@ -141,7 +141,7 @@ def test_a_folder_or_an_assignment_that_is_not_there_is_named(sample, ci, tmp_pa
     ("until", "visibility"), [("2999-01-01T00:00+00:00", "after_due_date"), ("2001-01-01T00:00Z", "visible")]
 )
 def test_until_a_moment_means_that_moment(sample, ci, monkeypatch, tmp_path, until, visibility):
-    monkeypatch.setattr("autograder.ci.grade_folder", lambda *words: every_status())
+    monkeypatch.setattr("autograder.ci.submission.grade_folder", lambda *words: every_status())
     assert ci(sample.submitted("ada", "distilbert"), "--until", until)[0] == 0
     tests = json.loads((tmp_path / "out" / "results.json").read_text())["tests"]
     assert visibility in {test["visibility"] for test in tests if "score" in test}
@@ -150,7 +150,12 @@ def test_until_a_moment_means_that_moment(sample, ci, monkeypatch, tmp_path, unt
 @pytest.mark.parametrize(("words", "isolation"), [((), "auto"), (("--no-isolation",), "none")])
 def test_a_submission_is_confined_unless_told_otherwise_in_so_many_words(sample, ci, monkeypatch, words, isolation):
     asked = []
-    monkeypatch.setattr("autograder.ci.grade_folder", lambda *given: asked.append(given[4]) or every_status())
+
+    def grade_folder(*given):
+        asked.append(given[4])
+        return every_status()
+
+    monkeypatch.setattr("autograder.ci.submission.grade_folder", grade_folder)
     _, _, error = ci(sample.root, *words)
     assert asked == [isolation]
     assert ("Without isolation" in error) == (isolation == "none")

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.ci import Disclosure, failed_outcome
 from autograder.ci.junit import junit_xml
+from autograder.ci.outcome import Disclosure, failed_outcome
 from autograder.ci.text import printable
 from tests.ci.outcomes import HELD, HOSTILE, broken, every_status, with_text
 

@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 
-from autograder.ci import Disclosure, failed_outcome
+from autograder.ci.outcome import Disclosure, failed_outcome
 from autograder.ci.results import results_json
 from tests.ci.outcomes import HELD, HOSTILE, broken, every_status, with_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.ci import Disclosure, failed_outcome
+from autograder.ci.outcome import Disclosure, failed_outcome
 from autograder.ci.summary import summary_md
 from autograder.ci.text import printable
 from tests.ci.outcomes import HELD, HOSTILE, broken, every_status, with_text

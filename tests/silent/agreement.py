@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from autograder.ci import Disclosure, outcome_of
+from autograder.ci.outcome import Disclosure, outcome_of
 from autograder.ci.results import results_json
 from autograder.classroom.rows import row_of, with_result
 from autograder.exports import FORMATS, make

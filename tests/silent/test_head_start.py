@@ -78,6 +78,26 @@ def test_nbgrader_is_imported_without_its_server_extensions_which_are_there_for_
     assert done.stdout.split() == ["False", "True"], done.stderr
 
 
+BEGINNING = """
+import sys
+from autograder import cli
+from autograder.classroom import head_start
+def begin(self, *_):
+    print(*sorted(sys.modules.keys() & {"nbgrader", "nbformat", "numpy", "sqlalchemy", "rich"}), "begun")
+    raise SystemExit
+head_start.HeadStart.__init__ = begin
+cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("command", [("grade", "ps1", "--force"), ("ci", "ps1", "sub")])
+def test_it_begins_before_anything_large_is_imported(tmp_path, command):
+    (course(tmp_path) / "sub").mkdir()
+    words = [sys.executable, "-c", BEGINNING, *command]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["begun"], done.stderr
+
+
 def test_one_submission_is_graded_without_workers(tmp_path, monkeypatch):
     begun = []
     for name in ("start_importing", "begin_self_test"):

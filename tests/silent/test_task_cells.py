@@ -9,7 +9,7 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from autograder.ci import outcome_of
+from autograder.ci.outcome import outcome_of
 from autograder.classroom import run as classroom
 from autograder.classroom.fingerprint import submission_parts
 from autograder.classroom.row import Row

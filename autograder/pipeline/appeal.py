@@ -21,6 +21,7 @@ from autograder.model.plain_text import paragraph
 from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, Check
 from autograder.pipeline.answers import UnreadableAnswers, read_file
+from autograder.pipeline.drawings import blank
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, answers_folder
 from autograder.pipeline.grade import grade_submission
 
@@ -77,7 +78,8 @@ def hear(submission: Submission, assignment: Assignment, kernels: Kernels, limit
         if name == notebook:
             cases[:] = _cases(ran, assignment, grade_id)
 
-    result = grade_submission(submission, assignment, kernels, limits, look)
+    # what a notebook earns may depend on those before it, and on none behind it
+    result = grade_submission(submission, assignment, kernels, limits, look, draw=blank, last=notebook)
     said = next(one for one in result.verdict.notebooks if one.notebook == notebook)
     verdict = next(one for one in said.cells if one.cell == grade_id)
     return Appeal(notebook, verdict, tuple(cases), cell.source if cells.is_autograded(cell) and not cases else "")

@@ -55,15 +55,17 @@ def grade_submission(
     on_executed: Callable[[str, ExecutedNotebook], None] = lambda name, ran: None,
     beside: Sequence[Kernels] = (),
     draw: Draw = drawing,
+    last: str = "",
 ) -> Graded:
     """Grade one submission: what grades a class, checks a release and stands behind nbgrader's own commands.
 
     on_executed: told the name of each notebook, and how its cells ran, before its answers are judged.
     beside: more kernels, confined ones, on which other notebooks are run at the same time. Nothing else changes.
     draw: what shows the course's own drawings; no verdict depends on it.
+    last: the notebook after which nobody wants to know more; those behind it have no verdict.
     Raises nothing on account of what the student sent.
     """
-    grading = _Grading(submission, assignment, limits, on_executed, draw)
+    grading = _Grading(submission, assignment, limits, on_executed, draw, last)
     if beside and len(grading.left) > 1:
         try:
             with closing(side_by_side(grading.left, (kernels, *beside), grading.execute)) as executed:
@@ -106,10 +108,13 @@ class _Grading:
         limits: Limits,
         on_executed: Callable[[str, ExecutedNotebook], None],
         draw: Draw,
+        last: str = "",
     ) -> None:
         self._student, self._assignment, self._limits = submission.student, assignment, limits
         self._on_executed, self._draw = on_executed, draw
         self._prepared = prepare(submission, assignment)
+        names = list(assignment.source)
+        self._wanted = names[: names.index(last) + 1] if last else names
         self._inputs = {
             name: inputs_of(made.notebook, assignment.references) for name, made in self._prepared.rebuilt.items()
         }
@@ -122,7 +127,7 @@ class _Grading:
     @property
     def left(self) -> list[str]:
         """The notebooks that are not judged yet, in order."""
-        return [name for name in self._prepared.rebuilt if name not in self._verdicts]
+        return [name for name in self._wanted if name in self._prepared.rebuilt and name not in self._verdicts]
 
     def start_ahead(self, name: str | None, kernels: Kernels) -> None:
         """Begin with a notebook's kernel while the one before it is at work."""
@@ -189,8 +194,8 @@ class _Grading:
             self._notebooks[name] = write_into(made.notebook if ran is None else ran.notebook, verdict)
 
     def graded(self) -> Graded:
-        """All of it, when every notebook is judged."""
-        verdicts = tuple(self._verdicts[name] for name in self._assignment.source)
+        """All of it, when every notebook that is wanted is judged."""
+        verdicts = tuple(self._verdicts[name] for name in self._wanted)
         return Graded(
             SubmissionVerdict(self._student, self._assignment.name, verdicts),
             self._notebooks,

@@ -145,7 +145,7 @@ ODD = [odd for odd in ODD_FILES if odd.id in {
 def odd_class(tmp_path_factory) -> Course:
     """Two notebooks, and a class whose files are odd: nobody's is what nbgrader expects."""
     folder = tmp_path_factory.mktemp("stock") / "course"
-    course = without_warm_modules(make_course(folder, 1, only="[12]_*", assignment=ASSIGNMENT))
+    course = without_warm_modules(make_course(folder, 1, only="[13]_*", assignment=ASSIGNMENT))
     (course.root / "submitted" / "student0000").rename(course.root / "submitted" / "honest")
     honest = course.submitted("honest", ASSIGNMENT) / NAME
     content = honest.read_bytes()

@@ -25,7 +25,7 @@ from autograder.model.course import Course
 from benchmarks.large import ASSIGNMENT, make_tiny_course
 from tests.silent.without_kernels import full_marks
 
-SMALL, PART = 60, 20
+SMALL, PART = 40, 10
 
 
 def tiny(made: Path, submissions: int) -> Course:

@@ -22,7 +22,7 @@ from tests.plain.cheats.course import ASSIGNMENT, RIGHT, WRONG, make_course
 from tests.plain.cheats.targets import BY_ID
 
 #: Seconds that a cell has here: some cheats never end.
-LIMIT = 3
+LIMIT = 2
 HEAD = ("id", "what it tries", "exercise", "an honest wrong answer", "stock nbgrader", "here")
 
 

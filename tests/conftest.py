@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 import re
 import shutil
@@ -22,6 +23,8 @@ if str(Path(sys.executable).parent) not in os.environ["PATH"].split(os.pathsep):
 # hundreds of processes import the grader: each would compile it again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# as in the command: what tests import is a million objects and no garbage, and stays
+gc.set_threshold(50_000, 20, 20)
 
 #: Folders whose tests send much code through real kernels, browsers or checks: left out by ``make test-fast``.
 SLOW_FOLDERS = {
@@ -48,6 +51,11 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[FOLDER] = tempfile.mkdtemp(prefix="course-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))
         put_alembic_first(Path(os.environ[FOLDER]))
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

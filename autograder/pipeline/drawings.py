@@ -25,6 +25,10 @@ class Drawing:
     metadata: dict[str, Any]
 
 
+#: What shows a cell, given the course's module of drawings: :func:`drawing` or :func:`blank`.
+Draw = Callable[[str, str], Drawing | None]
+
+
 def drawing(source: str, module: str) -> Drawing | None:
     """What Jupyter shows for a cell that does nothing but call a drawing, say ``figures.bars()``.
 
@@ -75,7 +79,3 @@ def _drawn(module: str, name: str) -> Drawing | None:
     describe = getattr(figure, "_repr_mimebundle_", None)  # IPython asks for it, too
     metadata = describe()[1] if describe else {}
     return Drawing({"image/png": print_figure(figure, base64=True), "text/plain": repr(figure)}, metadata)
-
-
-#: What shows a cell that calls a drawing of the course: :func:`drawing` or :func:`blank`.
-Draw = Callable[[str, str], Drawing | None]

@@ -21,7 +21,7 @@ from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
-from autograder.pipeline.drawings import Draw, Drawing, drawing
+from autograder.pipeline.drawings import Drawing
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
@@ -48,8 +48,7 @@ def run(
     kernels: Kernels,
     limits: Limits = Limits(),
     cell_limits: CellLimits | None = None,
-    drawings: str = "",
-    draw: Draw = drawing,
+    draw: Callable[[str], Drawing | None] = lambda source: None,
     steps: Sequence[Step] = (),
     tester_files: Mapping[str, bytes] = {},
     meanwhile: Callable[[], None] = lambda: None,
@@ -60,7 +59,7 @@ def run(
     inputs: reference slug -> folder with what the kernel may read of it, under ``AUTOGRADER_INPUTS``.
     answers: an empty folder of the trusted side, filled with ``<cell>/<slug>/<case>.safetensors``.
     cell_limits: cell id -> seconds, where they are known; ``limits.cell_seconds`` is the most in any case.
-    drawings: the course's module of drawings, which need no kernel. draw: what shows them.
+    draw: what is shown of a cell that needs no kernel, because it is one of the course's drawings; None for all others.
     steps: what is done with each cell; none where all graded cells have references.
     tester_files: like ``files``, for the tester: nothing of the student's is among them.
     meanwhile: called once when the kernel is up.
@@ -71,7 +70,7 @@ def run(
     student = StudentKernel(kernels, limits, clock, files, inputs, answers)
     tester = TesterKernel(kernels, limits, clock, tester_files, student)
     executed = copy.deepcopy(notebook)
-    session = _Session(student, tester, limits, lambda source: draw(source, drawings))
+    session = _Session(student, tester, limits, draw)
     outcomes: list[CellOutcome] = []
     before_calls = _before_calls(executed, steps)
     start = time.monotonic()

@@ -108,7 +108,7 @@ class _Grading:
         limits: Limits,
         on_executed: Callable[[str, ExecutedNotebook], None],
         draw: Draw,
-        last: str = "",
+        last: str,
     ) -> None:
         self._student, self._assignment, self._limits = submission.student, assignment, limits
         self._on_executed, self._draw = on_executed, draw
@@ -161,8 +161,7 @@ class _Grading:
             kernels=kernels,
             limits=limits,
             cell_limits=limits.cells.get(name),
-            drawings=assignment.drawings,
-            draw=self._draw,
+            draw=lambda source: self._draw(source, assignment.drawings),
             steps=steps_for(source, made.notebook, assignment.files, assignment.deliverables),
             tester_files=trusted_files(assignment),
             meanwhile=meanwhile,

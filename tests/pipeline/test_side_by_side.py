@@ -118,16 +118,6 @@ def test_all_is_the_same_side_by_side_as_one_after_the_other(crew, assignment, a
     assert together.executed == [name for name in NOTEBOOKS if name not in without]
 
 
-@pytest.mark.parametrize("last", [BASE, TWICE, LAST])
-def test_up_to_a_notebook_all_is_as_if_every_notebook_were_run(crew, assignment, last):
-    submission = submitted(assignment, {BASE: WRONG_BASE, TWICE: FOLLOWING})
-    whole, told = run(submission, assignment, crew[:1]), []
-    part = grade_submission(submission, assignment, crew[0], LIMITS, lambda name, ran: told.append(name), last=last)
-    assert told == list(NOTEBOOKS[: NOTEBOOKS.index(last) + 1])
-    assert Run(part).points == {name: whole.points[name] for name in Run(part).points}
-    assert [one.notebook for one in part.verdict.notebooks] == told
-
-
 def test_the_log_has_the_order_of_the_notebooks(crew, assignment):
     dying = "import os\nos._exit(1)"
     late = f"import time\ntime.sleep(1.5)\n{dying}"

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from IPython.core.pylabtools import print_figure
+from IPython.core import pylabtools
 from matplotlib.figure import Figure
 
 from autograder.kernel.fork_server import variables
@@ -108,7 +108,7 @@ def _draw(value: object) -> None:
     """As Jupyter draws what a cell shows: its value, where that is a figure, and every figure left open."""
     shown = [value] if isinstance(value, Figure) else []
     for figure in {*shown, *(plt.figure(number) for number in plt.get_fignums())}:
-        print_figure(figure)
+        pylabtools.print_figure(figure)  # as kernels do it: warm_up has made that quicker
     plt.close("all")
 
 

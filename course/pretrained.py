@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from torch import Tensor, nn
 from course import hub
 from course.config import Config
 from course.errors import CheckpointError, CourseError
-from course.state_dict import check_state, load_checked, to_course_names
+from course.state_dict import check_state, load_checked, to_course_names, without_random_weights
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -87,11 +88,18 @@ def load_state_dict(name: str = "mini") -> dict[str, Tensor]:
     Raises CheckpointError where the file is missing or damaged, DownloadError where the hub cannot be
     reached, StateDictError where a tensor is missing or has the wrong shape.
     """
-    config = config_of(name)
-    path = _local_file(name) or hub.fetch(hub.DISTILBERT)
-    state = to_course_names(_read(path))
-    check_state(state, config, source=str(path))
-    return {key: tensor.float() for key, tensor in state.items()}
+    return {key: tensor.float() for key, tensor in _stored(name).items()}
+
+
+def load(kind: Callable[[Config], Model], name: str = "mini") -> Model:
+    """A model of the class ``kind``, built with a checkpoint's sizes, with the checkpoint's weights in it.
+
+    kind: called with the checkpoint's Config; the random weights that layers begin with are not drawn.
+    Raises what ``kind`` raises, and what load_into raises.
+    """
+    with without_random_weights():
+        model = kind(config_of(name))
+    return load_into(model, name)
 
 
 def load_into(model: Model, name: str = "mini") -> Model:
@@ -101,8 +109,17 @@ def load_into(model: Model, name: str = "mini") -> Model:
     Raises what load_state_dict raises, and StateDictError where the model's parameters differ; the model is
     then left as it was.
     """
-    load_checked(model, load_state_dict(name), source=name)
+    load_checked(model, _stored(name), source=name)
     return model
+
+
+def _stored(name: str) -> dict[str, Tensor]:
+    """A checkpoint's tensors under the course's names, in the precision of its file: ``mini`` is stored in float16."""
+    config = config_of(name)
+    path = _local_file(name) or hub.fetch(hub.DISTILBERT)
+    state = to_course_names(_read(path))
+    check_state(state, config, source=str(path))
+    return state
 
 
 def _local_file(name: str) -> Path | None:

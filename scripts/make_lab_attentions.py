@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from course.parts import ReadyClassifier
-from course.pretrained import config_of, load_into
+from course.pretrained import load
 from course.tokenizer import load_tokenizer
 
 PAIR = ("time flies like an arrow", "fruit flies like a banana")
@@ -25,7 +25,7 @@ OUT = Path(__file__).resolve().parent.parent / "course" / "data" / "encoder_lab"
 
 def load_model(positions: bool) -> ReadyClassifier:
     """The checkpoint; without positions every place gets one vector, the mean of those of the first 64 places."""
-    model = load_into(ReadyClassifier(config_of("mini")), "mini").eval()
+    model = load(ReadyClassifier, "mini").eval()
     if not positions:
         table = model.embeddings.position_embeddings.weight.data
         table[:] = table[:64].mean(0)

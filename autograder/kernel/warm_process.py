@@ -24,6 +24,7 @@ from IPython.core.pylabtools import activate_matplotlib
 
 from autograder.isolation import Policy, prepare, supervise
 from autograder.kernel.application import prepare_kernel, run_kernel, run_tester
+from autograder.kernel.figures import print_once
 from autograder.kernel.launch import Launch
 from autograder.kernel.shell import prepare_shell
 from autograder.tester.process import prepare_tests
@@ -77,6 +78,7 @@ def warm_up(modules: Sequence[str], pictures: bool) -> list[str]:
     missing = _import_all((*modules, *(PICTURES if pictures else ()), *EVERY_KERNEL))
     if pictures:
         _draw_once()
+        print_once()
     shell = prepare_shell()
     _show_figures(shell)
     prepare_kernel(shell)

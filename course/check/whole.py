@@ -6,12 +6,10 @@ everything else fits together.
 
 from __future__ import annotations
 
-import contextlib
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +17,6 @@ from torch import Tensor, nn
 from course import pretrained
 from course.check import stand_ins
 from course.parts import ReadyAttentionBlock, ReadyEmbeddings
-from course.state_dict import load_checked
 
 #: Parts that are ready-made together: the list is made of blocks, so that ``earlier``, the embeddings and blocks of the
 #: notebooks before, has a ready-made list as well. The student's own model comes first.
@@ -75,24 +72,7 @@ def trained(kind: Any, checkpoint: str) -> nn.Module:
 
     Raises what the class raises, and StateDictError where its parameters are not those of the checkpoint.
     """
-    with _without_random_weights():
-        model = stand_ins.build(kind, pretrained.config_of(checkpoint))
-    load_checked(model, pretrained.load_state_dict(checkpoint), source=checkpoint)
-    return model
-
-
-@contextlib.contextmanager
-def _without_random_weights() -> Iterator[None]:
-    """Drawing millions of random numbers takes longer than all the rest; every one of them is overwritten."""
-    with (
-        patch.object(nn.Linear, "reset_parameters", _nothing),
-        patch.object(nn.Embedding, "reset_parameters", _nothing),
-    ):
-        yield
-
-
-def _nothing(layer: nn.Module) -> None:
-    pass
+    return pretrained.load(partial(stand_ins.build, kind), checkpoint)
 
 
 def _small(kind: Any, block: Any, case: Any, group: tuple[str, ...]) -> Any:

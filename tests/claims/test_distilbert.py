@@ -73,7 +73,7 @@ def test_the_real_model_has_as_many_weights_as_the_text_says() -> None:
 def with_mini() -> dict[str, Any]:
     """What the cells after part 4 find, with the ready-made model in place of the student's."""
     config = pretrained.config_of("mini")
-    model = pretrained.load_into(parts.ReadyClassifier(config), "mini").eval()
+    model = pretrained.load(parts.ReadyClassifier, "mini").eval()
     names = {"model": model, "chosen": model, "chosen_name": "mini", "config": config, "sentence": SENTENCE}
     return names | {"torch": torch, "encode": encode, "mask_parts": mask_parts}
 
@@ -107,7 +107,7 @@ def test_a_neighbour_changes_the_logits_until_its_padding_is_masked(with_mini: d
 def maps() -> torch.Tensor:
     """(layers, queries, keys): averaged over the heads."""
     config = pretrained.config_of("mini")
-    model = pretrained.load_into(parts.ReadyClassifier(config), "mini").eval()
+    model = pretrained.load(parts.ReadyClassifier, "mini").eval()
     with torch.no_grad():
         model(encode(SENTENCE, config)["input_ids"])
     return torch.cat([model.attention_probs[layer] for layer in range(config.n_layers)]).mean(1)

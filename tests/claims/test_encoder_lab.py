@@ -14,9 +14,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from course import Config, parts
+from course import Config, parts, pretrained
 from course.parts import ReadyClassifier
-from course.pretrained import config_of, load_into
 from course.tokenizer import load_tokenizer
 from tests.claims.texts import cell, numbers, printed_numbers, run, says
 from tests.grading import ROOT, solution
@@ -63,7 +62,7 @@ def test_one_head_looks_back_with_a_weight_of_nearly_1() -> None:
 @pytest.fixture(scope="module")
 def experiment() -> dict[str, Any]:
     """The notebook's own cells on shuffled words, run."""
-    names = {"torch": torch, "load_into": load_into, "parts": parts, "config_of": config_of, "plt": plt,
+    names = {"torch": torch, "pretrained": pretrained, "parts": parts, "plt": plt,
              "tokenizer": load_tokenizer(), "ReadyClassifier": ReadyClassifier, "json": json, "files": files,
              "math": math}  # fmt: skip
     names["moved"] = lambda original, shuffled, order: (original[:, order] - shuffled).norm(dim=-1).mean(-1)

@@ -11,9 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from course import masked_words
+from course import masked_words, pretrained
 from course.parts import ReadyClassifier
-from course.pretrained import config_of, load_into
 from course.reviews import load_reviews
 from course.tokenizer import load_tokenizer
 from tests.claims.texts import numbers, printed_numbers, run, says
@@ -27,8 +26,8 @@ QUERIES, BLOCK, TRAINING, BIAS = (
 @pytest.fixture(scope="module")
 def gaps() -> dict[str, Any]:
     """The notebook's own cells, run: ``pairs``, ``controls`` and ``compare``."""
-    names = {"torch": torch, "load_into": load_into, "ReadyClassifier": ReadyClassifier, "config_of": config_of,
-             "load_tokenizer": load_tokenizer, "masked_words": masked_words}  # fmt: skip
+    names: dict[str, Any] = {"torch": torch, "pretrained": pretrained, "ReadyClassifier": ReadyClassifier}
+    names |= {"load_tokenizer": load_tokenizer, "masked_words": masked_words}
     names["tutorial_plots"] = type("Plots", (), {"gaps": staticmethod(lambda *given: None)})
     run(BIAS, "sentiment-model", "sentiment-pairs", "sentiment-controls", "sentiment-gaps", given=names)
     return names

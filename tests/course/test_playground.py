@@ -18,7 +18,7 @@ SENTENCE = "The plot is not good."
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    return pretrained.load_into(parts.ReadyClassifier(pretrained.config_of("mini")), "mini").eval()
+    return pretrained.load(parts.ReadyClassifier, "mini").eval()
 
 
 def in_capitals(tokenizer: Any, input_ids: torch.Tensor) -> list[str]:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 import torch
 
-from course import Config, parts, pretrained
+from course import parts, pretrained
 from course.check import distilbert as check
 from tests.course_checks.distilbert_cells import EMBEDDINGS
 
@@ -114,7 +114,7 @@ def test_notebooks_saved_with_lists_of_lines_are_read(tmp_path: Path, monkeypatc
 
 
 def test_ready_made_parts_take_the_trained_weights_and_give_transformers_logits() -> None:
-    model = pretrained.load_into(parts.ReadyClassifier(Config.mini()), "mini").eval()
+    model = pretrained.load(parts.ReadyClassifier, "mini").eval()
     ids = torch.tensor([[101, 2023, 2001, 2028, 1997, 1996, 2190, 5691, 1045, 2031, 2412, 2464, 1012, 102]])
     with torch.no_grad():
         logits = model(ids)

@@ -162,10 +162,19 @@ def accuracy(variant: Variant, train: Batches, test: Batches, seed: int) -> floa
         return float((model.head(vectors).argmax(1) == labels).float().mean())
 
 
-def table(split: Split, seeds: Sequence[int], variants: Sequence[Variant] = VARIANTS, count: int = N_LABELS) -> str:
-    """A line for each variant: mean accuracy over several draws of labelled reviews ± its standard error, in %."""
+def table(
+    split: Split,
+    seeds: Sequence[int],
+    variants: Sequence[Variant] = VARIANTS,
+    count: int = N_LABELS,
+    tested: int = N_TEST,
+) -> str:
+    """A line for each variant: mean accuracy over several draws of labelled reviews ± its standard error, in %.
+
+    count: labels in a draw; tested: on how many sentences.
+    """
     known = first(split.train, N_TRAIN)
-    test = renamed(encoded(first(split.test, N_TEST), size=50))
+    test = renamed(encoded(first(split.test, tested), size=50))
     lines = [f"{count} labels, {len(seeds)} draws   accuracy in %"]
     for variant in variants:
         found = []

@@ -19,6 +19,7 @@ from autograder.pipeline.execute import Limits
 from autograder.report import write_report
 from benchmarks.courses import make_course, without_warm_modules
 from tests.attacks.files import ASSIGNMENT, FULL, NAME, NOTEBOOK, ODD_FILES, OddFiles
+from tests.grading import leave_out_shown
 
 pytestmark = pytest.mark.xdist_group("odd files")
 
@@ -28,6 +29,7 @@ def graded(tmp_path_factory) -> tuple[Course, dict[str, Row], list[Row]]:
     """A class of one honest student and everybody else, with the rows of the table."""
     folder = tmp_path_factory.mktemp("odd") / "course"
     course = without_warm_modules(make_course(folder, 1, only=NOTEBOOK, assignment=ASSIGNMENT))
+    leave_out_shown(course.root, ASSIGNMENT)
     (course.root / "submitted" / "student0000").rename(course.root / "submitted" / "honest")
     honest = (course.submitted("honest", ASSIGNMENT) / NAME).read_bytes()
     for odd in ODD_FILES:

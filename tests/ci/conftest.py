@@ -11,7 +11,7 @@ from autograder.ci import submission
 from autograder.model.course import Course
 from demo import build_sample_class
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
-from tests.grading import ROOT, copy_exercises
+from tests.grading import ROOT, copy_exercises, leave_out_shown
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
         shutil.copytree(ROOT / folder / "distilbert", root / folder / "distilbert")
     copy_exercises(root, "distilbert")
     shutil.copy(ROOT / "course.toml", root)
+    leave_out_shown(root, "distilbert")
     build_sample_class(root)
     return Course(root)
 

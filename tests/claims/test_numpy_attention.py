@@ -88,7 +88,7 @@ def test_the_fine_tuning_is_as_large_as_the_text_says() -> None:
     run(FINETUNING, "fine-tune-guard", given=given)
     assert len(given["DRAWS"]) == 3 and 3 * len(given["VARIANTS"]) == 12 and given["LABELS"] == labels
     (tested,) = numbers(FINETUNING, "fine-tune-predict", "tests each on the same # sentences")
-    assert tested == finetuning.N_TEST
+    assert tested == given["TESTED"] == finetuning.N_TEST
 
 
 def test_what_the_fine_tuning_showed_is_what_the_card_records() -> None:

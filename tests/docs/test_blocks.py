@@ -17,7 +17,7 @@ import pytest
 from autograder.release.pictures import APPROVED
 from demo import build_sample_class
 from tests.docs.test_links import PAGES
-from tests.grading import ROOT, copy_exercises
+from tests.grading import ROOT, copy_exercises, leave_out_shown
 
 pytestmark = pytest.mark.slow
 
@@ -80,6 +80,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # a part of the grader's package lies in the course's folder, and must not hide the installed one
     for name in (*of_the_sheet, "course", "docs", "autograder/release/bundle_files"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    leave_out_shown(root, SHEET)  # 'make release' runs whole notebooks, and so do 'make demo' and the browser tests
     build_sample_class(root)
     with zipfile.ZipFile(root / "submissions.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for number, student in enumerate(STUDENTS, start=101):

@@ -21,6 +21,7 @@ from sqlalchemy import text
 from autograder.classroom.worker_processes import PROCESS_NAME
 from autograder.model.course import Course
 from benchmarks.courses import environment, make_course, without_warm_modules
+from tests.grading import leave_out_shown
 
 #: Says whether a process is of the kind that is to be killed.
 Victim = Callable[[psutil.Process], bool]
@@ -37,6 +38,7 @@ def small_course(tmp_path_factory) -> Course:
     """Seven submissions of one notebook: solved, and two that are not."""
     folder = tmp_path_factory.mktemp("faults") / "course"
     course = without_warm_modules(make_course(folder, SUBMISSIONS, only=NOTEBOOK, assignment=ASSIGNMENT))
+    leave_out_shown(course.root, ASSIGNMENT)
     for student in ("student0002", "student0005"):
         released = course.root / "release" / ASSIGNMENT / f"{NOTEBOOK}.ipynb"
         shutil.copy(released, course.submitted(student, ASSIGNMENT))

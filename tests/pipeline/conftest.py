@@ -17,7 +17,7 @@ from autograder.model.course import Course
 from benchmarks.courses import make_course, without_warm_modules
 from demo import build_sample_class
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
-from tests.grading import copy_exercises
+from tests.grading import copy_exercises, leave_out_shown
 from tests.once import made_once
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,13 +38,19 @@ def new_course(folder: Path, assignment: str = "distilbert") -> Course:
 
 def small_course(folder: Path, *students: str) -> Course:
     """A released notebook that needs no torch, its empty gradebook, and right answers of these students."""
-    made = made_once("small-course", lambda place: make_course(place, 1, only=SMALL_NOTEBOOK, assignment=SMALL))
+    made = made_once("small-course", lambda place: course_of_exercises(place, SMALL_NOTEBOOK))
     course = without_warm_modules(Course(shutil.copytree(made, folder, dirs_exist_ok=True)))
     (solved,) = (course.root / "submitted").iterdir()
     for student in students:
         shutil.copytree(solved, course.root / "submitted" / student)
     shutil.rmtree(solved)
     return course
+
+
+def course_of_exercises(folder: Path, notebooks: str) -> None:
+    """A course with a solved submission of some notebooks of ``SMALL``, without the cells that only show something."""
+    make_course(folder, 1, only=notebooks, assignment=SMALL)
+    leave_out_shown(folder, SMALL)
 
 
 def _release(folder: Path, assignment: str) -> None:

@@ -31,11 +31,11 @@ from autograder.model.verdict import to_json
 from autograder.pipeline import grade as grading
 from autograder.pipeline.execute import InfrastructureError
 from autograder.pipeline.grade import Graded, grade_submission
-from benchmarks.courses import make_course, without_warm_modules
+from benchmarks.courses import without_warm_modules
 from tests.attacks.machine import ENDLESS
 from tests.once import made_once
 from tests.pipeline.chain import BASE, LAST, NOTEBOOKS, PLAIN, TWICE, chain, submitted
-from tests.pipeline.conftest import SMALL
+from tests.pipeline.conftest import SMALL, course_of_exercises
 
 pytestmark = pytest.mark.slow
 
@@ -229,7 +229,7 @@ def test_a_flood_costs_only_the_notebook_that_it_comes_from(crew, assignment, ca
 
 
 def test_the_notebooks_of_a_class_of_one_are_run_side_by_side(tmp_path, monkeypatch):
-    made = made_once("two-notebooks", lambda place: make_course(place, 1, only="[13]_*", assignment=SMALL))
+    made = made_once("two-notebooks", lambda place: course_of_exercises(place, "[13]_*"))
     course = without_warm_modules(Course(shutil.copytree(made, tmp_path / "course")))
     monkeypatch.setattr(classroom, "notebooks_at_once", lambda notebooks, limits, students, workers: workers)
     asked: list[int] = []

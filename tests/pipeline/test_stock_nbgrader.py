@@ -19,6 +19,7 @@ from benchmarks.courses import make_course, without_warm_modules
 from demo import EXPECTED, build_sample_class
 from tests.attacks.files import ASSIGNMENT, NAME, ODD_FILES
 from tests.damage.test_damage import as_format_3, cell, marks, position
+from tests.grading import leave_out_shown
 from tests.pipeline.conftest import graded_class, nbgrader, new_course
 
 #: Right but half, wrong, forged.
@@ -77,6 +78,7 @@ def stock(tmp_path_factory) -> Stock:
     for student in build_sample_class(course.root):
         if student not in STUDENTS:
             shutil.rmtree(course.submitted(student, "distilbert").parent)
+    leave_out_shown(course.root, "distilbert")
     (course.root / "late_policy.toml").write_text(
         '[assignments.distilbert]\ndeadline = 2026-11-30T23:59:00Z\nper_day = "20%"\n'
     )
@@ -146,6 +148,7 @@ def odd_class(tmp_path_factory) -> Course:
     """Two notebooks, and a class whose files are odd: nobody's is what nbgrader expects."""
     folder = tmp_path_factory.mktemp("stock") / "course"
     course = without_warm_modules(make_course(folder, 1, only="[13]_*", assignment=ASSIGNMENT))
+    leave_out_shown(course.root, ASSIGNMENT)
     (course.root / "submitted" / "student0000").rename(course.root / "submitted" / "honest")
     honest = course.submitted("honest", ASSIGNMENT) / NAME
     content = honest.read_bytes()

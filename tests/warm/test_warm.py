@@ -28,6 +28,7 @@ from autograder.kernel.imports import KernelImports, imports_of
 from autograder.kernel.kernels import Kernels
 from autograder.model.course import Course
 from benchmarks.courses import make_course, without_warm_modules
+from tests.grading import leave_out_shown
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("warm")]
 
@@ -70,7 +71,9 @@ def has_ended(process: psutil.Process) -> bool:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Course:
     folder = tmp_path_factory.mktemp("warm") / "course"
-    return without_warm_modules(make_course(folder, 2, only="1_attention", assignment=ASSIGNMENT))
+    course = without_warm_modules(make_course(folder, 2, only="1_attention", assignment=ASSIGNMENT))
+    leave_out_shown(course.root, ASSIGNMENT)
+    return course
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A student in JupyterLab: a failing check, a passing one, interactive views without network, Validate."""
+"""A student in JupyterLab: a failing check, a passing one, interactive views without network, a text box, Validate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select
 
 from autograder.model.assignment import Assignment
 from autograder.release.verify import solved
@@ -65,11 +67,18 @@ def test_a_failing_check_says_what_is_missing_and_the_solved_one_passes(
     photograph(browser, "jupyterlab-check-passing")
 
 
-def test_head_view_and_model_view_are_drawn_without_network(
-    browser: WebDriver, server: Server, photograph: Photograph
-) -> None:
+@pytest.fixture(scope="module")
+def looking(browser: WebDriver, server: Server) -> Notebook:
+    """The notebook of views and of the text box, solved, every cell run."""
     notebook = Notebook(browser, server, "solved/4_attention_visualization.ipynb")
     notebook.run_all()
+    return notebook
+
+
+def test_head_view_and_model_view_are_drawn_without_network(
+    browser: WebDriver, server: Server, looking: Notebook, photograph: Photograph
+) -> None:
+    notebook = looking
     notebook.wait("the lines of the head view", lambda: len(_lines(notebook, "head-view")) > 100)
     assert "best" in notebook.output("head-view").text
     notebook.show(notebook.output("head-view"))
@@ -79,8 +88,40 @@ def test_head_view_and_model_view_are_drawn_without_network(
     assert elsewhere <= {BADGE}
 
 
+def test_a_typed_sentence_and_a_chosen_head_are_shown(
+    browser: WebDriver, looking: Notebook, photograph: Photograph
+) -> None:
+    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed (the extra 'views')")
+    notebook = looking
+    box = notebook.wait("the text box", lambda: _controls(notebook, "input[type='text']"))[0]
+    assert "[CLS] the plot" in notebook.output("text-box").text
+
+    notebook.show(box)
+    box.click()
+    box.send_keys(Keys.CONTROL, "a")
+    box.send_keys("Nobody will miss this film.", Keys.ENTER)
+    notebook.wait_for_output("text-box", "[CLS] nobody will miss this film . [SEP]")
+    picture = notebook.wait("its picture", lambda: _controls(notebook, "img"))[0]
+    assert "layer 0, head 2" in str(picture.get_attribute("alt"))
+    notebook.wait("the picture's pixels", lambda: _width(browser, _controls(notebook, "img")[0]) > 100)
+    notebook.show(notebook.output("text-box"))
+    photograph(browser, "text-box")
+
+    Select(_controls(notebook, "select")[1]).select_by_visible_text("5")
+    chosen = "layer 0, head 5"
+    notebook.wait("the other head", lambda: chosen in str(_controls(notebook, "img")[0].get_attribute("alt")))
+
+
 def _lines(notebook: Notebook, cell_id: str) -> list[WebElement]:
     return notebook.cell(cell_id).find_elements(By.CSS_SELECTOR, ".jp-OutputArea svg line")
+
+
+def _controls(notebook: Notebook, selector: str) -> list[WebElement]:
+    return notebook.cell("text-box").find_elements(By.CSS_SELECTOR, f".jp-OutputArea {selector}")
+
+
+def _width(browser: WebDriver, picture: WebElement) -> int:
+    return int(browser.execute_script("return arguments[0].naturalWidth", picture))
 
 
 @pytest.mark.parametrize(("folder", "expected"), [("unsolved", "failed"), ("solved", "passes all the tests")])

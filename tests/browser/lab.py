@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -21,11 +22,14 @@ T = TypeVar("T")
 #: A kernel that imports torch and transformers on a busy machine takes its time.
 PATIENCE = 90
 POLL = 0.2
+#: The first cell of a notebook is at work, or done, so many seconds after a click.
+STARTED = 10
 #: JupyterLab replaces what it shows while we look at it.
 IGNORED = (NoSuchElementException, StaleElementReferenceException)
 KERNEL = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator"
 ERRORS = ".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr'], .jp-Dialog"
 VIEW = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer"
+PROMPTS = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputPrompt"
 CELLS = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook .jp-Cell"
 
 
@@ -57,9 +61,21 @@ class Notebook:
         return self.cell(cell_id).find_element(By.CSS_SELECTOR, ".jp-OutputArea")
 
     def run_all(self) -> None:
-        """Run, Run All Cells. It stops where a cell fails, as JupyterLab does."""
-        self._click_label(".lm-MenuBar-itemLabel", "Run")
-        self._click_label(".lm-Menu-itemLabel", "Run All Cells")
+        """Run, Run All Cells. It stops where a cell fails, as JupyterLab does.
+
+        A notebook that is still settling takes the click and does nothing, so it is made again.
+        """
+        for _ in range(3):
+            self._click_label(".lm-MenuBar-itemLabel", "Run")
+            self._click_label(".lm-Menu-itemLabel", "Run All Cells")
+            with contextlib.suppress(TimeoutException):
+                WebDriverWait(self.browser, STARTED, POLL, IGNORED).until(lambda _: self._has_run())
+                return
+        raise AssertionError(f"no cell began to run; kernel {self._kernel()}")
+
+    def _has_run(self) -> bool:
+        """Whether a cell's prompt has a number, or says that it is running."""
+        return any(shown.text.strip(" []:") for shown in self._all(PROMPTS))
 
     def wait_for_output(self, cell_id: str, text: str) -> WebElement:
         self.wait(f"{text!r} under {cell_id}", lambda: text in self.output(cell_id).text)

@@ -19,10 +19,10 @@ def print_once() -> None:
     pylabtools.print_figure = print_figure
 
 
-def print_figure(fig: Any, *given: Any, **how: Any) -> Any:
+def print_figure(fig: Any, fmt: Any = "png", bbox_inches: Any = "tight", base64: Any = False, **kwargs: Any) -> Any:
     """As :func:`IPython.core.pylabtools.print_figure`, which it calls; arguments and value are the same."""
-    if not _knows_its_places(fig):
-        return _print_twice(fig, *given, **how)
+    if bbox_inches != "tight" or not _knows_its_places(fig):  # without the tight box it is drawn once anyway
+        return _print_twice(fig, fmt, bbox_inches, base64, **kwargs)
 
     def arrange(renderer: object) -> None:
         del fig.draw  # from now on it draws
@@ -33,7 +33,7 @@ def print_figure(fig: Any, *given: Any, **how: Any) -> Any:
 
     fig.draw = arrange
     try:
-        return _print_twice(fig, *given, **how)
+        return _print_twice(fig, fmt, bbox_inches, base64, **kwargs)
     finally:
         vars(fig).pop("draw", None)
 

@@ -143,6 +143,18 @@ def test_the_picture_is_the_same_to_the_byte(draw: Draw) -> None:
         assert printed is None or printed.startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("how", [{"fmt": "svg"}, {"fmt": "pdf"}, {"fmt": "retina"}, {"bbox_inches": None}])
+@pytest.mark.parametrize("name", ["attention_weights", "constrained"])
+def test_it_is_the_same_in_every_format_and_without_the_tight_box(
+    name: str, how: dict[str, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # files of these formats say when they were made
+    monkeypatch.setitem(plt.rcParams, "svg.hashsalt", "the same")
+    printed = figures.print_figure(new(FLAT[name]), **how)
+    assert printed == figures._print_twice(new(FLAT[name]), **how)
+    assert len(printed) > 5000
+
+
 @pytest.mark.parametrize("name", FLAT)
 def test_flat_axes_are_drawn_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Axes] = []

@@ -5,6 +5,7 @@ What it took from the fork server's folder and environment is replaced in each k
 
 from __future__ import annotations
 
+import inspect
 import os
 import tempfile
 from pathlib import Path
@@ -23,6 +24,16 @@ class NoProfile(ProfileDir):
     def check_dirs(self) -> None: ...
 
     check_log_dir = check_security_dir = check_pid_dir = check_startup_dir = lambda *_: None
+
+
+class CellCompiler(XCachingCompiler):
+    """Notes of every cell that it is no module: else the first line of a traceback is looked for in all of them."""
+
+    def get_code_name(self, raw_code: str, code: str, number: int) -> str:
+        name: str = super().get_code_name(raw_code, code, number)
+        known: dict[str, str | None] = inspect.modulesbyfile  # type: ignore[attr-defined]
+        known.setdefault(os.path.normcase(os.path.abspath(name)), None)
+        return name
 
 
 def own_profile() -> ProfileDir:
@@ -48,7 +59,7 @@ def prepare_shell() -> ZMQInteractiveShell:
     folder = tempfile.gettempdir()
     profile = NoProfile(location=folder)
     shell = ZMQInteractiveShell.instance(
-        config=config, ipython_dir=folder, profile_dir=profile, compiler_class=XCachingCompiler
+        config=config, ipython_dir=folder, profile_dir=profile, compiler_class=CellCompiler
     )
     assert shell.display_formatter is not None
     shell.display_formatter.format(None)  # has its formatters made, which else every kernel does

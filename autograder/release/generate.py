@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
-import os
 import re
 import secrets
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,29 +25,30 @@ from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
 from autograder.model.deliverables import write_stubs
 from autograder.model.source import instructors_notebook, read_notebook, stored_cells
+from autograder.nbgrader.command import nbgrader
 from autograder.release.free_versions import require_free
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
 
 
-def generate(course: Course, assignment: str, step: str | None = None, db_url: str | None = None) -> Path:
+def generate(
+    course: Course, assignment: str, step: str | None = None, db_url: str | None = None, *, afresh: bool = False
+) -> Path:
     """``nbgrader generate_assignment``, as any instructor would type it; returns the folder that it wrote.
 
-    step: another folder in the place of ``release``; db_url: another gradebook. Raises GradingError with nbgrader's
-    reason, or where ``free`` in ``course.toml`` names what there is not.
+    step: another folder in the place of ``release``; db_url: another gradebook; afresh: see
+    :func:`autograder.nbgrader.command.nbgrader`. Raises GradingError with nbgrader's reason, or where ``free`` in
+    ``course.toml`` names what there is not.
     """
     require_free(course, assignment)
-    command = [sys.executable, "-P", "-m", "nbgrader", "generate_assignment", assignment, "--force"]
-    command += [f"--CourseDirectory.release_directory={step}"] if step else []
-    command += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
+    arguments = ["generate_assignment", assignment, "--force"]
+    arguments += [f"--CourseDirectory.release_directory={step}"] if step else []
+    arguments += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
     config = course.settings.config
-    done = subprocess.run(
-        command, cwd=config.parent if config else course.root, capture_output=True, text=True, errors="replace",
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
-    )  # fmt: skip
+    done = nbgrader(arguments, config.parent if config else course.root, afresh=afresh)
     if done.returncode:
-        raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.stdout + done.stderr)}")
+        raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.said)}")
     folder = course.folder(step or course.settings.release_directory, assignment)
     _keep_ids(course, assignment, folder)
     # with our preprocessor in nbgrader's list this is done already
@@ -94,15 +92,18 @@ def workspace(course: Course) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def draft(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
-    """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that."""
+def draft(course: Course, assignment: str, step: str, *, afresh: bool = False) -> tuple[Path, Generated]:
+    """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that.
+
+    afresh: see :func:`autograder.nbgrader.command.nbgrader`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         gradebook = Path(folder, "gradebook.db")
         with contextlib.closing(sqlite3.connect(gradebook)) as database:
             # else nbgrader starts alembic, only to be told the version of a gradebook that is thrown away
             database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
         db_url = f"sqlite:///{gradebook}"
-        return generate(course, assignment, step, db_url), stored_cells(db_url, assignment)
+        return generate(course, assignment, step, db_url, afresh=afresh), stored_cells(db_url, assignment)
 
 
 def put_in_place(course: Course, assignment: str, checked: Path, step: str) -> None:

@@ -53,7 +53,8 @@ def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draf
     require_judgeable(before)
     require_same_cells(course, before, adding=adding)
     with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
-        second = beside.submit(draft, course, name, f"{step}/second")
+        # of another process: what depends on the order of a set would be the same in two forks of one
+        second = beside.submit(draft, course, name, f"{step}/second", afresh=True)
         folder, generated = draft(course, name, f"{step}/first")
         yield Draft(course, Assignment.open(course, name, folder, generated), folder, step, second)
 

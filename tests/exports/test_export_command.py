@@ -136,7 +136,7 @@ def test_a_deduction_that_is_lifted_leaves_the_gradebook_too(course, type_):
 
 def grades_csv(course) -> dict[str, dict[str, str]]:
     done = nbgrader(course.root, "export")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.said
     with (course.root / "grades.csv").open(newline="", encoding="utf-8") as stream:
         return {row["student_id"]: row for row in csv.DictReader(stream, strict=True)}
 
@@ -165,6 +165,6 @@ def test_nbgrader_export_says_in_one_line_what_is_wrong_with_the_policy(course):
     (course.root / "late_policy.toml").write_text("[assignments.toy]\ndeadlne = 1\n")
     done = nbgrader(course.root, "export", "--log-level", "ERROR")
     assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "did you mean 'deadline'?" in done.stderr
+    assert done.said.count("\n") == 1
+    assert "did you mean 'deadline'?" in done.said
     assert not (course.root / "grades.csv").exists()

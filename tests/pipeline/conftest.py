@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +12,8 @@ import pytest
 from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
+from autograder.nbgrader import command
+from autograder.nbgrader.command import Done
 from benchmarks.courses import make_course, without_warm_modules
 from demo import build_sample_class
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL, SMALL_NOTEBOOK = "numpy_attention", "1_attention"
 
 
-def nbgrader(course: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def nbgrader(course: Path, *words: str) -> Done:
     """``nbgrader WORDS`` in the course's folder, as an instructor types it."""
-    return subprocess.run([sys.executable, "-m", "nbgrader", *words], cwd=course, capture_output=True, text=True)
+    return command.nbgrader(words, course)
 
 
 def new_course(folder: Path, assignment: str = "distilbert") -> Course:
@@ -60,7 +60,7 @@ def _release(folder: Path, assignment: str) -> None:
     shutil.copytree(ROOT / "source" / assignment, folder / "source" / assignment)
     copy_exercises(folder, assignment)
     released = nbgrader(folder, "generate_assignment", assignment)
-    assert released.returncode == 0, released.stderr[-2000:]
+    assert released.returncode == 0, released.said[-2000:]
 
 
 @dataclass(frozen=True)

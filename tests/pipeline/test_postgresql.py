@@ -111,7 +111,7 @@ def test_a_class_graded_into_postgresql_has_the_grades_of_sqlite(server, tmp_pat
         saved = {student: gradebook.find_submission(SMALL, student).score for student in in_sqlite}
     assert saved == {"ada": 12.0, "noether": 2.0}
     exported = nbgrader(course.root, "export")
-    assert exported.returncode == 0, exported.stderr
+    assert exported.returncode == 0, exported.said
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def stock(tmp_path_factory) -> Stock:
     (submitted / "sub").mkdir()
     (submitted / "sub" / "ipykernel_launcher.py").write_text("raise SystemExit('ours now')")
     done = nbgrader(course.root, "autograde", "distilbert")
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, done.said[-3000:]
     shutil.copytree(course.submitted("barbara", "distilbert"), course.submitted("ada", "distilbert"))
     return Stock(course, {student: ours[student] for student in STUDENTS})
 
@@ -174,4 +174,4 @@ def test_odd_and_damaged_files_have_the_same_grades_under_stock_nbgrader(odd_cla
     done = nbgrader(other.root, "autograde", ASSIGNMENT)
     assert scores(other, assignment=ASSIGNMENT) == scores(odd_class, assignment=ASSIGNMENT)
     assert done.returncode == 1  # said aloud, and nobody has a zero for it
-    assert all(f"for student '{student}'" in done.stderr for student in failed)
+    assert all(f"for student '{student}'" in done.said for student in failed)

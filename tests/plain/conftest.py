@@ -50,7 +50,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Graded]:
     handed_in = {"ps1": quickstart, "styles": styles}
     for assignment, module in handed_in.items():
         done = nbgrader(root, "generate_assignment", assignment)
-        assert done.returncode == 0, done.stderr[-2000:]
+        assert done.returncode == 0, done.said[-2000:]
         module.hand_in_all(root)
     stock = Path(shutil.copytree(root, root.parent / "stock"))
     for assignment in handed_in:

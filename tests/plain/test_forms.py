@@ -77,7 +77,7 @@ def course(tmp_path_factory) -> Course:
     (root / "source/ps1/data/numbers.csv").write_text("1,2,3\n")
     (root / "source/ps1/helper.py").write_text("FACTOR = 2\n")
     done = nbgrader(root, "generate_assignment", "ps1")
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.returncode == 0, done.said[-2000:]
     return Course(root)
 
 

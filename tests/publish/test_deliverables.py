@@ -50,7 +50,7 @@ def test_an_assignment_s_files_are_those_of_students_and_its_solutions_are_apart
 
 def test_nbgrader_s_own_command_releases_the_stub(course):
     done = nbgrader(course.root, "generate_assignment", LAB)
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.returncode == 0, done.said[-2000:]
     assert (course.release(LAB) / "models.py").read_bytes() == RELEASE.read_bytes()
     assert (course.release(LAB) / "tests" / "test_models.py").is_file()
 

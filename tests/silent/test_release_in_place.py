@@ -16,7 +16,7 @@ from autograder.model import cells
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
 from autograder.release.generate import draft, generate
-from autograder.release.verify import Draft, Verification
+from autograder.release.verify import Draft, Verification, drafted
 from tests.grading import ROOT, copy_exercises
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def course(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it, in which no second draft is made: nothing here compares the two."""
 
-    def first_alone(course: Course, assignment: str, step: str) -> object:
+    def first_alone(course: Course, assignment: str, step: str, *, afresh: bool = False) -> object:
         return draft(course, assignment, step) if step.endswith("first") else None
 
     monkeypatch.setattr("autograder.release.verify.draft", first_alone)
@@ -178,3 +178,11 @@ def test_a_release_that_cannot_be_replaced_stays(
     assert {name: after[name] for name in before if name != "gradebook.db"} == {
         name: data for name, data in before.items() if name != "gradebook.db"
     }
+
+
+def test_a_release_that_depends_on_the_order_of_a_set_is_not_the_same_twice(once: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(once, tmp_path / "course")
+    with (root / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write("\nc.ClearSolutions.code_stub = {'python': f'# {hash(str())} {hash(chr(120))}'}\n")
+    with drafted(Course(root), SHEET) as made:
+        assert list(made._differences()) == ["1_attention.ipynb differs"]

@@ -59,7 +59,7 @@ def renamed(tmp_path_factory) -> Course:
     (source / "draft.txt").write_text("not for students")
     (source / "words.txt").write_text("for students")
     done = nbgrader(root, "generate_assignment", SHEET)
-    assert done.returncode == 0, done.stderr[-1000:]
+    assert done.returncode == 0, done.said[-1000:]
     course = Course(root)
     for student in ("ada", "tutor"):
         folder = root / "term" / "handed_in" / SHEET / student
@@ -106,7 +106,7 @@ def test_the_export_and_the_report_read_the_renamed_folders(renamed):
 def test_stock_nbgrader_reads_and_writes_the_same_folders(renamed, tmp_path):
     course = Course(shutil.copytree(renamed.root, tmp_path / "course"))
     done = nbgrader(course.root, "generate_feedback", SHEET, "--force")
-    assert done.returncode == 0, done.stderr[-1000:]
+    assert done.returncode == 0, done.said[-1000:]
     assert [path.name for path in course.feedback("ada", SHEET).iterdir()] == ["1_attention.html"]
 
 

@@ -70,7 +70,7 @@ def graded(tmp_path_factory) -> Course:
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, root)
     done = nbgrader(root, "generate_assignment", "work")
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.returncode == 0, done.said[-2000:]
     course = Course(root)
     hand_in(course, {"why": "It is so.", "show": "print(1 + 1)"}, ["x = 3", "print('a plot of', x)"])
     with pytest.MonkeyPatch.context() as patched:
@@ -177,6 +177,6 @@ def test_nbgraders_own_autograde_asks_about_the_answer_that_changed_and_about_no
     give(course, why=1.5, show=3, draw=2)
     hand_in(course, {"why": "No.", "show": "print(1 + 1)"}, ["x = 3", "print('a plot of', x)"])
     done = nbgrader(course.root, "autograde", "work", "--force")
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, done.said[-3000:]
     assert {cell for _, cell in ada(course).waiting} == {"why"}
     assert ada(course).points_so_far == 5

@@ -31,7 +31,7 @@ class CellCompiler(XCachingCompiler):
 
     def get_code_name(self, raw_code: str, code: str, number: int) -> str:
         name: str = super().get_code_name(raw_code, code, number)
-        known: dict[str, str | None] = inspect.modulesbyfile  # type: ignore[attr-defined]
+        known: dict[str, str | None] = inspect.modulesbyfile
         known.setdefault(os.path.normcase(os.path.abspath(name)), None)
         return name
 

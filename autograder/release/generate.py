@@ -25,8 +25,8 @@ from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
 from autograder.model.deliverables import write_stubs
 from autograder.model.source import instructors_notebook, read_notebook, stored_cells
-from autograder.nbgrader.command import nbgrader
 from autograder.release.free_versions import require_free
+from autograder.release.nbgrader_command import nbgrader
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
@@ -38,8 +38,8 @@ def generate(
     """``nbgrader generate_assignment``, as any instructor would type it; returns the folder that it wrote.
 
     step: another folder in the place of ``release``; db_url: another gradebook; afresh: see
-    :func:`autograder.nbgrader.command.nbgrader`. Raises GradingError with nbgrader's reason, or where ``free`` in
-    ``course.toml`` names what there is not.
+    :func:`autograder.release.nbgrader_command.nbgrader`. Raises GradingError with nbgrader's reason, or where ``free``
+    in ``course.toml`` names what there is not.
     """
     require_free(course, assignment)
     arguments = ["generate_assignment", assignment, "--force"]
@@ -95,7 +95,7 @@ def workspace(course: Course) -> Iterator[str]:
 def draft(course: Course, assignment: str, step: str, *, afresh: bool = False) -> tuple[Path, Generated]:
     """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that.
 
-    afresh: see :func:`autograder.nbgrader.command.nbgrader`.
+    afresh: see :func:`autograder.release.nbgrader_command.nbgrader`.
     """
     with tempfile.TemporaryDirectory() as folder:
         gradebook = Path(folder, "gradebook.db")

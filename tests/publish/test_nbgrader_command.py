@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import GradingError
-from autograder.nbgrader import command
-from autograder.nbgrader.command import nbgrader
+from autograder.release import nbgrader_command
+from autograder.release.nbgrader_command import nbgrader
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every command starts from nothing")
 FORKED_AND_AFRESH = [pytest.param(False, marks=on_linux, id="forked"), pytest.param(True, id="afresh")]
@@ -76,7 +76,7 @@ def test_a_command_that_is_killed_is_an_error_and_the_next_one_runs(tmp_path: Pa
 @on_linux
 def test_a_killed_server_is_started_again(tmp_path: Path) -> None:
     nbgrader(["--version"], tmp_path)
-    process = command._of_this_process._process
+    process = nbgrader_command._of_this_process._process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     process.wait()

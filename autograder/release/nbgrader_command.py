@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import GradingError
-from autograder.nbgrader.warm_process import SAID, TASK
+from autograder.release.nbgrader_process import SAID, TASK
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def nbgrader(arguments: Sequence[str], folder: Path, *, afresh: bool = False) ->
 
 
 class _WarmNbgrader:
-    """The trusted side of :mod:`autograder.nbgrader.warm_process`, which starts with the first command."""
+    """The trusted side of :mod:`autograder.release.nbgrader_process`, which starts with the first command."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -79,7 +79,7 @@ class _WarmNbgrader:
         if self._process and self._process.poll() is None:
             return
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-P", "-m", "autograder.nbgrader.warm_process", str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", "autograder.release.nbgrader_process", str(theirs.fileno())]
         environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
         with theirs:
             self._process = subprocess.Popen(

@@ -1,8 +1,8 @@
 """A process that has imported nbgrader, and forks one for each of nbgrader's commands.
 
-``python -P -m autograder.nbgrader.warm_process FD``, by :mod:`autograder.nbgrader.command`. To import nbgrader takes
-longer than most of its commands. What a forked process imports, sets or leaves behind is gone with it; the order of
-sets and dictionaries of hashes is the same in all of them.
+Started by :mod:`autograder.release.nbgrader_command`. To import nbgrader takes longer than most of its commands. What a
+forked process imports, sets or leaves behind is gone with it; the order of sets and dictionaries of hashes is the same
+in all of them.
 """
 
 from __future__ import annotations

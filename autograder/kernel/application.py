@@ -145,7 +145,7 @@ _app: ForkedKernelApp | None = None
 def prepare_kernel(shell: ZMQInteractiveShell) -> None:
     """Make the application that every process forked from this one will serve with."""
     global _app
-    _app = ForkedKernelApp(
+    _app = ForkedKernelApp.instance(  # the one application of the process: magics like %matplotlib look for it
         log_level=logging.CRITICAL, outstream_class=f"{BoundedStream.__module__}.{BoundedStream.__name__}"
     )
     _app.config.HistoryManager.enabled = False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from autograder.model.limits import Limits
 from tests.isolation.conftest import Go, cell, text
 
 
@@ -9,6 +12,29 @@ def test_figures_and_magics_work(go: Go) -> None:
     ran = go(cell("import matplotlib.pyplot as plt\nplt.plot([1, 2]);"), cell("%%time\nx = 1"))
     assert "image/png" in ran.notebook.cells[0].outputs[0].data
     assert ran.outcomes[1].visible.status == "ok"
+
+
+@pytest.mark.parametrize("magic", ["%matplotlib inline", "%pylab inline", "%matplotlib agg", "%matplotlib notebook"])
+def test_a_cell_goes_on_behind_the_magic_that_most_notebooks_begin_with(go: Go, magic: str) -> None:
+    ran = go(cell(f"{magic}\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\nx = 7"), cell("print(x)"))
+    assert [outcome.visible.status for outcome in ran.outcomes] == ["ok", "ok"], text(ran.notebook)
+    assert "7" in text(ran.notebook)
+    drawn = [output for output in ran.notebook.cells[0].outputs if "image/png" in output.get("data", {})]
+    assert bool(drawn) == magic.endswith("inline")
+
+
+def test_a_cell_goes_on_behind_a_shell_command_and_shows_what_it_says(go: Go) -> None:
+    ran = go(cell("!echo one two; echo three >&2; exit 3\nprint(_exit_code)"), cell("!echo {40 + 2} | tr 4 5"),
+             cell("found = !echo seven\nprint(found)"), cell("%pip --version"))  # fmt: skip
+    assert [outcome.visible.status for outcome in ran.outcomes] == ["ok"] * 4, text(ran.notebook)
+    said = text(ran.notebook)
+    assert "one two\nthree\n3\n52\n" in said and "['seven']" in said
+
+
+def test_a_shell_command_that_never_ends_costs_its_own_cell(go: Go) -> None:
+    ran = go(cell("!sleep 600"), cell("print('next')"), limits=Limits(cell_seconds=1))
+    assert [outcome.visible.status for outcome in ran.outcomes] == ["timeout", "ok"]
+    assert "next" in text(ran.notebook)
 
 
 def test_a_figure_keeps_its_alt_text(go: Go) -> None:

@@ -147,6 +147,8 @@ def _as_array(name: str, value: Any) -> tuple[str, np.ndarray]:
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: expected a tensor or array of numbers, but it is {type(value).__name__}")
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:  # longdouble: safetensors knows no such numbers
+        array = array.astype(np.float64)
     return name, np.array(array, order="C", subok=False)  # a copy: what was handed over stays as it was
 
 

@@ -17,6 +17,10 @@ class ReadyRMSNorm(LlamaRMSNorm):
     def __init__(self, dim: int, eps: float = 1e-6) -> None:
         super().__init__(dim, eps)
 
+    def forward(self, x: Tensor) -> Tensor:
+        normalised: Tensor = super().forward(x)
+        return normalised
+
 
 def llama_config(dim: int, heads: int, kv_heads: int, hidden: int = 8, eps: float = 1e-6) -> LlamaConfig:
     """transformers' configuration of one block, attention in plain PyTorch, so that its weights can be seen."""
@@ -47,6 +51,10 @@ class ReadySwiGLU(LlamaMLP):
 
     def __init__(self, dim: int, hidden: int) -> None:
         super().__init__(llama_config(dim, 1, 1, hidden))
+
+    def forward(self, x: Tensor) -> Tensor:
+        projected: Tensor = super().forward(x)
+        return projected
 
 
 class ReadyAttention(LlamaAttention):

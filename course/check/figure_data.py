@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.collections import QuadMesh
+from matplotlib.collections import PolyQuadMesh, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
@@ -81,7 +81,7 @@ def _values(axes: Axes) -> np.ndarray | None:
 
 
 def _pictures(axes: Axes) -> list[Any]:
-    return [artist for artist in axes.get_children() if isinstance(artist, AxesImage | QuadMesh)]
+    return [artist for artist in axes.get_children() if isinstance(artist, AxesImage | QuadMesh | PolyQuadMesh)]
 
 
 def _ticks(axis: Axis) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -53,6 +53,11 @@ def _cut(result: Any, wanted: Sequence[Tensor]) -> list[bool]:
             raise
         return [True] * len(wanted)
     return [gradient is None or not bool(gradient.any()) for gradient in gradients]
+
+
+def other_entries(given: Mapping[int, Tensor], before: Mapping[int, Tensor]) -> bool:
+    """Whether a dictionary of tensors is another one than before."""
+    return given.keys() != before.keys() or not all(torch.equal(given[key], before[key]) for key in before)
 
 
 def check_side_effects(name: str, call: Callable[..., Any], *given: Tensor, weights: Sequence[Tensor] = ()) -> None:

@@ -121,6 +121,8 @@ def run_loop(
 ) -> LoopRecord:
     """Two forward passes through stand-ins: layer i gives ``x @ matrices[i] + shifts[i]`` and ``attention[i]``.
 
+    In the second pass, each gives the weights of the batch's sentences in reverse order.
+
     embedded: (batch, tokens, dim); matrices: (layers, dim, dim); shifts: (layers, dim);
     attention: (layers, batch, heads, tokens, tokens)
 
@@ -132,6 +134,8 @@ def run_loop(
     pooled = pooled_by(model, input_ids)
     inputs = list(seen)
     first, size = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None))
+    for layer in layers:
+        layer.attention = layer.attention.flip(0)
     _forward(model, input_ids)
     again, grown = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None)) > size
     layer_inputs = torch.stack(inputs) if inputs else torch.zeros(0, *embedded.shape)

@@ -23,6 +23,16 @@ MODEL_INIT = ("TransformerForSequenceClassification", "__init__")
 
 #: A head that returns output and weights, as its method does.
 RETURNS_PAIR = {HEAD: "x = hidden_states\nreturn self.scaled_dot_product_attention(self.wq(x), self.wk(x), self.wv(x))"}
+#: A multi-head attention that sets its heads' weights.
+SET_WEIGHTS = """
+assert d_model % num_attention_heads == 0, "d_model must be a multiple of num_attention_heads"
+size = d_model // num_attention_heads
+self.heads = nn.ModuleList(AttentionHead(d_model, size, size, size) for _ in range(num_attention_heads))
+self.output_linear = nn.Linear(d_model, d_model)
+for head in self.heads:
+    for layer in (head.wq, head.wk, head.wv):
+        nn.init.xavier_uniform_(layer.weight)
+"""
 
 
 def function(head: str, body: str) -> str:

@@ -25,9 +25,22 @@ class StoredModel:
         return result
 
 
-def closest_to_zero(logits: Tensor) -> Tensor:
-    """A chooser that tells logits from probabilities, and is never greedy: logits (1, vocabulary) -> ids (1,)"""
-    return logits.reshape(-1, logits.shape[-1]).abs().argmin(-1)
+class Chooser:
+    """Gives choose its words, and counts in ``asked`` how often it does. pick: logits (1, vocabulary) -> ids (1,)"""
+
+    def __init__(self, pick: Callable[[Tensor], Tensor]) -> None:
+        self.pick, self.asked = pick, 0
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        if logits.ndim != 2 or logits.shape[0] != 1:
+            raise ValueError(f"choose takes logits of shape (1, vocabulary), not {tuple(logits.shape)}")
+        self.asked += 1
+        return self.pick(logits)
+
+
+def closest_to_zero() -> Chooser:
+    """A chooser that tells logits from probabilities, and is never greedy."""
+    return Chooser(lambda logits: logits.abs().argmin(-1))
 
 
 def filtered(name: str, function: Callable[..., Any], given: Tensor, value: float, option: str) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from course.cache_parts import CachedBlock, in_pieces
 from course.check.base import close, fail, passed, running, same_shape
+from course.check.decoder._caches import interleaved
 from course.check.modules import undisturbed
 from course.check.side_effects import check_side_effects
 from course.decoder_parts import DecoderConfig, ReadyModel
@@ -42,6 +43,14 @@ def cached_model(kind: Any) -> None:
             fail(
                 NAME, "reading in pieces gives the logits of reading in one go.", came, "Which cache does a block get?"
             )
+    with running(NAME, "two texts by turns", "Are the caches handed on?"):
+        found = in_pieces(interleaved(model), ids, [3, 2, 2])[0]
+    if not close(found, whole(ids)):
+        came, look = (
+            "Yours gives other logits then.",
+            "All that it knows of a text lies in the caches that it is given.",
+        )
+        fail(NAME, "two texts can be read by turns, each with its own caches.", came, look)
     passed(NAME, "the logits of the model without a cache", "positions go on", "one cache for each block")
 
 
@@ -60,7 +69,12 @@ def _run(model: Any, ids: Tensor, caches: Any) -> tuple[Tensor, Any]:
 def _step(model: Any, ids: Tensor, caches: Any) -> None:
     """One more token: what reaches the blocks."""
     seen: list[tuple[Any, ...]] = []
-    watches = [block.register_forward_pre_hook(lambda _, given: seen.append(given)) for block in model.blocks]
+    keys = [cache[0].clone() for cache in caches]
+
+    def note(_: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        seen.append((*given, *(named[key] for key in ("x", "cache") if key in named)))
+
+    watches = [block.register_forward_pre_hook(note, with_kwargs=True) for block in model.blocks]
     _run(model, ids[:, 4:5], caches)
     for watch in watches:
         watch.remove()
@@ -72,6 +86,6 @@ def _step(model: Any, ids: Tensor, caches: Any) -> None:
         look = "How many tokens does a cache hold? Its keys are (batch, heads, tokens, head_size)."
         fail(NAME, "behind 4 cached tokens, the next has position 4.", "Yours has another vector.", look)
     for number, given in enumerate(seen):
-        if len(given) < 2 or given[1] is None or not torch.equal(given[1][0], caches[number][0]):
+        if len(given) < 2 or given[1] is None or not torch.equal(given[1][0], keys[number]):
             came = f"In yours, block {number} gets something else."
             fail(NAME, "each block gets the cache that it made itself.", came, "block(x, its cache)")

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from course.check.base import as_array, fail, passed, running, to_numpy
+from course.check.decoder._generation import Chooser
 from course.check.modules import undisturbed
 
 VOCABULARY = 12
@@ -33,7 +34,7 @@ def generate(function: Any) -> None:
 
     def written(prompt: list[int], words: int, end: int, context: int, skip: int = 0) -> tuple[list[int], Counting]:
         model, given = Counting(), torch.tensor(prompt)
-        choose = lambda logits: (logits.reshape(-1, VOCABULARY).argmax(-1) + skip) % VOCABULARY  # noqa: E731
+        choose = Chooser(lambda logits: (logits.argmax(-1) + skip) % VOCABULARY)
         look = "model takes (1, tokens), choose (1, vocabulary)."
         with running(name, f"writing {words} words behind {prompt}", look):
             found = as_array(function(model, given, words, choose, end, context))
@@ -43,7 +44,12 @@ def generate(function: Any) -> None:
             came = f"has {tuple(found.shape)}" if hasattr(found, "shape") else f"is {type(found).__name__}"
             look = "Prompt and new words, one after the other."
             fail(name, "the result must be ids of shape (tokens,).", f"Yours {came}.", look)
-        return to_numpy(found).tolist(), model
+        ids = to_numpy(found).tolist()
+        if ids[: len(prompt)] == prompt and choose.asked != len(ids) - len(prompt):
+            came = f"Yours asks it {choose.asked} times for {len(ids) - len(prompt)} new words."
+            look = "Each call draws anew: keep what it gives."
+            fail(name, "choose is asked once for each new word.", came, look)
+        return ids, model
 
     def same(found: list[int], want: list[int], what: str, look: str) -> None:
         if found != want:

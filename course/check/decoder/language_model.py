@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from course.check.base import close, fail, passed, running, same_shape
+from course.check.layers_made import fed_to
 from course.check.modules import undisturbed
 from course.check.side_effects import check_side_effects
 from course.decoder_parts import DecoderConfig, ReadyBlock
@@ -40,7 +41,7 @@ def language_model(kind: Any) -> None:
         fail(name, "the first words' logits do not depend on how many follow.", "In yours they do.", "Which positions?")
     for number, block in enumerate(model.blocks):
         seen: list[Tensor] = []
-        watch = block.register_forward_pre_hook(lambda _, given, seen=seen: seen.append(given[0].clone()))
+        watch = fed_to(block, seen)
         run(ids)
         watch.remove()
         if len(seen) != 1:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.both_ways import meaning
+from course.check.layers_made import fed_to
 from course.check.modules import undisturbed
 from course.check.side_effects import check_side_effects
 from course.decoder_parts import ready_causal_attention
@@ -84,8 +85,9 @@ def _check_sum(name: str, block: Any) -> None:
 
 def _check_parts(name: str, block: Any, given: list[tuple[Tensor, ...]]) -> None:
     """What attention and the second norm are given. given: filled where the block calls causal_attention"""
-    x, entered = torch.randn(B, T, DIM), []
-    block.norm_2.register_forward_pre_hook(lambda _, inputs: entered.append(inputs[0].detach()))
+    x = torch.randn(B, T, DIM)
+    entered: list[Tensor] = []
+    fed_to(block.norm_2, entered)
     block(x)
     if given:
         same_shape(name, "the query", given[0][0], (B, HEADS, T, DIM // HEADS), "(batch, heads, tokens, dim_per_head)")

@@ -38,6 +38,7 @@ def embeddings(kind: Any) -> None:
             "Yours were changed.",
             "Make new tensors; change none in place.",
         )
+    _run(layer, ids[:, :-1], config)
     _words_are_there(layer, config)
     _positions_are_there(layer, config)
     _normalised(layer, config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
@@ -69,11 +70,10 @@ def _chain(name: str, inputs: Tensor, embedded: Tensor, layers: int) -> None:
         )
     right = [layer * (layer + 1) / 2 for layer in range(layers)]
     if any(abs(value - want) > 1e-3 for value, want in zip(added, right, strict=True)):
-        came = (
-            "In yours the blocks come in another order."
-            if abs(added[1] - 1) > 1e-3
-            else "In yours something else is fed."
-        )
+        steps = [later - earlier for earlier, later in itertools.pairwise(added)]
+        known = all(abs(step - round(step)) < 1e-3 and 1 <= round(step) <= layers for step in steps)
+        other_order = known and len({round(step) for step in steps}) == len(steps)
+        came = "In yours the blocks come in another order." if other_order else "In yours something else is fed."
         fail(
             name,
             "each block takes what the block before it gave, first to last.",
@@ -139,4 +139,11 @@ def _attention_kept(name: str, record: stand_ins.LoopRecord, attention: Tensor) 
             "a second sentence takes the place of the first in attention_probs.",
             "Yours grows with every call.",
             "Assign to attention_probs[i]; nothing needs to be appended.",
+        )
+    if not close(record.attention_again, attention.flip(1)):
+        fail(
+            name,
+            "a second call's weights take the place of the first's in attention_probs.",
+            "Yours still holds the first ones.",
+            "Assign to attention_probs[i], whatever stands there.",
         )

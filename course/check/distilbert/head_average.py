@@ -10,6 +10,7 @@ import torch
 from course.check.base import axis_that_sums_to_one, close, fail, passed, running, same_shape, to_numpy
 from course.check.distilbert._functions import is_function
 from course.check.modules import undisturbed
+from course.check.side_effects import other_entries
 
 LAYERS, HEADS, TOKENS = 4, 3, 5
 
@@ -25,8 +26,12 @@ def head_average(average_heads: Any) -> None:
     probs = {i: torch.eye(TOKENS)[[(h + i) % TOKENS for h in range(HEADS)]] for i in range(LAYERS)}  # (heads, keys)
     probs = {i: rows[None, :, None, :].expand(1, HEADS, TOKENS, TOKENS).clone() for i, rows in probs.items()}
     look = "attention_probs[i] is (1, heads, queries, keys): which axis are the heads?"
+    given = {i: weights.clone() for i, weights in probs.items()}
     with running(name, f"{LAYERS} layers of {HEADS} heads and {TOKENS} tokens", look):
-        average = average_heads(probs)
+        average = average_heads(given)
+    if other_entries(given, probs):
+        came, make = "Yours was changed in place.", "Put what you make into a new list, not into attention_probs."
+        fail(name, "attention_probs must come out as it went in.", came, make)
     _average_shape(name, average)
     array = to_numpy(average).astype(float)
     if not close(array.sum(-1), np.ones((LAYERS, TOKENS))):

@@ -17,7 +17,7 @@ def tokens(ids_to_tokens: Any) -> None:
 
     is_function(name, ids_to_tokens)
     tokenizer = load_tokenizer()
-    sentence = "Unbelievable, simply unputdownable!"
+    sentence = "Unbelievable, simply unputdownable: unbelievable, simply the most unputdownable of all!"
     ids = tokenizer(sentence, return_tensors="pt")["input_ids"]
     look = "input_ids has a batch axis, (1, tokens); one sentence is one row of it."
     with running(name, "a sentence of shape (1, tokens)", look):

@@ -19,9 +19,11 @@ from course.check.encoder_lab._attempts import Answers, arguments, attempts, lis
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
+    ReachedInto,
     StandIn,
     first,
     forms,
+    like,
     replaced,
     returns_pair,
     selects_first_token,
@@ -51,6 +53,12 @@ def learned(owner: nn.Module, norm: str) -> int:
     return sum(getattr(layer, name, None) is not None for name in ("weight", "bias"))
 
 
+def own_norms(layer: nn.Module) -> bool:
+    """Whether the two norms of an encoder layer share no scale."""
+    scales = [getattr(getattr(layer, name, None), "weight", None) for name in ("layer_norm_1", "layer_norm_2")]
+    return scales[0] is None or scales[0] is not scales[1]
+
+
 def effects(make: Callable[[], nn.Module], given: Tensor, within: str = "") -> Answers:
     """``changed`` and ``cut`` of a module with its own parts, weights loaded; see :mod:`course.check.side_effects`.
 
@@ -69,7 +77,9 @@ def effects(make: Callable[[], nn.Module], given: Tensor, within: str = "") -> A
 def attention_head(models: ModuleType, case: Any) -> Answers:
     """AttentionHead.forward, with its method scaled_dot_product_attention stood in for."""
     head = models.AttentionHead(*values(case.config, HEAD))
-    shapes = {name: list(getattr(head, name).weight.shape) for name in ("wq", "wk", "wv")}
+    weights = {name: getattr(head, name).weight for name in ("wq", "wk", "wv")}
+    shapes = {name: list(weight.shape) for name, weight in weights.items()}
+    separate = {"separate": len({id(weight) for weight in weights.values()}) == 3}
     case.load(head)
 
     def stand_in() -> Answers:
@@ -87,13 +97,17 @@ def attention_head(models: ModuleType, case: Any) -> Answers:
         return {"output": output, **dict(zip("qkv", received[0], strict=True))} if received else {}
 
     answers = attempts([stand_in], lambda: {"output": first(head(case.hidden_states))})
-    return shapes | answers | effects(lambda: head, case.hidden_states)
+    return shapes | separate | answers | effects(lambda: head, case.hidden_states)
 
 
 def multi_head_init(models: ModuleType, case: Any) -> Answers:
     """MultiHeadAttention.__init__: which heads there are, and of which sizes."""
-    part, made = stand_in_class(HEAD, [nn.Linear(2, 2) for _ in range(99)])
-    with replaced(models, AttentionHead=part):
+    part, made = stand_in_class(HEAD, [StandIn(torch.eye(2)) for _ in range(99)])
+    try:
+        with replaced(models, AttentionHead=part):
+            attention = models.MultiHeadAttention(*values(case.config, ATTENTION))
+    except ReachedInto:  # to set its heads' weights, say
+        made.clear()
         attention = models.MultiHeadAttention(*values(case.config, ATTENTION))
     sizes = arguments("head", HEAD, made) or {"head_arguments": [_sizes_of(head) for head in attention.heads]}
     output_linear = {"output_linear": list(attention.output_linear.weight.shape)}
@@ -112,8 +126,16 @@ def refuses_uneven(models: ModuleType) -> bool:
     with replaced(models, AttentionHead=part):
         try:
             models.MultiHeadAttention(10, 3)(torch.ones(2, 4, 10))
+        except ReachedInto:
+            pass
         except Exception:
             return True
+        else:
+            return False
+    try:
+        models.MultiHeadAttention(10, 3)(torch.ones(2, 4, 10))
+    except Exception:
+        return True
     return False
 
 
@@ -177,13 +199,19 @@ def encoder_layer(models: ModuleType, case: Any) -> Answers:
         asked.update(arguments("attention", ATTENTION, attention_calls))
         asked.update(arguments("feed_forward", FEED_FORWARD, network_calls))
         asked["own_parts"] = parts(layer, "attention", "feed_forward")
-        asked["own_norms"] = [learned(layer, "layer_norm_1"), learned(layer, "layer_norm_2")]
+        asked.update(norms(layer))
         layer.attention, layer.feed_forward = attention, network
         _put_norms(layer, case)
         return {"output": first(layer.eval()(case.hidden_states))}
 
+    def norms(layer: nn.Module) -> Answers:
+        counts = [learned(layer, "layer_norm_1"), learned(layer, "layer_norm_2")]
+        return {"own_norms": counts, "different_norms": own_norms(layer)}
+
     def own() -> Answers:
-        return {"output": first(case.load(models.TransformerEncoderLayer(*sizes))(case.hidden_states))}
+        layer = models.TransformerEncoderLayer(*sizes)
+        asked.update({name: found for name, found in norms(layer).items() if name not in asked})
+        return {"output": first(case.load(layer)(case.hidden_states))}
 
     pair = returns_pair(lambda: models.MultiHeadAttention(*sizes[:2]), case.hidden_states)
     more = effects(lambda: case.load(models.TransformerEncoderLayer(*sizes)), case.hidden_states)
@@ -216,11 +244,13 @@ def encoder(models: ModuleType, case: Any) -> Answers:
         asked.update(arguments("embeddings", EMBEDDINGS, embeddings_calls))
         asked.update(arguments("layer", LAYER, layer_calls[:1]))
         asked["own_parts"] = parts(module, "embeddings")
-        module.embeddings, module.layers = Fixed(case.embedded), nn.ModuleList(layers)
+        module.embeddings, module.layers = Fixed(case.embedded), like(module.layers, layers)
         return {"output": first(module.eval()(case.input_ids))}
 
     def own() -> Answers:
-        return {"output": first(case.load(models.TransformerEncoder(*sizes))(case.input_ids))}
+        module = models.TransformerEncoder(*sizes)
+        asked.update({name: count for name, count in listed(module, module.layers).items() if name not in asked})
+        return {"output": first(case.load(module)(case.input_ids))}
 
     pair = returns_pair(lambda: models.TransformerEncoderLayer(*values(case.config, LAYER)), case.embedded)
     more = effects(lambda: case.load(models.TransformerEncoder(*sizes)), case.input_ids, "embeddings.token")
@@ -240,7 +270,19 @@ def classification_head(models: ModuleType, case: Any) -> Answers:
     torch.manual_seed(0)
     drops = not torch.equal(first(head.train()(vectors)), logits)
     head.linear.weight.data.zero_()
-    return asked | {"logits": logits, "drops": drops, "in_training": first(head(vectors))}
+    in_training = first(head(vectors))
+    factor = {"factor": kept_factor(head, vectors)}
+    return asked | factor | {"logits": logits, "drops": drops, "in_training": in_training}
+
+
+def kept_factor(head: nn.Module, vectors: Tensor) -> float:
+    """By what a head in training multiplies the numbers of a vector that it does not drop."""
+    linear: Any = head.linear
+    linear.weight.data.zero_()
+    linear.weight.data[:, 0] = 1.0
+    linear.bias.data.zero_()
+    ones = torch.ones(64, *vectors.shape[1:])
+    return float(first(head.train()(ones)).max())
 
 
 def classifier(models: ModuleType, case: Any) -> Answers:

@@ -61,7 +61,9 @@ def ladder(name: str, attend: Attend, size: int = 4) -> None:
 def _scale(name: str, attend: Attend) -> None:
     """Two keys, of which one must get three times the other's weight."""
     keys = torch.stack([torch.zeros(LONG), torch.full((LONG,), log(3) / sqrt(LONG))])[None]
-    weight = float(attend(torch.ones(1, 1, LONG), keys, torch.tensor([[[0.0], [1.0]]]))[0, 0, 0])
+    mixed = attend(torch.ones(1, 1, LONG), keys, torch.tensor([[[0.0], [1.0]]]))
+    same_shape(name, "the output", mixed, (1, 1, 1), "(batch, queries, size of a value)", LOOK_AXES)
+    weight = float(mixed[0, 0, 0])
     if abs(weight - 0.75) < 1e-3:
         return
     factor = log(weight / (1 - weight)) / log(3) if 0 < weight < 1 else float("inf")

@@ -21,18 +21,8 @@ class ReachedInto(AttributeError):
     """Somebody asked a stand-in for what only the real part has: its layers, say."""
 
 
-class StandIn(nn.Module):
-    """x (…, d) -> x @ matrix + shift (…, e), alone or as the first of a pair."""
-
-    def __init__(self, matrix: Tensor, shift: Tensor | float = 0.0, pair: bool = False) -> None:
-        super().__init__()
-        self.matrix, self.shift, self.pair = matrix, shift, pair
-        self.received: list[Tensor] = []
-
-    def forward(self, x: Tensor, *others: Any, **named: Any) -> Any:
-        self.received.append(x.detach().clone())
-        output = x @ self.matrix + self.shift
-        return (output, None) if self.pair else output
+class Closed(nn.Module):
+    """A stand-in: who asks for what it does not have wanted the real part."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -41,7 +31,22 @@ class StandIn(nn.Module):
             raise ReachedInto(*error.args) from None
 
 
-class Fixed(nn.Module):
+class StandIn(Closed):
+    """x (…, d) -> x @ matrix + shift (…, e), alone or as the first of a pair."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor | float = 0.0, pair: bool = False) -> None:
+        super().__init__()
+        self.matrix, self.shift, self.pair = matrix, shift, pair
+        self.received: list[Tensor] = []
+
+    def forward(self, *given: Any, **named: Any) -> Any:
+        x = handed(*given, **named)
+        self.received.append(x.detach().clone())
+        output = x @ self.matrix + self.shift
+        return (output, None) if self.pair else output
+
+
+class Fixed(Closed):
     """Whatever comes, the same stored tensor leaves: stands for embeddings, or for a whole encoder."""
 
     def __init__(self, output: Tensor, pair: bool = False) -> None:
@@ -49,16 +54,25 @@ class Fixed(nn.Module):
         self.output, self.pair = output, pair
         self.received: list[Tensor] = []
 
-    def forward(self, x: Tensor, *others: Any, **named: Any) -> Any:
-        self.received.append(x.detach().clone())
+    def forward(self, *given: Any, **named: Any) -> Any:
+        self.received.append(handed(*given, **named).detach().clone())
         return (self.output.clone(), None) if self.pair else self.output.clone()
 
 
 class FirstToken(StandIn):
     """A classification head that picks the first token itself, for models whose own head does so."""
 
-    def forward(self, x: Tensor, *others: Any, **named: Any) -> Any:
+    def forward(self, *given: Any, **named: Any) -> Any:
+        x = handed(*given, **named)
         return super().forward(x[:, 0] if x.dim() == 3 else x)
+
+
+def handed(*given: Any, **named: Any) -> Tensor:
+    """The first tensor that a part is called with, by place or by any name."""
+    for value in (*given, *named.values()):
+        if isinstance(value, Tensor):
+            return value
+    raise TypeError("the part was called without a tensor")
 
 
 def stand_in_class(names: Sequence[str], parts: Sequence[nn.Module]) -> tuple[type, list[dict[str, Any]]]:
@@ -75,6 +89,11 @@ def stand_in_class(names: Sequence[str], parts: Sequence[nn.Module]) -> tuple[ty
             return parts[(len(made) - 1) % len(parts)]
 
     return Part, made
+
+
+def like(known: Any, parts: Sequence[nn.Module]) -> nn.Module:
+    """These parts in a list such as the student's: a Sequential can be called, a ModuleList cannot."""
+    return nn.Sequential(*parts) if isinstance(known, nn.Sequential) else nn.ModuleList(parts)
 
 
 @contextmanager

@@ -30,7 +30,15 @@ def attention_head(kind: Any) -> None:
     received: list[tuple[Tensor, ...]] = []
     mixed = torch.randn(2, 3, 5)
 
-    def method(q: Tensor, k: Tensor, v: Tensor, *others: Any) -> tuple[Tensor, Tensor]:
+    if len({id(getattr(head, layer).weight) for layer in ("wq", "wk", "wv")}) < 3:
+        fail(
+            name,
+            "wq, wk and wv each have weights of their own.",
+            "Two of yours are one and the same layer.",
+            "Make a new nn.Linear for each of them.",
+        )
+
+    def method(q: Tensor, k: Tensor, v: Tensor, *others: Any, **named: Any) -> tuple[Tensor, Tensor]:
         received.append((q, k, v))
         return mixed, torch.ones(2, 3, 3) / 3
 

@@ -26,7 +26,9 @@ def attention_scores(function: Any) -> None:
             "Query and key have changed places.",
         )
     same_shape(name, "scores", scores, (2, 3, 5), "(batch, queries, keys)", LOOK_AXES)
-    score = float(run(name, function, torch.ones(1, 2, LONG), torch.ones(1, 3, LONG))[0, 0, 0])
+    alike = run(name, function, torch.ones(1, 2, LONG), torch.ones(1, 3, LONG))
+    same_shape(name, "scores of a single sentence", alike, (1, 2, 3), "(batch, queries, keys)", LOOK_AXES)
+    score = float(alike[0, 0, 0])
     if abs(score - sqrt(LONG)) > 1e-3:
         fail(
             name,

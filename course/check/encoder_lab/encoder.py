@@ -6,11 +6,20 @@ from typing import Any
 
 import torch
 
-from course.check.base import close, fail, passed, running, same_shape
-from course.check.encoder_lab._building import ENCODER_SIZES, IDS, make
+from course.check.base import CheckFailed, close, fail, passed, running, same_shape
+from course.check.encoder_lab._building import ENCODER_SIZES, IDS, made_of, with_own_parts
 from course.check.encoder_lab._hand_over import EMBEDDINGS, LAYER
 from course.check.encoder_lab._loading import module_of
-from course.check.encoder_lab._stand_ins import Fixed, StandIn, first, forms, replaced, returns_pair, stand_in_class
+from course.check.encoder_lab._stand_ins import (
+    Fixed,
+    ReachedInto,
+    StandIn,
+    first,
+    forms,
+    like,
+    returns_pair,
+    stand_in_class,
+)
 from course.check.modules import part, undisturbed
 
 
@@ -27,8 +36,7 @@ def encoder(kind: Any) -> None:
     pair = forms(returns_pair(lambda: models.TransformerEncoderLayer(6, 3, 10), embedded))[0]
     for stand_in in parts:
         stand_in.pair = pair
-    with replaced(models, Embeddings=embeddings_class, TransformerEncoderLayer=layer_class):
-        module = make(name, kind, *ENCODER_SIZES)
+    module = made_of(name, kind, ENCODER_SIZES, Embeddings=embeddings_class, TransformerEncoderLayer=layer_class)
     part(name, module, "embeddings")
     layers = part(name, module, "layers")
     if not hasattr(layers, "__len__") or len(layers) != 4:
@@ -55,8 +63,14 @@ def encoder(kind: Any) -> None:
                 f"TransformerEncoder{ENCODER_SIZES} makes its {which} with {want} = {', '.join(names)}.",
                 f"Yours passes {came[0]}.",
             )
-    with running(name, "the encoder on ids of shape (2, 3)", "What one layer gives, the next one takes."):
-        output = first(module(IDS))
+    _put_in(module, Fixed(embedded), parts)
+    try:
+        with running(name, "the encoder on ids of shape (2, 3)", "What one layer gives, the next one takes."):
+            output = first(module(IDS))
+    except CheckFailed as failed:
+        if not isinstance(failed.__cause__, ReachedInto):
+            raise
+        return with_own_parts(name, kind, ENCODER_SIZES, IDS, (2, 3, 6))
     same_shape(name, "the output", output, (2, 3, 6), "(batch, tokens, d_model)")
     # 0 -> 1 -> 4 -> 11 -> 26
     if not close(output, torch.full((2, 3, 6), 26.0)):
@@ -75,3 +89,14 @@ def encoder(kind: Any) -> None:
             f"Yours do not: {known_wrong.get(value, 'the layers do not run once each, in order')}.",
         )
     passed(name, "4 layers, each its own", "in order", "shape")
+
+
+def _put_in(module: Any, embeddings: Fixed, layers: list[StandIn]) -> None:
+    """The stand-ins in their places, where copies of them or the student's own parts stand."""
+    if not isinstance(module.embeddings, Fixed):
+        module.embeddings = embeddings
+    if all(isinstance(layer, StandIn) for layer in module.layers):
+        for number, layer in enumerate(module.layers, start=1):
+            layer.shift = float(number)
+    else:
+        module.layers = like(module.layers, layers[: len(module.layers)])

@@ -8,19 +8,18 @@ import torch
 from torch import Tensor
 
 from course.check.base import CheckFailed, close, fail, passed, running, same_shape
-from course.check.encoder_lab._building import make, with_own_parts
-from course.check.encoder_lab._hand_over import ATTENTION, FEED_FORWARD
+from course.check.encoder_lab._building import made_of, plain, with_own_parts
+from course.check.encoder_lab._hand_over import ATTENTION, FEED_FORWARD, own_norms
 from course.check.encoder_lab._loading import module_of
 from course.check.encoder_lab._stand_ins import (
     ReachedInto,
     StandIn,
     first,
     forms,
-    replaced,
     returns_pair,
     stand_in_class,
 )
-from course.check.modules import part, plain_norm, undisturbed
+from course.check.modules import part, undisturbed
 
 
 @undisturbed
@@ -32,6 +31,13 @@ def encoder_layer(kind: Any) -> None:
     for which, came, want in (("MultiHeadAttention", asked[0], [6, 3]), ("FeedForward", asked[1], [6, 8])):
         if came and came[0] != want:
             fail(name, f"TransformerEncoderLayer(6, 3, 8) makes its {which} with {want}.", f"Yours passes {came[0]}.")
+    if not own_norms(silent):
+        fail(
+            name,
+            "each sublayer has a norm with numbers of its own.",
+            "Your layer_norm_1 and layer_norm_2 are one and the same.",
+            "Make a new nn.LayerNorm for each of them.",
+        )
     try:
         output = _layer_output(name, kind, silent, attention, x)
     except CheckFailed as failed:
@@ -99,15 +105,14 @@ def _with_parts(name: str, kind: Any, first_shift: Tensor, second_shift: Tensor)
     attention, network = StandIn(torch.zeros(6, 6), first_shift), StandIn(torch.zeros(6, 6), second_shift)
     attention_class, attention_calls = stand_in_class(ATTENTION, [attention])
     network_class, network_calls = stand_in_class(FEED_FORWARD, [network])
-    with replaced(module_of(kind), MultiHeadAttention=attention_class, FeedForward=network_class):
-        layer = make(name, kind, 6, 3, 8)
+    layer = made_of(name, kind, (6, 3, 8), MultiHeadAttention=attention_class, FeedForward=network_class)
     asked = (
         [[call.get(key) for key in ATTENTION] for call in attention_calls],
         [[call.get(key) for key in FEED_FORWARD] for call in network_calls],
     )
     layer.attention, layer.feed_forward = attention, network
     for norm in ("layer_norm_1", "layer_norm_2"):
-        plain_norm(part(name, layer, norm))
+        plain(name, layer, norm)
     return layer, attention, network, asked
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import nn
+import torch
 
 from course.check.base import fail, passed
 from course.check.encoder_lab._hand_over import HEAD, refuses_uneven
 from course.check.encoder_lab._heads import with_heads
 from course.check.encoder_lab._loading import module_of
+from course.check.encoder_lab._stand_ins import StandIn
 from course.check.modules import part, undisturbed
 
 
@@ -17,7 +18,7 @@ from course.check.modules import part, undisturbed
 def multi_head_init(kind: Any) -> None:
     """The list of heads, and their sizes."""
     name = "multi_head_init"
-    attention, heads, made = with_heads(name, kind, 15, 3, [nn.Linear(2, 2) for _ in range(30)])
+    attention, heads, made = with_heads(name, kind, 15, 3, [StandIn(torch.eye(2)) for _ in range(30)])
     if len(heads) != 3:
         fail(name, "MultiHeadAttention(d_model=15, num_attention_heads=3) has 3 heads.", f"Yours has {len(heads)}.")
     known = {id(module) for module in attention.modules()}
@@ -61,7 +62,7 @@ def multi_head_init(kind: Any) -> None:
 def _says_what_does_not_fit(kind: Any) -> str:
     """Costs nothing, but is worth a word: sizes that do not fit are best refused at once."""
     try:
-        with_heads("multi_head_init", kind, 10, 3, [nn.Linear(2, 2)])
+        with_heads("multi_head_init", kind, 10, 3, [StandIn(torch.eye(2))])
     except Exception as failed:
         if failed.__cause__ is not None and str(failed.__cause__):
             return f"10 numbers for 3 heads are refused: “{failed.__cause__}”"

@@ -52,4 +52,21 @@ def separator_share(function: Any) -> None:
             f"Yours is {float(share[2]):.3g}.",
             "An average over the queries.",
         )
+    _three(name, function)
     passed(name, "both [SEP] count", "averaged over the queries")
+
+
+def _three(name: str, function: Any) -> None:
+    """Three [SEP], none of them at the end, and two queries for seven keys."""
+    attention = torch.zeros(1, 2, 7)
+    attention[0, 0], attention[0, 1, 0] = torch.tensor([0.0, 0.0, 0.1, 0.0, 0.2, 0.4, 0.3]), 1.0
+    with running(name, "separator_share with 2 queries and 7 keys", "Every [SEP] counts, wherever it stands."):
+        share = function(attention, ["[CLS]", "dog", "[SEP]", "cat", "[SEP]", "[SEP]", "man"])
+    same_shape(name, "the shares", share, (1,), "(heads,)", "One number a head.")
+    if abs(float(share[0]) - 0.35) > 1e-6:
+        fail(
+            name,
+            "where one query of two gives 0.1, 0.2 and 0.4 to three [SEP], the share is 0.35.",
+            f"Yours is {float(share[0]):.3g}.",
+            "Every [SEP] counts, wherever it stands; the average is over the queries, here fewer than the keys.",
+        )

@@ -17,7 +17,6 @@ DISGUISED = {
     "nditer",
     "ndenumerate",
     "ndindex",
-    "reduce",
     "starmap",
     "exec",
     "eval",
@@ -38,10 +37,11 @@ def find_loops(source: str, name: str) -> list[str] | None:
     functions = _definitions(source)
     if name not in functions:
         return None
+    modules = {"functools", *re.findall(r"\bfunctools\s+as\s+(\w+)", source)}
     return [
         f"{what} in {each}, line {line}"
         for each in _reachable(functions, name)
-        for what, line in _loops(functions[each])
+        for what, line in _loops(functions[each], modules)
     ]
 
 
@@ -68,15 +68,25 @@ def _reachable(functions: dict[str, ast.FunctionDef], name: str) -> list[str]:
     return seen
 
 
-def _loops(function: ast.FunctionDef) -> list[tuple[str, int]]:
-    """What loops in the body, in words, each with its line counted from the function's first."""
+def _functools_reduce(called: ast.expr, modules: set[str]) -> bool:
+    """True for reduce(…) and functools.reduce(…); the reduce of a NumPy function loops in C."""
+    if isinstance(called, ast.Attribute):
+        return called.attr == "reduce" and isinstance(called.value, ast.Name) and called.value.id in modules
+    return isinstance(called, ast.Name) and called.id == "reduce"
+
+
+def _loops(function: ast.FunctionDef, modules: set[str]) -> list[tuple[str, int]]:
+    """What loops in the body, in words, each with its line counted from the function's first.
+
+    modules: names that mean functools
+    """
     found = []
     for node in ast.walk(function):
         if type(node) in LOOPS:
             found.append((LOOPS[type(node)], getattr(node, "lineno", 0) or function.lineno))
         elif isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in DISGUISED:
+            if called in DISGUISED or _functools_reduce(node.func, modules):
                 found.append((f"{called}(…), a loop in disguise", node.lineno))
             elif called == function.name:
                 found.append(("a call of itself", node.lineno))

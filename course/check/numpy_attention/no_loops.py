@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +24,7 @@ def no_loops(function: Callable[..., Any]) -> None:
     own = [value for value in scope.values() if inspect.isfunction(value) and value.__globals__ is scope]
     with running(name, "reading the function's source", "Define it with def, in a cell of this notebook."):
         source = "\n".join(inspect.getsource(value) for value in own)
+    source += "".join(f"\nimport functools as {other}" for other, value in scope.items() if value is functools)
     found = find_loops(source, name)
     if found:
         fail(

@@ -14,6 +14,8 @@ Array = np.ndarray
 #: What somebody who is asked for scores of 0, ln 3 and so on must give.
 _KNOWN = {(0.0, np.log(3.0)): (0.25, 0.75), (np.log(2.0), np.log(3.0)): (0.4, 0.6), (5.0, 5.0): (0.5, 0.5)}
 
+_KEPT = "A table of one row stays a table: is an axis taken away at the end (squeeze, [0])?"
+
 
 def softmax(function: Callable[[Array], Array]) -> None:
     """Rows sum to 1, known rows come out, large numbers do no harm, the argument stays as it was."""
@@ -34,7 +36,8 @@ def softmax(function: Callable[[Array], Array]) -> None:
     _rows(name, weights)
     for given, want in _KNOWN.items():
         with running(name, "softmax of one row"):
-            got = function(np.array([given]))
+            got = as_array(function(np.array([given])))
+        same_shape(name, "the weights of one row", got, (1, 2), "(1, m)", _KEPT)
         if not close(got, [want]):
             fail(
                 name,
@@ -58,7 +61,7 @@ def _large(name: str, function: Callable[[Array], Array]) -> None:
     look = "The exponential of 1000 does not fit into a float. Subtract something from the row first: it cancels."
     for shift in (1000.0, -1000.0):
         with running(name, "softmax of large numbers", look), np.errstate(all="ignore"):
-            got = function(np.array([[0.0, np.log(3.0)]]) + shift)
+            got = as_array(function(np.array([[0.0, np.log(3.0)]]) + shift))
         finite(name, f"the weights of numbers near {shift:g}", got, look)
         if not close(got, [[0.25, 0.75]]):
             fail(

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import close, fail, running, same_shape
+from course.check.side_effects import side_effects
 from course.check.transformer_tutorial._calls import make
 from course.check.transformer_tutorial._stand_ins import Fixed
 
@@ -31,6 +32,15 @@ class Prepared:
     given: dict[str, list[Tensor]]
 
 
+@dataclass
+class Effects:
+    """Whether a block changes what it is given, and whether gradients end in its first or in its second half."""
+
+    changed: bool
+    first_cut: bool
+    second_cut: bool
+
+
 def prepared(name: str, kind: Any) -> Prepared:
     block = make(name, kind, K, 2).eval()
     first, second = (_standard(torch.randn(B, T, K)) for _ in range(2))
@@ -46,6 +56,30 @@ def prepared(name: str, kind: Any) -> Prepared:
     for part, module in (("attention", attended), ("mlp", network), ("norm_1", block.norm_1), ("norm_2", block.norm_2)):
         module.register_forward_pre_hook(lambda _, inputs, part=part: given[part].append(inputs[0].clone()))
     return Prepared(block, x, first, second, given)
+
+
+def effects(name: str, kind: Any) -> Effects:
+    """What a block does to its input and to the gradients, with sublayers that let all of them through."""
+    block, scale = make(name, kind, K, 2).eval(), torch.tensor(2.0)
+    reached: list[bool] = []
+
+    def feed(x: Tensor) -> Tensor:
+        reached.append(x.requires_grad)
+        return 3 * x.relu() - 1
+
+    block.attention = Fixed(lambda x, *_, **__: scale * x.flip(1))
+    block.mlp = nn.Sequential(Fixed(feed), nn.Identity(), nn.Identity())
+    found = side_effects(block, torch.randn(B, T, K), weights=[scale, *block.norm_2.parameters()])
+    if "cut" not in found or not reached:
+        return Effects(any(found.get("changed", ())), False, False)
+    from_x, from_attention, *_ = found["cut"]
+    first = not reached[-1] if from_x else from_attention
+    return Effects(False, first, not first and (any(found["cut"]) or not reached[-1]))
+
+
+def fail_cut(name: str, came: str) -> None:
+    look = "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of."
+    fail(name, "training must reach all that the result is made of.", came, look)
 
 
 def _standard(x: Tensor) -> Tensor:

@@ -95,6 +95,20 @@ def block_inside(kind: Any, case: Any) -> dict[str, Any]:
     return found
 
 
+def first_half(entered: dict[str, list[bool]], whole: dict[str, list[bool]]) -> dict[str, list[bool]]:
+    """``changed`` and ``cut`` of the first half of a block. A gradient that comes back from the block's output, and not
+    from what the feed-forward network was given, is cut off in the second half.
+    """
+    if "cut" not in entered or "cut" not in whole:
+        return entered
+    return {**entered, "cut": [both[0] and both[1] for both in zip(entered["cut"], whole["cut"], strict=True)]}
+
+
+def second_half(found: dict[str, list[bool]], reached: bool) -> dict[str, list[bool]]:
+    """``changed`` and ``cut`` of a block, and whether what its network was given was ``reached`` by gradients."""
+    return {**found, "cut": [*found["cut"], not reached]} if "cut" in found else found
+
+
 def model_inside(kind: Any, config: Any) -> dict[str, Any]:
     """Of ``Transformer`` as its ``__init__`` makes it: the ``room`` of its table of positions, the ``block_sizes``, and
     whether the head has a bias; what cannot be known is left out.

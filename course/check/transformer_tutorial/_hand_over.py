@@ -28,7 +28,7 @@ def scores(attention: Any, case: Any) -> dict[str, Any]:
     """The output, and ``score``: what ``calculate_score`` alone gives for the one head there is."""
     answers: dict[str, Any] = {}
     problem: Exception | None = None
-    one_head = case.queries[:, :, 0], case.keys[:, :, 0]
+    one_head = case.queries[:, :, 0].clone(), case.keys[:, :, 0].clone()
     calls = {"output": lambda: attend(attention, case), "score": lambda: attention.calculate_score(*one_head)}
     for name, call in calls.items():
         try:
@@ -65,14 +65,15 @@ def both(attention: Any, ready: Score, call: Callable[[], Any], name: str = "out
 
 
 def attend(attention: Any, case: Any, unfold: Unfold | None = None) -> Any:
-    """The attention on the case's inputs. Where nothing of the right shape comes back, its ``out``, unfolded."""
+    """The attention on copies of the inputs. Where nothing of the right shape comes back, its ``out``, unfolded."""
     b, t, h, k = case.queries.shape
-    arguments = {"mask": case.mask} if hasattr(case, "mask") else {}
+    queries, keys, values = (x.clone() for x in (case.queries, case.keys, case.values))
+    arguments = {"mask": case.mask.clone()} if hasattr(case, "mask") else {}
     variables: dict[str, Any] = {}
     output, problem = None, None
     try:
         with at_return(attention, variables):
-            output = attention(case.queries, case.keys, case.values, b, h, t, k, **arguments)
+            output = attention(queries, keys, values, b, h, t, k, **arguments)
     except Exception as error:
         problem = error
     if isinstance(output, Tensor) and output.shape == (b, t, h * k):
@@ -124,8 +125,17 @@ def no_dropout() -> Iterator[None]:
             setattr(place, name, value)
 
 
-def effects(attention: Any, case: Any) -> dict[str, Any]:
-    """``changed`` and ``cut``: see :mod:`course.check.side_effects`."""
+def effects(attention: Any, case: Any, ready: Score) -> dict[str, Any]:
+    """``changed`` and ``cut``: see :mod:`course.check.side_effects`. Where ``forward`` runs with ready-made scores,
+    what is found is its own: ``calculate_score`` has points of its own.
+    """
+    attention.calculate_score = ready
+    found = _effects(attention, case)
+    del attention.calculate_score
+    return found or _effects(attention, case)
+
+
+def _effects(attention: Any, case: Any) -> dict[str, Any]:
     b, t, h, k = case.queries.shape
     masks = [case.mask] if hasattr(case, "mask") else []
 

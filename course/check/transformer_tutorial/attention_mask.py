@@ -41,4 +41,10 @@ def attention_mask(kind: Any) -> None:
             came,
             "True marks a real token. A padded key must end with the weight 0, in every head of its sentence.",
         )
+    finite(
+        name,
+        "what the padded tokens collect",
+        masked,
+        "Only keys are masked. A padded token may ask, too: a row with nothing but minus infinity is nan.",
+    )
     passed(name, "padding gets no attention", "the real tokens' weights still sum to 1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.check.base import close, fail, passed
-from course.check.transformer_tutorial._block import explain_sum, prepared, run
+from course.check.transformer_tutorial._block import effects, explain_sum, fail_cut, prepared, run
 from course.check.transformer_tutorial._calls import undisturbed
 
 
@@ -29,4 +29,9 @@ def block_attention(kind: Any) -> None:
             "Yours takes something else.",
             "Keep norm_1's result and go on with it.",
         )
+    found = effects(name, kind)
+    if found.changed:
+        fail(name, "x must come out as it went in.", "Yours was changed in place.", "Make new tensors: no +=.")
+    if found.first_cut:
+        fail_cut(name, "No gradient comes back through your first half.")
     passed(name, "attended and x are added", "norm_1 takes the sum")

@@ -17,7 +17,12 @@ def masked_word_probability(function: Any) -> None:
     logits = torch.randn(6, 9)
     position, words = 2, [3, 7]
     with running(name, "logits of shape (tokens, vocabulary) = (6, 9)", "One row belongs to the mask."):
-        got = torch.as_tensor(function(logits, position, words)).float()
+        given = function(logits, position, words)
+    if isinstance(given, list | tuple):
+        came = f"Yours is a {type(given).__name__}."
+        fail(name, "the result is a tensor (words,).", came, "Pick all words at once: row[word_ids].")
+    with running(name, "reading the result as a tensor"):
+        got = torch.as_tensor(given).float()
     same_shape(name, "the result", got, (2,), "(words,)", "One probability for each word.")
     every = torch.as_tensor(function(logits, position, list(range(9)))).float()
     if not close(every.sum(), torch.tensor(1.0)) or float(every.min()) < 0:

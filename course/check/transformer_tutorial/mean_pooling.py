@@ -46,6 +46,15 @@ def mean_pooling(function: Any) -> None:
         )
     if not close(function(states[1:, :2], mask[1:, :2])[0], pooled[1]):
         fail(name, "with or without padding, the average is the same.", "Yours differs.", "Count only real tokens.")
+    gaps = torch.tensor([[True, False, True, True], [False, True, False, True]])
+    apart = [function(states[i : i + 1, real], torch.ones(1, int(real.sum())) > 0)[0] for i, real in enumerate(gaps)]
+    if not close(function(states, gaps), torch.stack(apart)):
+        fail(
+            name,
+            "padding may stand in front, or between real tokens.",
+            "Yours averages other tokens than the mask calls real.",
+            "The mask says which tokens are real, not only how many.",
+        )
     one = torch.zeros(1, T, K)
     one[0, 1] = 4
     if not close(function(one, torch.ones(1, T, dtype=torch.bool)), torch.ones(1, K)):

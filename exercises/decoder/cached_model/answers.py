@@ -61,6 +61,8 @@ WRONG = [
     wrong("no cache for the blocks", "K2-alone", (GIVEN, "None")),
     wrong("nothing used", "K2-forgotten", (GIVEN, "None"), (PLACES, "torch.arange(ids.shape[1])")),
     wrong("no positions", "K2-positions", ("self.position_embedding(places)", "0")),
+    wrong("its own caches, not those it is given", "", (GIVEN, "None if caches is None else self.own[number]"),
+          ("return self", "self.own = kept\n        return self")),
     wrong("no last norm", "K2-norm", (LAST, "x @ self.token_embedding.weight.T")),
     wrong("probabilities", "K2-softmax", (LAST, f"({LAST}).softmax(-1)")),
     wrong("the first cache for all", "", (GIVEN, "None if caches is None else caches[0]")),

@@ -63,7 +63,8 @@ WRONG = [
           ("return ids", "return ids[prompt:]")),
     wrong("no stop", "GEN-on", (STOP, "if False:")),
     wrong("the end is missing", "GEN-no-end",
-          (APPEND, "if choose(logits) == end:\n            break\n        " + APPEND), points=1.5),
+          (APPEND, "new = choose(logits)\n        if new == end:\n            break\n"
+           "        ids = torch.cat([ids, new])"), points=1.5),
     wrong("an end anywhere", "GEN-anywhere", (STOP, "if end in ids:"), points=1.5),
     wrong("an end before", "GEN-begin", (LOGITS, "model(ids[None, -context:])[:, -1]\n        if end in ids:\n"
           "            break"), points=1.5),
@@ -79,4 +80,7 @@ WRONG = [
     wrong("one less", "GEN-less", ("range(words)", "range(words - 1)")),
     wrong("words in all", "GEN-total", ("range(words)", "range(words - len(ids))")),
     wrong("nothing appended", "GEN-prompt", (APPEND, "choose(logits)")),
+    wrong("a second draw tells the end", "GEN-twice", (STOP, "if choose(logits) == end:")),
+    wrong("logits without their first axis", "", (LOGITS, "model(ids[None, -context:])[0, -1]"),
+          (APPEND, "ids = torch.cat([ids, choose(logits).reshape(1)])")),
 ]  # fmt: skip

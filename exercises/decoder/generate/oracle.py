@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, compare_case, without_side_effects
+from autograder.exercise import (
+    SIDE_EFFECTS,
+    Answers,
+    Case,
+    Exercise,
+    Judgement,
+    Mistake,
+    compare_case,
+    named,
+    without_side_effects,
+)
 
 from ..._attention import softmax
 
@@ -162,7 +172,18 @@ MISTAKES = [
     Mistake("GEN-total", "words is the number of new words, not that of all.", "range(words)", _total),
     Mistake("GEN-prompt", "Nothing was written.", "Append each new word to ids.",
             lambda case: {"ids": case.inputs["prompt"]}),
+    Mistake("GEN-twice", "choose is not asked once for each new word: each call draws anew.",
+            "Ask once, and keep what it gives."),
     SIDE_EFFECTS[0],
 ]  # fmt: skip
 
-EXERCISE = Exercise(make, without_side_effects(compare_case), MISTAKES, framework="torch")
+
+def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The right ids; and choose was asked once for each new word."""
+    judgement = compare_case(exercise, case, answers)
+    asked = answers.arrays.get("asked")
+    new = len(case.expected["ids"]) - len(case.inputs["prompt"])
+    return named(exercise, "GEN-twice") if judgement.earned == 1 and asked is not None and asked != new else judgement
+
+
+EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch")

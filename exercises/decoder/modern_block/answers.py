@@ -21,6 +21,9 @@ def block(name: str, lines: str, init: str = INIT) -> SampleAnswer:
 
 
 RIGHT = [
+    right("every part called by keyword",
+          (FIRST, "x = x + self.self_attn(x=self.input_layernorm(x=x), sin=sin, cos=cos)"),
+          (SECOND, "return x + self.mlp(x=self.post_attention_layernorm(x=x))")),
     block("step by step, as in Llama", """
         residual = x
         x = self.input_layernorm(x)

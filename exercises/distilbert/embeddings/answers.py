@@ -180,6 +180,15 @@ WRONG = [
     _positions("arange of the batch", "", "torch.arange(input_ids.shape[0]).expand_as(input_ids)"),
     _positions("along the batch", "M11-batch", "torch.arange(input_ids.shape[0])[:, None].expand_as(input_ids)"),
     _positions("from one", "M11-one", "(position_ids + 1).expand_as(input_ids)"),
+    wrong(
+        "positions of the first call",
+        "",
+        (
+            "position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)",
+            'if not hasattr(self, "ids"):\n            self.ids = torch.arange(input_ids.shape[1])\n'
+            "        position_ids = self.ids",
+        ),
+    ),
     _positions("always zero", "M11-zero", "torch.zeros_like(input_ids)"),
     _positions("the token ids themselves", "M11-ids", "input_ids"),
     _positions("from the end", "M11-reversed", "position_ids.flip(0).expand_as(input_ids)"),

@@ -103,6 +103,14 @@ WRONG = [
         (KEPT, "self.attention_probs = []"),
         (STEP, "encoder_input, weights = block(encoder_input)\n            self.attention_probs.append(weights)"),
     ),
+    wrong(
+        "the first sentences' weights stay",
+        "M14-again",
+        (
+            STEP,
+            "encoder_input, weights = block(encoder_input)\n            self.attention_probs.setdefault(i, weights)",
+        ),
+    ),
     wrong("weights not kept", "M14-kept", (STEP, "encoder_input, _ = block(encoder_input)")),
     wrong("weights under one number", "M14-kept", ("self.attention_probs[i]", "self.attention_probs[0]")),
     wrong(

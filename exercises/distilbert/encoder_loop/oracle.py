@@ -34,7 +34,7 @@ def make(generator: np.random.Generator) -> list[Case]:
             "layer_inputs": np.stack(seen[:-1]),
             "pooled": seen[-1][:, 0],
             "attention": inputs["attention"],
-            "attention_again": inputs["attention"],
+            "attention_again": inputs["attention"][:, ::-1],
         }
         cases.append(Case(sizes, inputs, expected=expected))
     return cases
@@ -54,6 +54,8 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if ("attention" in given and "attention_again" not in given) or _grown(given):
         return named(exercise, "M14-appended")
     judgement = compare_case(exercise, case, answers)
+    if [check.name for check in judgement.checks if not check.passed] == ["attention_again"]:
+        return named(exercise, "M14-again")
     if "pooled" not in given and inputs is not None and all(c.passed for c in judgement.checks if c.name != "pooled"):
         return named(exercise, "M14-name")
     failed = [check for check in judgement.checks if not check.passed]
@@ -88,6 +90,11 @@ MISTAKES = [
         "M14-appended",
         "attention_probs grows with every call of the model.",
         "Store this call's weights under the layer's number, in place of the last call's.",
+    ),
+    Mistake(
+        "M14-again",
+        "attention_probs still holds the first sentences' weights after a second call.",
+        "Assign to attention_probs[i], whatever stands there.",
     ),
     Mistake(
         "M14-name",

@@ -129,7 +129,20 @@ def _right(name: str, body: str) -> SampleAnswer:
     return SampleAnswer(name, text)
 
 
+PCOLOR = """
+count = len(tokens)
+figure, axes = plt.subplots(len(attention_per_layer), squeeze=False, figsize=(5, 5 * len(attention_per_layer)))
+for layer, ax in enumerate(axes[:, 0]):
+    ax.pcolor(attention_per_layer[layer].numpy())
+    ax.set_ylim(count, 0)
+    ax.set(title=f"layer {layer}", xlabel="keys", ylabel="queries")
+    ax.set_xticks(torch.arange(count) + 0.5, tokens)
+    ax.set_yticks(torch.arange(count) + 0.5, tokens)
+return figure
+"""
+
 RIGHT = [
+    _right("pcolor, rows downwards", PCOLOR),
     _right("a mosaic, one under the other", MOSAIC),
     _right("a Figure without pyplot, cells from 0 to n", EXTENT),
     _right("locators and formatters, matshow in a comprehension", TICKER),

@@ -86,4 +86,23 @@ WRONG = [
     _wrong("queries and keys exchanged", "M17-transposed", "layers.mean(1).transpose(1, 2)"),
     _wrong("layers reversed", "", "layers.mean(1).flip(0)"),
     _wrong("the last layer alone", "", "layers.mean(1)[-1]"),
+    SampleAnswer(
+        "the dictionary is emptied",
+        "def average_heads(attention_probs):\n"
+        "    layers = []\n"
+        "    while attention_probs:\n"
+        "        layers.insert(0, attention_probs.popitem()[1].mean(dim=(0, 1)))\n"
+        "    return torch.stack(layers)\n",
+        mistake="CHANGED",
+        points=0,
+    ),
+    SampleAnswer(
+        "averages in the place of the weights",
+        "def average_heads(attention_probs):\n"
+        "    for i in attention_probs:\n"
+        "        attention_probs[i] = attention_probs[i].mean(dim=1)\n"
+        "    return torch.cat([attention_probs[i] for i in range(len(attention_probs))])\n",
+        mistake="CHANGED",
+        points=0,
+    ),
 ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, compare_case, without_side_effects
 
 Array = np.ndarray
 
@@ -68,6 +68,7 @@ MISTAKES = [
         "Layers stay apart.",
         _averaged(lambda a: a.mean((0, 2))[0]),
     ),
+    SIDE_EFFECTS[0],
 ]
 
-EXERCISE = Exercise(make, mistakes=MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(compare_case), MISTAKES, framework="torch")

@@ -46,6 +46,10 @@ WRONG = [
     ),
     _wrong("one sentence", "M17-sentence", "tokenizer.decode(input_ids[0])"),
     _wrong("the tokens joined", "M17-sentence", '" ".join(tokenizer.convert_ids_to_tokens(input_ids[0]))'),
+    _wrong(
+        "each token once", "M17-count", "list(dict.fromkeys(tokenizer.convert_ids_to_tokens(input_ids[0].tolist())))"
+    ),
+    _wrong("the first 16 alone", "M17-count", "tokenizer.convert_ids_to_tokens(input_ids[0])[:16]"),
     _wrong("the ids themselves", "", "input_ids[0].tolist()"),
     _wrong("reversed", "", "tokenizer.convert_ids_to_tokens(input_ids[0])[::-1]"),
     _wrong(

@@ -14,7 +14,8 @@ from .._sentences import SENTENCES, tokens_of
 def make(generator: np.random.Generator) -> list[Case]:
     drawn = [101, 102]
     while not any(word.startswith("##") for word in tokens_of(drawn)):  # pieces of words tell how their marks are kept
-        drawn = [101, *generator.integers(2000, 29000, 6).tolist(), 102]
+        drawn = [101, *generator.integers(2000, 29000, 9).tolist(), 102]
+    drawn[10:10] = drawn[1:9]  # every id has its token, also those that come twice, and whatever their number
     return [
         Case({}, {"input_ids": np.array([ids])}, expected={TEXT + "tokens": text_array(tokens_of(ids))})
         for ids in (SENTENCES[1], drawn)

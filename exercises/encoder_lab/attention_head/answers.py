@@ -55,6 +55,18 @@ RIGHT = [
 ]
 WRONG = [
     SampleAnswer(
+        "wk and wq one and the same",
+        methods={
+            HEAD_INIT: """
+            self.wq = nn.Linear(d_model, d_q, bias=False)
+            self.wk = self.wq
+            self.wv = nn.Linear(d_model, d_v, bias=False)
+            """
+        },
+        points=0,
+        mistake="head-shared",
+    ),
+    SampleAnswer(
         "query and key swapped",
         methods={HEAD: QKV + "return self.scaled_dot_product_attention(k, q, v)[0]"},
         points=0,

@@ -31,6 +31,7 @@ def _make(generator: np.random.Generator) -> list[Case]:
             "wq": np.array([d_k, d_model]),
             "wk": np.array([d_k, d_model]),
             "wv": np.array([d_v, d_model]),
+            "separate": np.array(True),
             "stand_in/q": q,
             "stand_in/k": k,
             "stand_in/v": v,
@@ -42,6 +43,12 @@ def _make(generator: np.random.Generator) -> list[Case]:
 
 
 MISTAKES = [
+    Mistake(
+        "head-shared",
+        "Two of wq, wk and wv are one and the same layer: they can never learn different things.",
+        "Make a new nn.Linear for each of them.",
+        lambda case: {"separate": np.array(False)},
+    ),
     Mistake(
         "head-qk",
         "Query and key have changed places.",

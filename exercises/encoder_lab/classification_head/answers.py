@@ -48,6 +48,12 @@ WRONG = [
     _wrong("dropout behind the layer", "self.dropout(self.linear(pooled))", "M16-late", 1.0),
     _wrong("cut from the graph", "self.linear(self.dropout(pooled)).detach()", "CUT"),
     _wrong("no dropout", "self.linear(pooled)", "M16-none", 1.0),
+    _wrong(
+        "a dropout that is not told its share",
+        "self.linear(nn.functional.dropout(pooled, training=self.training))",
+        "head-dropout",
+        1.0,
+    ),
     SampleAnswer(
         "another share",
         methods={CLASSIFICATION_INIT: "self.dropout = nn.Dropout(0.1)\nself.linear = nn.Linear(d_model, num_classes)"},

@@ -61,6 +61,9 @@ def judge_head(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         return named(exercise, "M16-late")
     if not bool(np.any(answers.arrays.get("drops", np.array(False)))):
         return named(exercise, "M16-none")
+    factor = answers.arrays.get("factor")
+    if factor is not None and not np.isclose(factor * (1 - case.config["dropout_prob"]), 1, atol=1e-3):
+        return named(exercise, "head-dropout")
     return judgement
 
 

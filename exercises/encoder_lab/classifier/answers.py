@@ -50,6 +50,33 @@ RIGHT = [
             )
         },
     ),
+    SampleAnswer(
+        "parts called with names",
+        methods={MODEL: "return self.classifier(pooled=self.transformer_encoder(input_ids=input_ids)[:, 0])"},
+    ),
+    SampleAnswer(
+        "a head that picks the token itself, called with a name",
+        methods={
+            CLASSIFICATION: "return self.linear(self.dropout(pooled[:, 0, :]))",
+            MODEL: "return self.classifier(pooled=self.transformer_encoder(input_ids=input_ids))",
+        },
+    ),
+    SampleAnswer(
+        "weights set in __init__",
+        methods={
+            MODEL_INIT: WHOLE.format(encoder=SIX, head="d_model, num_classes, dropout_prob")
+            + "\nnn.init.zeros_(self.classifier.linear.bias)"
+        },
+    ),
+    SampleAnswer(
+        "its head's layers one by one",
+        methods={
+            MODEL: """
+            pooled = self.transformer_encoder(input_ids)[:, 0]
+            return self.classifier.linear(self.classifier.dropout(pooled))
+            """
+        },
+    ),
     SampleAnswer("none of its parts work yet", methods={ENCODER_INIT: NOT_BEGUN, CLASSIFICATION_INIT: NOT_BEGUN}),
 ]
 WRONG = [

@@ -8,6 +8,12 @@ CELL = "models.py"
 
 WORDS = "words = self.token_embeddings(input_ids)\n"
 PLACES = "places = self.position_embeddings(torch.arange(input_ids.size(1)))\n"
+PLAIN_NORM = """
+self.token_embeddings = nn.Embedding(vocab_size, d_model)
+self.position_embeddings = nn.Embedding(max_position_embeddings, d_model)
+self.layer_norm = nn.LayerNorm(d_model, eps=1e-12, elementwise_affine=False)
+self.dropout = nn.Dropout(0.1)
+"""
 
 
 def _wrong(name: str, code: str, mistake: str = "", points: float = 0) -> SampleAnswer:
@@ -97,6 +103,7 @@ WRONG = [
         "torch.arange(input_ids.size(1)).clamp(max=self.position_embeddings.num_embeddings - 1)",
         "long",
     ),
+    _placed("tokens 0 are not counted", "((input_ids != 0).cumsum(1) - 1).clamp(min=0)", "M11-skips"),
     _wrong("no positions", "return self.layer_norm(words)", "M11-none"),
     _wrong("no words", PLACES + "return self.layer_norm(places + 0 * words)", "M11-words"),
     _wrong("multiplied", PLACES + "return self.layer_norm(words * places)", "M11-product"),
@@ -122,6 +129,15 @@ WRONG = [
         points=3.0,
         mistake="M13",
         unseen=True,
+    ),
+    SampleAnswer(
+        "a norm without scale and shift", methods={EMBEDDINGS_INIT: PLAIN_NORM}, points=0, mistake="norm-plain"
+    ),
+    SampleAnswer(
+        "a norm without shift",
+        methods={EMBEDDINGS_INIT: PLAIN_NORM.replace("elementwise_affine", "bias")},
+        points=0,
+        mistake="norm-plain",
     ),
     SampleAnswer(
         "the tables have each other's sizes",

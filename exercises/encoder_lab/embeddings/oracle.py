@@ -35,6 +35,7 @@ def _make(generator: np.random.Generator) -> list[Case]:
     ):
         weights = embedding_weights(generator, vocabulary, positions, d_model, size)
         ids = generator.integers(1, vocabulary, (batch, tokens))
+        ids[0, 2] = 0  # a token like any other here: it has a place of its own
         ids[1] = ids[0, ::-1]  # the same tokens elsewhere: positions must tell them apart
         sizes = {"vocab_size": vocabulary, "max_position_embeddings": positions, "d_model": d_model}
         expected = {
@@ -148,6 +149,12 @@ MISTAKES = [
         "The positions count from the end.",
         "The first token is at position 0.",
         _embedded(_add, lambda ids: np.broadcast_to(np.arange(ids.shape[1])[::-1], ids.shape)),
+    ),
+    Mistake(
+        "M11-skips",
+        "Tokens of number 0 were not counted: what comes behind them is at too early a position.",
+        "Every token has a position, whatever its number.",
+        _embedded(_add, lambda ids: np.maximum((ids != 0).cumsum(1) - 1, 0)),
     ),
     Mistake(
         "M11-ids",

@@ -72,9 +72,65 @@ RIGHT = [
         "post-LN layers: that is paid for elsewhere",
         methods={LAYER: "return self.layer_norm_2(self.feed_forward(self.layer_norm_1(hidden_states)))"},
     ),
+    SampleAnswer(
+        "a Sequential, called at once",
+        methods={
+            ENCODER_INIT: TABLES + f"self.layers = nn.Sequential(*[{NEW} for _ in range(num_hidden_layers)])",
+            ENCODER: "return self.layers(self.embeddings(input_ids))",
+        },
+    ),
+    SampleAnswer(
+        "parts called with names",
+        methods={
+            ENCODER: """
+            x = self.embeddings(input_ids=input_ids)
+            for layer in self.layers:
+                x = layer(hidden_states=x)
+            return x
+            """
+        },
+    ),
+    SampleAnswer(
+        "weights set in __init__",
+        methods={
+            ENCODER_INIT: TABLES
+            + f"self.layers = nn.ModuleList({NEW} for _ in range(num_hidden_layers))\n"
+            + "nn.init.normal_(self.embeddings.token_embeddings.weight, std=0.02)"
+        },
+    ),
+    SampleAnswer(
+        "its parts' layers one by one",
+        methods={
+            ENCODER: """
+            x = self.embeddings(input_ids)
+            for layer in self.layers:
+                x = x + layer.attention(layer.layer_norm_1(x))
+                x = x + layer.feed_forward(layer.layer_norm_2(x))
+            return x
+            """
+        },
+    ),
+    SampleAnswer(
+        "copies of one layer",
+        methods={
+            ENCODER_INIT: TABLES
+            + f"import copy\nlayer = {NEW}\n"
+            + "self.layers = nn.ModuleList(copy.deepcopy(layer) for _ in range(num_hidden_layers))"
+        },
+    ),
     SampleAnswer("none of its parts work yet", methods={LAYER_INIT: NOT_BEGUN, EMBEDDINGS_INIT: NOT_BEGUN}),
 ]
 WRONG = [
+    SampleAnswer(
+        "a plain list of layers whose weights are set",
+        methods={
+            ENCODER_INIT: TABLES
+            + f"self.layers = [{NEW} for _ in range(num_hidden_layers)]\n"
+            + "nn.init.normal_(self.layers[0].attention.output_linear.weight, std=0.02)"
+        },
+        points=0,
+        mistake="M14-list",
+    ),
     _stack("a plain list", f"[{NEW} for _ in range(num_hidden_layers)]", "M14-list"),
     _stack("one layer many times", f"nn.ModuleList([{NEW}] * num_hidden_layers)", "M14-same"),
     _stack("one layer missing", f"nn.ModuleList({NEW} for _ in range(num_hidden_layers - 1))", "M14-off"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -10,17 +10,19 @@ from autograder.exercise import SIDE_EFFECTS, Case, Exercise, Mistake, without_s
 
 from .._arrays import Wrong, normal
 from .._attempts import judge_attempts
-from .._layers import ENCODER, encoder_sizes, encoder_weights, part_mistakes, torch_encoder
+from .._layers import ENCODER, encoder_sizes, encoder_weights, milder, part_mistakes, torch_encoder
 from .._naming import NAMES, with_names
 
 Array = np.ndarray
+#: How far an answer may be off.
+ATOL, RTOL = 1e-5, 1e-4
 
 
 def _make(generator: np.random.Generator) -> list[Case]:
     cases = []
     for batch, tokens, sizes in ((2, 5, encoder_sizes(23, 9, 12, 3, 17, 5)), (4, 3, encoder_sizes(19, 7, 8, 4, 11, 6))):
         d_model, layers = sizes["d_model"], sizes["num_hidden_layers"]
-        weights = encoder_weights(generator, sizes)
+        weights = milder(encoder_weights(generator, sizes))
         inputs = {
             "input_ids": generator.integers(1, sizes["vocab_size"], (batch, tokens)),
             "embedded": normal(generator, batch, tokens, d_model),
@@ -33,9 +35,17 @@ def _make(generator: np.random.Generator) -> list[Case]:
         expected["own_parts"] = np.array([True])
         case = Case(sizes, inputs, weights)
         expected["stand_in/output"] = _stack(case, range(layers))
-        expected["own/output"] = torch_encoder(inputs["input_ids"], weights, sizes)
+        expected["own/output"] = _encoded(inputs["input_ids"], weights, sizes)
         cases.append(Case(sizes, inputs, weights, {}, expected))
     return cases
+
+
+def _encoded(ids: Array, weights: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
+    """What the right encoder gives. In float32, as students compute it, it must be far within the tolerance."""
+    output = torch_encoder(ids, weights, sizes)
+    error = np.abs(torch_encoder(ids, weights, sizes, dtype=np.float32) - output)
+    assert (error < 0.25 * (ATOL + RTOL * np.abs(output))).all(), "the right encoder misses its own output in float32"
+    return output
 
 
 def _stack(case: Case, order: range | list[int]) -> Array:
@@ -151,4 +161,4 @@ _judge = with_names(
     embeddings_arguments="Embeddings",
     layer_arguments="A TransformerEncoderLayer",
 )
-EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch")
+EXERCISE = Exercise(_make, _judge, MISTAKES, framework="torch", atol=ATOL, rtol=RTOL)

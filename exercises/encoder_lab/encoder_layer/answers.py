@@ -78,6 +78,23 @@ RIGHT = [
         "its network wrong: that is paid for elsewhere",
         methods={NETWORK: "return self.linear_2(self.linear_1(hidden_states))"},
     ),
+    SampleAnswer(
+        "parts called with names",
+        methods={
+            LAYER: """
+            x = hidden_states
+            x = x + self.attention(hidden_states=self.layer_norm_1(x))
+            return x + self.feed_forward(hidden_states=self.layer_norm_2(x))
+            """
+        },
+    ),
+    SampleAnswer(
+        "weights set in __init__",
+        methods={
+            LAYER_INIT: PARTS.format(attention="d_model, num_attention_heads", network="d_model, intermediate_size")
+            + "nn.init.normal_(self.attention.output_linear.weight, std=0.02)"
+        },
+    ),
     SampleAnswer("none of its parts work yet", methods={HEADS_INIT: NOT_BEGUN, NETWORK_INIT: NOT_BEGUN}),
     SampleAnswer(
         "a walrus",
@@ -90,6 +107,26 @@ RIGHT = [
     ),
 ]
 WRONG = [
+    SampleAnswer(
+        "one norm under two names",
+        methods={
+            LAYER_INIT: PARTS.format(
+                attention="d_model, num_attention_heads", network="d_model, intermediate_size"
+            ).replace("self.layer_norm_2 = nn.LayerNorm(d_model)", "self.layer_norm_2 = self.layer_norm_1")
+        },
+        points=0,
+        mistake="norm-shared",
+    ),
+    SampleAnswer(
+        "norms without scale and shift",
+        methods={
+            LAYER_INIT: PARTS.format(
+                attention="d_model, num_attention_heads", network="d_model, intermediate_size"
+            ).replace("nn.LayerNorm(d_model)", "nn.LayerNorm(d_model, elementwise_affine=False)")
+        },
+        points=0,
+        mistake="norm-plain",
+    ),
     _wrong("post-LN", "h = n1(x + a(x))\nreturn n2(h + f(h))", "M8-post"),
     _wrong("no first skip", "h = a(n1(x))\nreturn h + f(n2(h))", "M7-attention"),
     _wrong("no second skip", "h = x + a(n1(x))\nreturn f(n2(h))", "M7-network"),

@@ -39,6 +39,7 @@ def _make(generator: np.random.Generator) -> list[Case]:
             "feed_forward_arguments": np.array([[d_model, wide]]),
             "own_parts": np.array([True, True]),
             "own_norms": np.array([2, 2]),
+            "different_norms": np.array(True),
             "own/output": torch_layer(inputs["hidden_states"], weights, heads),
         }
         case = Case(sizes, inputs, weights)
@@ -87,6 +88,12 @@ LOOK_SKIP = "Each skip goes around norm and sublayer: what went in is added to w
 MISTAKES = [
     *part_mistakes("attention", "feed_forward"),
     norm_mistake(2),
+    Mistake(
+        "norm-shared",
+        "layer_norm_1 and layer_norm_2 are one and the same layer.",
+        "Make a new nn.LayerNorm for each sublayer.",
+        lambda case: {"different_norms": np.array(False)},
+    ),
     _wrong(
         "M8-post",
         "This is post-LN: the norms come after the additions.",

@@ -2,7 +2,7 @@
 
 from autograder.exercise import SampleAnswer
 
-from .._answers import HEAD_INIT, HEADS, METHOD, NOT_BEGUN, RETURNS_PAIR
+from .._answers import HEAD_INIT, HEADS, HEADS_INIT, METHOD, NOT_BEGUN, RETURNS_PAIR, SET_WEIGHTS
 
 CELL = "models.py"
 
@@ -17,6 +17,13 @@ def _wrong(name: str, code: str, mistake: str = "") -> SampleAnswer:
 
 
 RIGHT = [
+    SampleAnswer(
+        "heads called with names",
+        methods={
+            HEADS: "return self.output_linear(torch.cat([h(hidden_states=hidden_states) for h in self.heads], dim=-1))"
+        },
+    ),
+    SampleAnswer("heads whose weights are set in __init__", methods={HEADS_INIT: SET_WEIGHTS}),
     SampleAnswer(
         "stacked and moved",
         methods={

@@ -2,7 +2,7 @@
 
 from autograder.exercise import SampleAnswer
 
-from .._answers import HEAD_INIT, HEADS_INIT, NOT_BEGUN
+from .._answers import HEAD_INIT, HEADS_INIT, NOT_BEGUN, SET_WEIGHTS
 
 CELL = "models.py"
 
@@ -59,9 +59,26 @@ RIGHT = [
             """
         },
     ),
+    SampleAnswer("the heads' weights are set", methods={HEADS_INIT: SET_WEIGHTS}),
     SampleAnswer("heads that do not work yet", methods={HEAD_INIT: NOT_BEGUN}),
 ]
 WRONG = [
+    SampleAnswer(
+        "the heads' weights are set, every head as wide as the model",
+        methods={HEADS_INIT: SET_WEIGHTS.replace("size, size, size", "d_model, d_model, d_model")},
+        points=0,
+        mistake="heads-whole",
+    ),
+    SampleAnswer(
+        "the heads' weights are set, what does not fit is left out without a word",
+        methods={
+            HEADS_INIT: SET_WEIGHTS.replace("assert", "pass  # assert").replace(
+                "nn.Linear(d_model", "nn.Linear(size * num_attention_heads"
+            )
+        },
+        points=0,
+        mistake="heads-uneven",
+    ),
     _wrong("a plain list", f"[{NEW} for _ in range(num_attention_heads)]", "M14-list"),
     _wrong("one head many times", f"nn.ModuleList([{NEW}] * num_attention_heads)", "M14-same"),
     _wrong("one head only", f"nn.ModuleList([{NEW}])", "M14-one"),

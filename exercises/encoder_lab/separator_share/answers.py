@@ -21,7 +21,7 @@ RIGHT = right_functions(
         "loops": """
         at = [i for i, t in enumerate(tokens) if t == '[SEP]']
         sums = [sum(float(row[i]) for row in head for i in at) for head in attention]
-        return torch.tensor(sums) / len(tokens)
+        return torch.tensor(sums) / attention.shape[1]
         """,
     },
 )
@@ -30,6 +30,9 @@ WRONG = [
         HEAD,
         ("the first [SEP]", "attention[:, :, at[0]].mean(-1)", "share-first"),
         ("the last [SEP]", "attention[:, :, at[-1]].mean(-1)", "share-last"),
+        ("divided by the tokens", "attention[:, :, at].sum((1, 2)) / len(tokens)", "share-keys"),
+        ("the first and the last [SEP]", "attention[:, :, [at[0], at[-1]]].sum(-1).mean(-1)", "share-end"),
+        ("the first [SEP] and the last token", "(attention[:, :, at[0]] + attention[:, :, -1]).mean(-1)", ""),
         ("rows", "attention[:, at].sum(1).mean(-1)", "share-rows"),
         ("average of both [SEP]", "attention[:, :, at].mean((1, 2))", "share-mean"),
         ("sum over the queries", "attention[:, :, at].sum((1, 2))", "share-sum"),

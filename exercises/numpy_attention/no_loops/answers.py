@@ -2,7 +2,7 @@
 
 from autograder.exercise import SampleAnswer
 
-from .._answers import LOOP, WEIGHTS, as_multihead_attention, stacked
+from .._answers import LOOP, WEIGHTS, as_multihead_attention, as_softmax, stacked
 
 CELL = "multihead_attention_answer"
 
@@ -11,6 +11,11 @@ RIGHT = [
     SampleAnswer(
         "brackets on a line of their own",
         "def apply_multihead_attention(\n    x, W_q, W_k, W_v, W_o\n):\n" + stacked(WEIGHTS).partition("\n")[2],
+    ),
+    SampleAnswer(
+        "a NumPy function's reduce",
+        stacked(WEIGHTS),
+        cells={"softmax_answer": as_softmax("return np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))")},
     ),
     SampleAnswer("beside a broken thought", "for unused in range(3):\n    pass\n\n" + stacked(WEIGHTS)),
 ]
@@ -32,6 +37,17 @@ WRONG = [
         "map",
         as_multihead_attention("""
         o = list(map(lambda a, b, c: softmax((x @ a) @ (x @ b).T / 32**0.5) @ (x @ c), W_q, W_k, W_v))
+        return np.concatenate(o, axis=1) @ W_o
+    """),
+        points=0,
+        mistake="LOOP",
+    ),
+    SampleAnswer(
+        "reduce of functools",
+        "import functools as ft\n\n"
+        + as_multihead_attention("""
+        o = ft.reduce(lambda o, w: o + [softmax((x @ w[0]) @ (x @ w[1]).T / 32**0.5) @ (x @ w[2])],
+                      np.stack([W_q, W_k, W_v], axis=1), [])
         return np.concatenate(o, axis=1) @ W_o
     """),
         points=0,

@@ -52,6 +52,13 @@ RIGHT = [
         costs={"no_loops": 0},
     ),
     SampleAnswer(
+        "longdouble",
+        as_softmax("""
+        e = np.exp(x.astype(np.longdouble) - x.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+    """),
+    ),
+    SampleAnswer(
         "float32 inside",
         as_softmax("""
         z = (x - x.max(axis=-1)[..., None]).astype(np.float32)
@@ -114,6 +121,18 @@ WRONG = [
         as_softmax("e = np.exp(x - x.max())\nreturn e / e.sum(1, keepdims=True)"),
         points=1,
         mistake="M1-one-shift",
+    ),
+    SampleAnswer(
+        "the mean subtracted",
+        as_softmax("e = np.exp(x - x.mean(-1, keepdims=True))\nreturn e / e.sum(-1, keepdims=True)"),
+        points=1,
+        mistake="M1-mean-shift",
+    ),
+    SampleAnswer(
+        "the largest size subtracted",
+        as_softmax("e = np.exp(x - np.abs(x).max(-1, keepdims=True))\nreturn e / e.sum(-1, keepdims=True)"),
+        points=1,
+        mistake="M1-size-shift",
     ),
     SampleAnswer(
         "changes its argument",

@@ -26,8 +26,9 @@ Array = np.ndarray
 
 def make(generator: np.random.Generator) -> list[Case]:
     cases = [_case(generator.normal(0, 1.5, shape)) for shape in ((3, 5), (6, 4))]
-    far = np.array([[900.0], [-900.0], [0.0]]) + generator.normal(0, 1.5, (3, 5))
+    far = np.array([[900.0], [-900.0], [0.0], [0.0]]) + generator.normal(0, 1.5, (4, 5))
     far[2, 1] -= 1600  # within one row: only its largest number may be subtracted
+    far[3, 2] += 1800  # and not the mean, far below it; nor is one maximum enough for all rows above 0
     return [*cases, _case(far, large=True)]
 
 
@@ -43,11 +44,16 @@ def _with(kind: str) -> Callable[[Case], Mapping[str, Array]]:
     return lambda case: {"weights": softmax(case.inputs["scores"], kind)}
 
 
-def _min_shift(case: Case) -> Mapping[str, Array]:
-    scores = case.inputs["scores"]
-    with np.errstate(over="ignore", invalid="ignore"):
-        exponentials = np.exp(scores - scores.min(axis=-1, keepdims=True))
-        return {"weights": exponentials / exponentials.sum(axis=-1, keepdims=True)}
+def _shifted(shift: Callable[[Array], Array]) -> Callable[[Case], Mapping[str, Array]]:
+    """shift: scores (n, m) -> what was subtracted from each row in place of its largest number (n,)"""
+
+    def answers(case: Case) -> Mapping[str, Array]:
+        scores = case.inputs["scores"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            exponentials = np.exp(scores - shift(scores)[:, None])
+            return {"weights": exponentials / exponentials.sum(axis=-1, keepdims=True)}
+
+    return answers
 
 
 MISTAKES = [
@@ -125,7 +131,19 @@ MISTAKES = [
         "M1-min-shift",
         "A row with numbers far apart gives nan: its smallest number was subtracted.",
         "Which number must be subtracted, for no exponent to be above 0?",
-        _min_shift,
+        _shifted(lambda scores: scores.min(axis=-1)),
+    ),
+    Mistake(
+        "M1-mean-shift",
+        "A row with one number far above the others gives nan: its mean was subtracted.",
+        "Which number must be subtracted, for no exponent to be above 0?",
+        _shifted(lambda scores: scores.mean(axis=-1)),
+    ),
+    Mistake(
+        "M1-size-shift",
+        "A row with large negative numbers gives nan: its largest number without the sign was subtracted.",
+        "The largest number of a row may be negative. Is abs needed?",
+        _shifted(lambda scores: np.abs(scores).max(axis=-1)),
     ),
     Mistake(
         "M1-one-shift",

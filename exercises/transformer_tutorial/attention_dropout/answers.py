@@ -34,4 +34,6 @@ WRONG = [
     wrong("what is kept does not grow", "DROPOUT-unscaled",
           (WEIGHTS, f"weights = {SOFTMAX}\n        if self.training:\n"
            "            weights = weights * (torch.rand_like(weights) >= self.dropout.p)")),
+    wrong("values set to 0 before their use", "", (OUT, f"values.zero_()\n        {OUT}"),
+          attention_output=0, attention_heads=0, attention_mask=0),
 ]  # fmt: skip

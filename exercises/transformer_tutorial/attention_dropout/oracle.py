@@ -14,6 +14,7 @@ from autograder.exercise import (
     compare_value,
     named,
     right,
+    wrong,
 )
 
 from .._attention_cases import torch_attention
@@ -67,6 +68,9 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     check = compare_value("evaluated", answers.arrays["evaluated"], want.astype(np.float32), exercise)
     if not check.passed and not answers.charged(SCORES, OUTPUT):
         return Judgement([check])
+    if not evaluated.any():
+        message = "Every output is 0, so that nothing shows whether weights are dropped."
+        return wrong("dropout", message, "First the weights mix the values; only then does dropout show.")
     mistake = _mistake(trained, evaluated, case)
     return named(exercise, mistake) if mistake else right("dropout")
 

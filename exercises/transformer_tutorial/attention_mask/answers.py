@@ -20,6 +20,8 @@ RIGHT = [
         return (weights @ fold(values)).unflatten(0, (b, h)).transpose(1, 2).flatten(2)
     """),
     right("expanded over the heads", (REPEATED, "mask[:, None].expand(b, h, t).reshape(b * h, t)")),
+    right("rows masked as well, by a large number",
+          (MASK, "score = score.masked_fill(padding, -1e9).masked_fill(padding.transpose(1, 2), -1e9)")),
     right("where", (MASK, 'score = torch.where(padding, float("-inf"), score)')),
     right("weights masked behind the softmax, and divided by their sum", (MASK, ""),
           (WEIGHTS, "weights = F.softmax(score, dim=2)\n        if mask is not None:\n"
@@ -35,6 +37,8 @@ WRONG = [
           (OUT, f"if mask is not None:\n            weights = weights.masked_fill(padding, 0.0)\n        {OUT}")),
     wrong("masks in the wrong order", "M10-tiled", (REPEATED, "mask.repeat(h, 1)")),
     wrong("rows masked in place of columns", "M10-ignored", (".unsqueeze(1)", ".unsqueeze(2)")),
+    wrong("rows masked as well", "M10-rows",
+          (MASK, 'score = score.masked_fill(padding, -math.inf).masked_fill(padding.transpose(1, 2), -math.inf)')),
     wrong("minus infinity times 0", "M10-nan", (MASK, 'score = score + float("-inf") * padding')),
     wrong("a small penalty", "", (MASK, "score = score - 1.0 * padding")),
 ]  # fmt: skip

@@ -43,6 +43,8 @@ def make(generator: np.random.Generator) -> list[Case]:
 
 
 MISTAKES = [
+    Mistake("M10-rows", "Padded tokens come out as nan: as queries they find no key at all.",
+            "Only keys are masked: a row with nothing but minus infinity makes nan, and nan spreads in training."),
     Mistake("M10-nan", "Real tokens come out as nan.",
             "Minus infinity times 0 is nan, and so is a softmax over nothing but minus infinity."),
     known("M10-ignored", "Padding still gets attention: the mask changes nothing.",
@@ -61,12 +63,12 @@ MISTAKES = [
 
 
 def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Only real tokens count: what comes out for a padded query is not used anywhere."""
+    """The numbers of real tokens count; what comes out for a padded query must be a number, and no more."""
     problem = wrong_shape(answers, case.expected["output"])
     if problem:
         return Judgement([problem])
     if fits(case, answers, [AttentionVariant()]):
-        return right("mask")
+        return right("mask") if np.isfinite(answers.arrays["output"]).all() else named(exercise, "M10-rows")
     if not np.isfinite(answers.arrays["output"][case.inputs["mask"]]).any():
         return named(exercise, "M10-nan")
     for mistake in exercise.mistakes:

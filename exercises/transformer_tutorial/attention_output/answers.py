@@ -36,5 +36,6 @@ WRONG = [
     wrong("softmax behind the values", "M9-late", (WEIGHTS, "weights = self.dropout(score)"),
           (OUT, "out = F.softmax(torch.bmm(weights, values), dim=2)"), attention_dropout=0),
     wrong("exponential by hand", "M1-overflow", (SOFTMAX, "score.exp() / score.exp().sum(2, keepdim=True)")),
+    wrong("values set to 0 behind their use", "CHANGED", (OUT, f"{OUT}\n        values.zero_()")),
     wrong("the weights cut from the graph", "CUT", (SOFTMAX, f"{SOFTMAX}.detach()")),
 ]  # fmt: skip

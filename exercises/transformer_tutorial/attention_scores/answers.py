@@ -49,4 +49,7 @@ WRONG = [
           "torch.bmm(queries, keys.transpose(1, 2)).half().float()"), unseen=True),
     wrong("cut from the graph", "CUT", ("torch.bmm(queries, keys.transpose(1, 2))",
           "torch.bmm(queries, keys.transpose(1, 2)).detach()"), unseen=True),
+    wrong("a softmax in the scores, too", "M1-scores", (SCORE, f"return F.softmax({PRODUCTS} / {ROOT}, dim=-1)")),
+    wrong("the queries divided in place", "CHANGED",
+          (SCORE, f"queries /= {ROOT}\n        return {PRODUCTS}")),
 ]  # fmt: skip

@@ -55,6 +55,8 @@ MISTAKES = [
     *SCORE_MISTAKES,
     Mistake("M2-half", "The scores are nearly right: something computes them with too few digits.",
             "Scores keep the precision of queries and keys: no half, no round."),
+    Mistake("M1-scores", "calculate_score gives weights: there is a softmax in it, and forward applies another.",
+            "calculate_score ends with the division; the softmax is in step 4, behind the mask."),
     Mistake("M2-double", "calculate_score gives double-precision numbers: the product with the values stops.",
             "The scores keep the precision of queries and keys."),
     *SIDE_EFFECTS,
@@ -66,6 +68,8 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     score = answers.arrays.get("score")
     if shown.earned == 1 and score is not None and _rounded(score, _scores(case)):
         return named(exercise, "M2-half")
+    if shown.earned == 1 and score is not None and _softmax_twice(score, answers.arrays["output"], _scores(case)):
+        return named(exercise, "M1-scores")
     if shown.earned == 1 or any(check.mistake for check in shown.checks) or score is None:
         return shown
     want = _scores(case)
@@ -104,6 +108,15 @@ def _rounded(score: Array, want: Array) -> bool:
     """True where the scores are right but for a few digits."""
     off = np.abs(score - want).max() if score.shape == want.shape and score.dtype.kind == "f" else 0.0
     return bool(5e-5 < off / np.abs(want).max() < 1e-2)
+
+
+def _softmax_twice(score: Array, output: Array, want: Array) -> bool:
+    """True where calculate_score gives a softmax of the right scores, and the output is not made of that alone."""
+    for axis in (-1, -2, 0):
+        weights = softmax(want, axis)
+        if score.shape == want.shape and np.allclose(score, weights, atol=1e-4):
+            return not np.allclose(output[..., : want.shape[-1]], weights, atol=1e-4)
+    return False
 
 
 def _unknown() -> Judgement:

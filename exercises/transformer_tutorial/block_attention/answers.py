@@ -48,5 +48,8 @@ WRONG = [
     wrong("twice the skip", "", (FIRST, "x = self.norm_1(attended + 2 * x)")),
     wrong("network never called", "M7-mlp", ("feedforward = self.mlp(x)", "feedforward = x"), block_feed_forward=0),
     wrong("the sum cut from the graph", "CUT",
-          ("self.norm_1(attended + x)", "self.norm_1(attended + x).detach()"), unseen=True),
+          ("self.norm_1(attended + x)", "self.norm_1(attended + x).detach()")),
+    wrong("the attention cut from the graph", "CUT",
+          ("self.norm_1(attended + x)", "self.norm_1(attended.detach() + x)")),
+    wrong("added in place", "CHANGED", (FIRST, "x += attended\n        x = self.norm_1(x)")),
 ]  # fmt: skip

@@ -60,6 +60,7 @@ WRONG = [
     wrong("norm_1 in both places", "NORM-1", (SECOND, "return self.norm_1(feedforward + x)")),
     wrong("network's output twice", "M7-ffn", (SECOND, "return self.norm_2(feedforward + feedforward)")),
     wrong("nothing returned", "", (SECOND, "self.norm_2(feedforward + x)")),
+    wrong("the network's input cut from the graph", "CUT", ("self.mlp(x)", "self.mlp(x.detach())")),
     wrong("always eight heads", "GIVEN-sizes", ("SelfAttention(k, heads=heads)", "SelfAttention(k)"), unseen=True),
     wrong("a norm without scale", "GIVEN-norms",
           ("norm_1 = nn.LayerNorm(k)", "norm_1 = nn.LayerNorm(k, bias=False)"), unseen=True),

@@ -17,6 +17,7 @@ from autograder.exercise import (
     Exercise,
     Judgement,
     Mistake,
+    Rule,
     compare_value,
     find_mistake,
     not_charged_twice,
@@ -104,5 +105,18 @@ def _tells(between: Array) -> bool:
     )
 
 
+def _changed_once(rule: Rule) -> Rule:
+    """``rule``, but what the block changes in place is charged by the first half alone, where that lost its points."""
+
+    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        if not answers.charged(ATTENTION):
+            return rule(exercise, case, answers)
+        arrays = {name: array for name, array in answers.arrays.items() if name != "changed"}
+        return rule(exercise, case, replace(answers, arrays=arrays))
+
+    return judge
+
+
 RULE = as_given(not_charged_twice(judge, (ATTENTION,), _follows, "output"), in_block)
-EXERCISE = Exercise(make, without_side_effects(RULE, unless=(ATTENTION,)), MISTAKES, framework="torch")
+RULE = _changed_once(without_side_effects(RULE, unless=(ATTENTION,)))
+EXERCISE = Exercise(make, RULE, MISTAKES, framework="torch")

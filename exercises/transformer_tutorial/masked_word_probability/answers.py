@@ -18,10 +18,10 @@ def wrong(name: str, mistake: str, returned: str) -> SampleAnswer:
 
 RIGHT = [
     probability("exponential of log_softmax", "return logits.log_softmax(1)[position, word_ids].exp()"),
-    probability("a list, number by number", """
+    probability("number by number", """
         row = logits[position].double()
         total = (row - row.max()).exp().sum()
-        return [((row[i] - row.max()).exp() / total).item() for i in word_ids]
+        return torch.tensor([((row[i] - row.max()).exp() / total).item() for i in word_ids])
     """),
     probability("in NumPy", """
         import numpy as np
@@ -49,6 +49,7 @@ WRONG = [
     wrong("percent", "P-percent", "100 * torch.softmax(logits[position], dim=0)[word_ids]"),
     wrong("exponential by hand", "P-overflow", "(logits[position].exp() / logits[position].exp().sum())[word_ids]"),
     wrong("the other way round", "P-order", "torch.softmax(logits[position], dim=0)[word_ids].flip(0)"),
+    wrong("a list", "P-list", "[torch.softmax(logits[position], dim=0)[i].item() for i in word_ids]"),
     wrong("rounded", "", "torch.softmax(logits[position], dim=0)[word_ids].round(decimals=3)"),
 ]
 

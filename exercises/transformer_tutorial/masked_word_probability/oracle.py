@@ -42,6 +42,8 @@ def _wrong(compute: Callable[[Array, int, Array], Array]) -> Callable[[Case], Ma
 MISTAKES = [
     Mistake("P-overflow", "Large logits give nan.",
             "torch's own softmax subtracts the largest logit first; exp alone overflows."),
+    Mistake("P-list", "The probabilities are right, but they come as a list; a tensor is asked for.",
+            "Pick all words at once: a tensor takes a list of places between its brackets."),
     Mistake("P-order", "The probabilities come in another order than the words.",
             "The first one belongs to the first word.", _wrong(lambda x, i, w: softmax(x[i])[w[::-1]])),
     Mistake("P-logits", "These are the logits themselves.", "A softmax makes them probabilities.",
@@ -72,7 +74,9 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     comparable = got is not None and got.shape == case.expected["probabilities"].shape and got.dtype.kind == "f"
     if comparable and not np.isfinite(got).all():
         return named(exercise, "P-overflow")
-    return compare_case(exercise, case, answers)
+    judgement = compare_case(exercise, case, answers)
+    tensor = answers.arrays.get("tensor")
+    return named(exercise, "P-list") if judgement.earned == 1 and tensor is not None and not tensor else judgement
 
 
 EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")

@@ -45,6 +45,11 @@ WRONG = [
     wrong("divided by all tokens", "M15-length", "(hidden_states * real).mean(dim=1)"),
     wrong("padding in the sum", "M15-count", "hidden_states.sum(dim=1) / real.sum(dim=1)"),
     wrong("padding alone", "M15-inverted", "(hidden_states * ~real).sum(dim=1) / (~real).sum(dim=1)"),
+    wrong(
+        "as many tokens from the front as are real",
+        "M15-front",
+        "torch.stack([s[:int(c)].mean(0) for s, c in zip(hidden_states, mask.sum(1))])",
+    ),
     wrong("the sum", "M15-sum", "(hidden_states * real).sum(dim=1)"),
     wrong("the first token", "M15-first", "hidden_states[:, 0]"),
     wrong("the maximum", "M15-max", 'hidden_states.masked_fill(~real, float("-inf")).max(dim=1).values'),

@@ -1,4 +1,7 @@
-"""The average of a sentence's real tokens. What stands at padded places is large: it shows wherever it gets in."""
+"""The average of a sentence's real tokens. What stands at padded places is large: it shows wherever it gets in.
+
+In the last case the padding stands in front of a sentence, or in its middle.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,16 @@ Array = np.ndarray
 
 
 def make(generator: np.random.Generator) -> list[Case]:
-    cases = []
-    for (b, t, k), lengths in (((3, 5, 4), (5, 2, 3)), ((2, 7, 6), (1, 4))):
-        mask = np.arange(t)[None] < np.array(lengths)[:, None]
-        states = generator.normal(0, 1, (b, t, k)) + np.where(mask, 0, 20)[..., None]
-        states = states.astype(np.float32)
-        pooled = np.stack(
-            [row[:length].astype(np.float64).mean(0) for row, length in zip(states, lengths, strict=True)]
-        )
-        cases.append(Case({}, {"hidden_states": states, "mask": mask}, expected={"pooled": pooled}))
-    return cases
+    masks = [np.arange(t)[None] < np.array(lengths)[:, None] for t, lengths in ((5, (5, 2, 3)), (7, (1, 4)))]
+    masks.append(np.array([[0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 1, 0]], dtype=bool))
+    return [_case(generator, mask, k) for mask, k in zip(masks, (4, 6, 5), strict=True)]
+
+
+def _case(generator: np.random.Generator, mask: Array, k: int) -> Case:
+    states = generator.normal(0, 1, (*mask.shape, k)) + np.where(mask, 0, 20)[..., None]
+    states = states.astype(np.float32)
+    pooled = np.stack([row[real].astype(np.float64).mean(0) for row, real in zip(states, mask, strict=True)])
+    return Case({}, {"hidden_states": states, "mask": mask}, expected={"pooled": pooled})
 
 
 def _pooled(pool: Callable[[Array, Array], Array]) -> Callable[[Case], Mapping[str, Array]]:
@@ -38,6 +41,11 @@ def _divided(sums: Array, counts: Array) -> Array:
         return sums / counts
 
 
+def _front(x: Array, m: Array) -> Array:
+    first = np.arange(x.shape[1])[None, :, None] < m.sum(1, keepdims=True)
+    return np.asarray((x * first).sum(1) / m.sum(1))
+
+
 MISTAKES = [
     Mistake("M15-padding", "The padding is averaged in.", "Only real tokens count, above and below the fraction bar.",
             _pooled(lambda x, m: x.mean(1))),
@@ -49,6 +57,8 @@ MISTAKES = [
             _pooled(lambda x, m: _divided((x * (1 - m)).sum(1), (1 - m).sum(1)))),
     Mistake("M15-sum", "This is the sum of the real tokens; the average is asked for.", "Divide by how many there are.",
             _pooled(lambda x, m: (x * m).sum(1))),
+    Mistake("M15-front", "The first tokens were averaged, as many as are real; the mask need not begin with those.",
+            "The mask says which tokens are real, not only how many.", _pooled(_front)),
     Mistake("M15-first", "This is the first token alone.", "All real tokens count alike.",
             _pooled(lambda x, m: x[:, 0])),
     Mistake("M15-max", "This is the largest number of each column, not their average.", "Sum, then divide.",

@@ -20,18 +20,14 @@ class Growth:
     """What the kernels of one :class:`autograder.kernel.kernels.Kernels` make this process grow.
 
     ``is_shared``: other kernels make it grow at the same time, so that nobody can tell whose a flood is.
-    ``was_flooded``: since the last kernel was started.
     """
 
     def __init__(self) -> None:
         self.is_shared = False
-        self.was_flooded = False
 
     def bound(self) -> int:
         """Bytes that this process may hold while a kernel lives that starts now."""
-        if self.was_flooded:
-            _give_back_memory()
-        self.was_flooded = False
+        _give_back_memory()
         return usage.memory([os.getpid()]) + FLOOD
 
     def is_flood(self, bound: int) -> bool:
@@ -41,14 +37,16 @@ class Growth:
         """
         if usage.memory([os.getpid()]) <= bound:
             return False
-        self.was_flooded = True
         if self.is_shared:
             raise FloodedTogether("the grader was flooded with messages while several notebooks ran")
         return True
 
 
 def _give_back_memory() -> None:
-    """Else the C library keeps what it was flooded with, and each flood could go as far beyond the last one."""
+    """Else the C library keeps what earlier messages took: a kernel might send that much more before it is noticed.
+
+    They need not be gone when the kernel that sent them is: the messaging library closes its sockets later.
+    """
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):  # another C library

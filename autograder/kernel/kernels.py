@@ -209,7 +209,6 @@ class Kernels:
 
         Whoever waits for one of them hears of its end, and comes to nothing else. Only confined kernels can be killed.
         """
-        self._growth.was_flooded = True  # by another's kernel, perhaps
         self._begun.give_up()
 
     def resume(self) -> None:

@@ -216,7 +216,7 @@ def test_a_fault_of_the_judge_ends_the_others(crew, assignment, fork_server, mon
 
 def test_a_flood_costs_only_the_notebook_that_it_comes_from(crew, assignment, caplog):
     """Nobody can tell whose it is as long as several run: they are run again, alone."""
-    flood = f"import time\ntime.sleep(1)\n{ENDLESS}\nsend(300)"
+    flood = f"import time\ntime.sleep(1)\n{ENDLESS}\nsend(400)"
     sleeping = "import time\ntime.sleep(2)\ndef {0}(x): return {1}"
     answers = {BASE: sleeping.format("base", "x + 1"), TWICE: flood, PLAIN: sleeping.format("plain", "-x")}
     submission = submitted(assignment, answers)

@@ -7,7 +7,6 @@ earlier class is paid for once; the second, so that a solution may reach into it
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -16,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.encoder_lab._attempts import Answers, arguments, attempts, listed, values
+from course.check.encoder_lab._own import effects, kept_factor, learned, own_norms, parts
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
@@ -29,7 +29,6 @@ from course.check.encoder_lab._stand_ins import (
     selects_first_token,
     stand_in_class,
 )
-from course.check.limits import attempt_limit
 from course.check.side_effects import side_effects
 
 HEAD = ("d_model", "d_k", "d_q", "d_v")
@@ -40,38 +39,6 @@ LAYER = ("d_model", "num_attention_heads", "intermediate_size")
 ENCODER = (*EMBEDDINGS, "num_attention_heads", "intermediate_size", "num_hidden_layers")
 CLASSIFICATION = ("d_model", "num_classes", "dropout_prob")
 MODEL = (*ENCODER, *CLASSIFICATION[1:])
-
-
-def parts(owner: nn.Module, *names: str) -> list[bool]:
-    """Whether ``__init__`` made each of these parts, under its name. Asked before a stand-in takes its place."""
-    return [isinstance(getattr(owner, name, None), nn.Module) for name in names]
-
-
-def learned(owner: nn.Module, norm: str) -> int:
-    """How many of a norm's two parameters, scale and shift, it has."""
-    layer = getattr(owner, norm, None)
-    return sum(getattr(layer, name, None) is not None for name in ("weight", "bias"))
-
-
-def own_norms(layer: nn.Module) -> bool:
-    """Whether the two norms of an encoder layer share no scale."""
-    scales = [getattr(getattr(layer, name, None), "weight", None) for name in ("layer_norm_1", "layer_norm_2")]
-    return scales[0] is None or scales[0] is not scales[1]
-
-
-def effects(make: Callable[[], nn.Module], given: Tensor, within: str = "") -> Answers:
-    """``changed`` and ``cut`` of a module with its own parts, weights loaded; see :mod:`course.check.side_effects`.
-
-    within: how the names of the weights begin that a gradient must come back to.
-    """
-    try:
-        with attempt_limit():
-            module = make()
-            named = module.named_parameters()
-            loaded = [weight for name, weight in named if name.startswith(within) and not weight.requires_grad]
-            return dict(side_effects(lambda x: first(module(x)), given, weights=loaded))
-    except Exception:  # one of its parts, which has points of its own, may stop or never end
-        return {}
 
 
 def attention_head(models: ModuleType, case: Any) -> Answers:
@@ -273,16 +240,6 @@ def classification_head(models: ModuleType, case: Any) -> Answers:
     in_training = first(head(vectors))
     factor = {"factor": kept_factor(head, vectors)}
     return asked | factor | {"logits": logits, "drops": drops, "in_training": in_training}
-
-
-def kept_factor(head: nn.Module, vectors: Tensor) -> float:
-    """By what a head in training multiplies the numbers of a vector that it does not drop."""
-    linear: Any = head.linear
-    linear.weight.data.zero_()
-    linear.weight.data[:, 0] = 1.0
-    linear.bias.data.zero_()
-    ones = torch.ones(64, *vectors.shape[1:])
-    return float(first(head.train()(ones)).max())
 
 
 def classifier(models: ModuleType, case: Any) -> Answers:

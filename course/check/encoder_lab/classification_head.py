@@ -9,7 +9,7 @@ from torch import Tensor
 
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.encoder_lab._building import make
-from course.check.encoder_lab._hand_over import kept_factor
+from course.check.encoder_lab._own import kept_factor
 from course.check.encoder_lab._stand_ins import first, selects_first_token
 from course.check.modules import part, undisturbed
 from course.check.side_effects import check_side_effects

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from course.check.base import CheckFailed, close, fail, passed, running, same_shape
 from course.check.encoder_lab._building import made_of, plain, with_own_parts
-from course.check.encoder_lab._hand_over import ATTENTION, FEED_FORWARD, own_norms
+from course.check.encoder_lab._hand_over import ATTENTION, FEED_FORWARD
 from course.check.encoder_lab._loading import module_of
+from course.check.encoder_lab._own import own_norms
 from course.check.encoder_lab._stand_ins import (
     ReachedInto,
     StandIn,

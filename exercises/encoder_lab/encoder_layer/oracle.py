@@ -84,7 +84,6 @@ def _post(x: Array, norm: Step, sublayer: Step) -> Array:
 
 LOOK_SKIP = "Each skip goes around norm and sublayer: what went in is added to what came out."
 
-
 MISTAKES = [
     *part_mistakes("attention", "feed_forward"),
     norm_mistake(2),
@@ -284,7 +283,6 @@ MISTAKES = [
     *NAMES,
     *SIDE_EFFECTS,
 ]
-
 
 #: A class that uses other classes is cut off where one of them is: that has had its price.
 EARLIER = (

@@ -17,6 +17,7 @@ from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat.v4 import new_notebook
 from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
 
 from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
@@ -24,6 +25,7 @@ from autograder.model.course import Course
 from autograder.model.plain_text import one_line
 from autograder.model.submission import read_submission
 from autograder.nbgrader.preprocessors import forget
+from autograder.release.agreement import check_before_grading
 
 
 class SubmissionExporter(NotebookExporter):
@@ -42,11 +44,19 @@ class SubmissionExporter(NotebookExporter):
 
 
 def take_what_is_there(converter: Autograde) -> None:
-    """Let nbgrader convert, for every student, the notebooks that can be taken for the assignment's."""
+    """Let nbgrader convert, for every student, the notebooks that can be taken for the assignment's.
+
+    Raises nbgrader's own error, which it knows as said, where ``autograder grade`` would refuse the assignment.
+    """
     forget()
     wanted = converter.coursedir
     course = Course(Path(wanted.root))
-    assignment = Assignment.open(course, wanted.assignment_id)
+    try:
+        assignment = Assignment.open(course, wanted.assignment_id)
+        check_before_grading(course.root, assignment)
+    except GradingError as error:
+        converter.log.error("%s", one_line(str(error)))
+        raise NbGraderException(str(error)) from error
     ungradable: dict[str, str] = {}
     for student in course.everybody_submitted(wanted.assignment_id):
         if not fnmatchcase(student, wanted.student_id):

@@ -16,7 +16,7 @@ from autograder.exports.remarks import remarks
 from autograder.exports.sheet import Cell, to_csv
 from autograder.files.atomic import write_file
 from autograder.gradebook.gather import gather_from
-from autograder.gradebook.results import StudentResult
+from autograder.gradebook.results import ResultsTable, StudentResult, check_one_version
 from autograder.model.course import Course
 
 COLUMNS = (
@@ -29,7 +29,7 @@ class GradesExporter(CsvExportPlugin):
     """Scores as ``autograder export`` has them; empty where there is none yet."""
 
     def export(self, gradebook: Gradebook) -> None:
-        """Exit code 1 and one line, for a wrong late policy, say."""
+        """Exit code 1 and one line, for a wrong late policy or results of two versions, say."""
         try:
             self._export(gradebook)
         except GradingError as error:
@@ -43,7 +43,9 @@ class GradesExporter(CsvExportPlugin):
             if self.assignment and assignment.name not in [str(name) for name in self.assignment]:
                 continue
             table = gather_from(course, assignment.name, gradebook, wanted)
-            lines += [_line(assignment, row) for row in table.rows]
+            check_one_version(table)
+            most = _max_score(assignment, table)
+            lines += [_line(assignment, row, most) for row in table.rows]
             for remark in remarks(table):
                 self.log.warning("%s: %s", assignment.name, remark)
         self.log.info("Exporting grades to %s", self.to or "grades.csv")
@@ -54,7 +56,15 @@ class GradesExporter(CsvExportPlugin):
         return Path(directory.root) if directory is not None else Path.cwd()
 
 
-def _line(assignment: Assignment, row: StudentResult) -> list[Cell]:
+def _max_score(assignment: Assignment, table: ResultsTable) -> float:
+    """As ``autograder export`` has it: without the exercises that were dropped, which are in no sum."""
+    if not table.released:
+        return float(assignment.max_score)
+    dropped = {one.key for one in table.waivers if one.counts == "drop"}
+    return sum(points for key, points in table.released.items() if key not in dropped)
+
+
+def _line(assignment: Assignment, row: StudentResult, max_score: float) -> list[Cell]:
     student = row.student
     return [
         assignment.name,
@@ -67,5 +77,5 @@ def _line(assignment: Assignment, row: StudentResult) -> list[Cell]:
         row.points,
         row.deduction,
         row.score,
-        assignment.max_score,
+        max_score,
     ]

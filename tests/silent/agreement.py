@@ -54,7 +54,7 @@ def agrees_with_the_gradebook(world: World, row: StudentResult) -> None:
         taken_off = min(penalty, row.points)  # nbgrader's own penalty may be more than there is; no score is below 0
         assert taken_off == pytest.approx(row.points if row.state == "refused" else row.deduction)
         assert submission.max_score == row.max_points
-    line = _line(world.gradebook.find_assignment("work"), row)
+    line = _line(world.gradebook.find_assignment("work"), row, submission.max_score)
     assert line[-4:-1] == [row.points, row.deduction, row.score]
 
 

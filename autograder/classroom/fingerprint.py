@@ -21,7 +21,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import CourseFile
-from autograder.model.submission import Submission
+from autograder.model.submission import NOT_HANDED_IN, Submission
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER
 from autograder.references.versions import installed_version
@@ -150,7 +150,8 @@ def _notebook_parts(name: str, source: NotebookNode, release: NotebookNode) -> P
 
 
 def submission_parts(submission: Submission) -> Parts:
-    """Of everything that a student handed in and the grader reads."""
-    return {
-        name: digest(data) for name, data in {**submission.beside, **submission.notebooks, **submission.files}.items()
-    }
+    """Of everything that a student handed in and the grader reads, and of what it says of the rest."""
+    read = {**submission.beside, **submission.notebooks, **submission.files}
+    parts = {name: digest(data) for name, data in read.items()}
+    left_out = [note for note in submission.notes if not note.endswith(NOT_HANDED_IN)]
+    return parts | ({"what was left out": digest(left_out)} if left_out else {})

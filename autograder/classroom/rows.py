@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from autograder.classroom.row import Row
 from autograder.exports.sheet import number
 from autograder.gradebook.results import StudentResult
+from autograder.model.submission import NOT_HANDED_IN
 from autograder.model.verdict import SubmissionVerdict
 
 Points = TypeVar("Points", float, float | None)
@@ -31,13 +32,18 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
         _shared((one.notebook, one.max_points) for one in books),
         tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
         tuple(cell.cell for cell in cells if cell.status == "manual"),
-        tuple(note for one in verdict.notebooks if one.notebook not in missing for note in one.notes),
+        tuple(note for one in verdict.notebooks for note in one.notes if not _says_missing(one.notebook, note)),
         f"the grader failed on {', '.join(broken)}; grade once more, without --force" if broken else "",
         skipped,
         kept_manual,
         tuple(missing),
         so_far=_shared((one.notebook, one.points) for one in books),
     )
+
+
+def _says_missing(notebook: str, note: str) -> bool:
+    """Whether the note says no more than the row does, which lists what was not handed in."""
+    return note == f"{notebook}.ipynb{NOT_HANDED_IN}."
 
 
 def with_result(row: Row, result: StudentResult | None) -> Row:

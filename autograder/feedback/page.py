@@ -69,12 +69,13 @@ def render_notebook(
         )
         for cell in verdict.cells
     ]
+    said = {check.message for exercise in exercises for check in exercise.failed}  # why a notebook was not run, say
     template = _environment().get_template("page.html.j2")
     return template.render(
         verdict=verdict,
         title=readable(verdict.notebook),
         exercises=exercises,
-        notes=[_friendly(note) for note in verdict.notes],
+        notes=[_friendly(note) for note in verdict.notes if note not in said],
         total=here.points_so_far,
         max_points=sum(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],

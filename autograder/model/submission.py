@@ -24,6 +24,8 @@ _MAX_LOOKED_AT, _MAX_DEPTH = 1000, 4
 _MAX_OWN, _MAX_OWN_BYTES = 50, 8 << 20
 #: So many notebooks of other names are searched for one that is missing.
 _MAX_RENAMED = 20
+#: How the note on a file ends of which nothing more is to be said.
+NOT_HANDED_IN = " was not handed in"
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,18 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
     notebooks: dict[str, bytes] = {}
     for stem in assignment.source:
         data = _plain(present[f"{stem}.ipynb"], MAX_NOTEBOOK_BYTES, notes) if f"{stem}.ipynb" in present else None
+        before = len(notes)
         if data is None:
             data = _renamed(stem, present, assignment, notes)
+        else:
+            notes += _beside(stem, data, present, assignment)
         if data is not None:
             notebooks[stem] = data
-        elif f"{stem}.ipynb" not in present:
-            notes.append(f"{stem}.ipynb was not handed in")
+        elif f"{stem}.ipynb" not in present and len(notes) == before:
+            notes.append(f"{stem}.ipynb{NOT_HANDED_IN}")
             notes += _deeper(folder, f"{stem}.ipynb")
     if not notebooks:
-        found = [note for note in notes if not note.endswith("was not handed in")]
+        found = [note for note in notes if not note.endswith(NOT_HANDED_IN)]
         raise NothingToGrade(
             f"{plain_name(str(folder))} holds no notebook of {assignment.name!r}: expected "
             f"{', '.join(f'{stem}.ipynb' for stem in assignment.source)}"
@@ -73,7 +78,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         for name in sorted(assignment.deliverables)
         if name in present and (data := _plain(present[name], MAX_FILE_BYTES, notes)) is not None
     }
-    notes += [f"{name} was not handed in" for name in sorted(assignment.deliverables) if name not in present]
+    notes += [f"{name}{NOT_HANDED_IN}" for name in sorted(assignment.deliverables) if name not in present]
     beside = _own_files(folder, {f"{stem}.ipynb" for stem in assignment.source}, assignment, notes)
     return Submission(student, notebooks, files, few(tuple(notes)), beside)
 
@@ -164,20 +169,10 @@ def exchange_files(folder: Path) -> dict[str, bytes]:
 
 def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, notes: list[str]) -> bytes | None:
     """A notebook under another name: the only one whose cells carry this notebook's marks."""
-    marks = [
-        f'"{grade_id}"'.encode()
-        for cell in assignment.source[stem].cells
-        if (grade_id := cells.grade_id(cell)) and cells.is_solution(cell)
-    ]
-    expected = {f"{other}.ipynb" for other in assignment.source}
-    others = [name for name in present if name.lower().endswith(".ipynb") and name not in expected]
-    # a name that differs in capitals alone comes first
-    others.sort(key=lambda name: (name.lower() != f"{stem}.ipynb".lower(), name))
     found: bytes | None = None
     names: list[str] = []  # of those that differ
-    for name in others[:_MAX_RENAMED]:
-        data = _plain(present[name], MAX_NOTEBOOK_BYTES, [])
-        if data and marks and data != found and all(mark in data for mark in marks):
+    for name, data in _like(stem, present, assignment):
+        if data != found:
             found = found or data
             names.append(plain_name(name))
     if len(names) > 1:
@@ -187,6 +182,35 @@ def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, not
     if names:
         notes.append(f"{names[0]} was taken for {stem}.ipynb: it carries its marks")
     return found
+
+
+def _beside(stem: str, taken: bytes, present: Mapping[str, Path], assignment: Assignment) -> list[str]:
+    """What is said of another version of the notebook that was taken: one of the two is what the student meant."""
+    names = [plain_name(name) for name, data in _like(stem, present, assignment) if data != taken]
+    if not names:
+        return []
+    several = len(names) > 1
+    which = f"{' and '.join(names[:3])} {'carry' if several else 'carries'} its marks too"
+    return [f"{stem}.ipynb was taken; {which}, and {'differ' if several else 'differs'}: left out"]
+
+
+def _like(stem: str, present: Mapping[str, Path], assignment: Assignment) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of notebooks that the assignment does not ask for and that carry all marks of this one."""
+    expected = {f"{other}.ipynb" for other in assignment.source}
+    others = [name for name in present if name.lower().endswith(".ipynb") and name not in expected]
+    if not others:
+        return
+    marks = [
+        f'"{grade_id}"'.encode()
+        for cell in assignment.source[stem].cells
+        if (grade_id := cells.grade_id(cell)) and cells.is_solution(cell)
+    ]
+    # a name that differs in capitals alone comes first
+    others.sort(key=lambda name: (name.lower() != f"{stem}.ipynb".lower(), name))
+    for name in others[:_MAX_RENAMED]:
+        data = _plain(present[name], MAX_NOTEBOOK_BYTES, [])
+        if data and marks and all(mark in data for mark in marks):
+            yield name, data
 
 
 def _plain(path: Path, limit: int, notes: list[str]) -> bytes | None:

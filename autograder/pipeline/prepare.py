@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from nbformat.v4.rwbase import split_lines, strip_transient
 from autograder.gradebook.answer_digests import Digests, answer_digests
 from autograder.model import cells
 from autograder.model.assignment import Assignment
-from autograder.model.submission import Submission
+from autograder.model.submission import NOT_HANDED_IN, Submission
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, presentable
 from autograder.pipeline.rebuild import RebuiltNotebook, UnreadableNotebook, read_submitted, rebuild
 from autograder.references.store import References
@@ -39,28 +40,34 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
     unreadable: dict[str, NotebookVerdict] = {}
     for name in assignment.source:
         if name not in submission.notebooks:
-            unreadable[name] = nothing(
-                assignment, name, submission.student, "missing", f"{name}.ipynb was not handed in."
-            )
+            named = re.compile(rf"(?<!\S){re.escape(name)}\.ipynb")
+            why = "; ".join(note for note in submission.notes if named.search(note))
+            why = f"{why or f'{name}.ipynb{NOT_HANDED_IN}'}."
+            unreadable[name] = nothing(assignment, name, submission.student, "missing", why)
             continue
+        about = tuple(
+            note for note in submission.notes if name in note or not any(other in note for other in assignment.source)
+        )
         try:
             sent = read_submitted(submission.notebooks[name])
         except UnreadableNotebook as error:
             why = f"{name}.ipynb could not be read: {error}"
-            unreadable[name] = nothing(assignment, name, submission.student, "failed", why)
+            unreadable[name] = nothing(assignment, name, submission.student, "failed", why, about)
             continue
         made = rebuild(assignment.source[name], assignment.release[name], sent)
-        about = tuple(
-            note for note in submission.notes if name in note or not any(other in note for other in assignment.source)
-        )
         rebuilt[name] = RebuiltNotebook(made.notebook, about + made.notes)
     answers = {name: answer_digests(made.notebook, submission.files) for name, made in rebuilt.items()}
     files = {**submission.beside, **assignment.files, **submission.files, **_siblings(rebuilt)}
     return Prepared(rebuilt, unreadable, files, answers)
 
 
-def nothing(assignment: Assignment, name: str, student: str, status: Status, why: str) -> NotebookVerdict:
-    """The verdict on a notebook that was not run: no points, or none yet where the grader itself failed."""
+def nothing(
+    assignment: Assignment, name: str, student: str, status: Status, why: str, notes: tuple[str, ...] = ()
+) -> NotebookVerdict:
+    """The verdict on a notebook that was not run: no points, or none yet where the grader itself failed.
+
+    notes: what else is to be said of it.
+    """
     points = None if status == "infrastructure" else 0.0
     graded = [cell for cell in assignment.source[name].cells if cells.is_graded(cell)]
     verdicts = tuple(
@@ -69,7 +76,7 @@ def nothing(assignment: Assignment, name: str, student: str, status: Status, why
         )
         for cell in graded
     )
-    return presentable(NotebookVerdict(student, assignment.name, name, verdicts, (why,)))
+    return presentable(NotebookVerdict(student, assignment.name, name, verdicts, (why, *notes)))
 
 
 def trusted_files(assignment: Assignment) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""A course of two small notebooks without torch: a function with a plain test, and an essay. Ada is right, Bob wrong."""
+"""Two small notebooks without torch: a function with a plain test, and an essay. Ada is right, Bob is wrong."""
 
 from __future__ import annotations
 

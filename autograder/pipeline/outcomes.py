@@ -29,6 +29,8 @@ class TestOutcome:
     own: whether the exception came out of the student's code; own_lines: that code's traceback, as it said.
     came: what calls of the student's code gave to that statement, as text.
     hidden: whether it happened in a hidden part.
+    changed: names of the instructor's that the cell reads, for which the student's kernel has another value.
+    refused: whether the tester refused something, so that the end says nothing of what the cell compares.
     """
 
     judged: Literal["outside", "kernel"]
@@ -41,6 +43,8 @@ class TestOutcome:
     own_lines: str = ""
     came: tuple[str, ...] = ()
     hidden: bool = False
+    changed: tuple[str, ...] = ()
+    refused: bool = False
 
 
 @dataclass(frozen=True)

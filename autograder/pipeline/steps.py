@@ -17,7 +17,7 @@ from typing import Literal
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.plain.names import classes_of, names_of
+from autograder.plain.names import classes_of, made_by, names_of
 from autograder.plain.text import parse
 from autograder.plain.where import where_judged
 
@@ -41,6 +41,9 @@ class Step:
     parts: what the tester executes of it; without, it has nothing to do with this cell.
     remote: names that are bound there anew, before, to what the student's kernel has; unknown: those that are only
     where the tester has no such name; classes: those of the first that the instructor's solution makes classes.
+    made: names to which a trusted cell gives values that tests read; watched: names of such values, and imports of the
+    solution, that this cell reads: is what the student's kernel has under them still the same? theirs: those that are
+    bound to what it has, for this cell alone (:mod:`autograder.pipeline.both_ways`).
     also: what the student's kernel executes of a cell that is judged outside, because later cells use its names.
     """
 
@@ -49,6 +52,9 @@ class Step:
     remote: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    theirs: tuple[str, ...] = ()
     also: str = ""
 
 
@@ -71,7 +77,7 @@ def steps_of(source: NotebookNode, files: Collection[str] = (), deliverables: Co
             steps.append(Step(role))
             continue
         behind = zip(source.cells[number + 1 :], roles[number + 1 :], strict=True)
-        later = [one.source for one, of in behind if of != "outside" and one.cell_type == "code"]
+        later = [(one.source, of) for one, of in behind if one.cell_type == "code"]
         steps.append(names.step(cell, role, later))
     return tuple(steps)
 
@@ -129,8 +135,11 @@ class _Names:
     trusted: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)  # that any cell of the tester loads
     classes: set[str] = field(default_factory=set)
+    made: set[str] = field(default_factory=set)  # values of trusted cells
+    imports: set[str] = field(default_factory=set)  # of solutions
+    by_helpers: set[str] = field(default_factory=set)  # what functions of the tester's cells read
 
-    def step(self, cell: NotebookNode, role: Role, later: list[str]) -> Step:
+    def step(self, cell: NotebookNode, role: Role, later: list[tuple[str, Role]]) -> Step:
         names = names_of(cell.source)
         imported = self._of_own_modules(cell.source)
         # of a file that students write only the name says what is a class
@@ -140,6 +149,8 @@ class _Names:
             self.students |= (names.bound - names.imported) | imported
             self.trusted |= names.imported - imported
             self.students -= names.imported - imported
+            self.made -= names.bound
+            self.imports = (self.imports - names.bound) | (names.imported - imported)
             self.classes |= classes_of(cell.source)
             return made
         if role not in ("trusted", "outside"):
@@ -152,15 +163,26 @@ class _Names:
         if role == "outside":
             visible = cells.split_hidden(cell.source).visible
             bound = names_of(visible).bound
-            also = visible if any(bound & names_of(text).loaded for text in later) else ""
+            also = visible if any(bound & names_of(text).loaded for text, of in later if of != "outside") else ""
         remote = self.students & self.wanted
         self._bind(names.bound, imported)
-        classes = tuple(sorted(remote & self.classes))
-        return Step(role, parts, tuple(sorted(remote)), tuple(sorted(unknown)), classes, also)
+        self.by_helpers |= names.read_later
+        watched = (self.made | self.imports) & (names.loaded | self.by_helpers)
+        made = self._made(cell.source, later) - imported if role == "trusted" else set()
+        self.made |= made
+        sets = (remote, unknown, remote & self.classes, made, watched)
+        return Step(role, parts, *(tuple(sorted(one)) for one in sets), also=also)
+
+    def _made(self, source: str, later: list[tuple[str, Role]]) -> set[str]:
+        """Names to which a trusted cell gives values that the tester's cells read later."""
+        read = (names_of(text).loaded for text, role in later if role in ("outside", "trusted"))
+        return made_by(source) & self.by_helpers.union(*read)
 
     def _bind(self, bound: Collection[str], imported: set[str]) -> None:
         self.students = (self.students - set(bound)) | imported
         self.trusted = (self.trusted | set(bound)) - imported
+        self.made -= set(bound)
+        self.imports -= set(bound)
 
     def _of_own_modules(self, source: str) -> set[str]:
         """The names that a cell imports from files that students write."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from autograder.kernel import InfrastructureError
@@ -36,6 +37,7 @@ class TesterKernel:
         self._kernel: Kernel | ForkedTester | None = None
         self._scratch: Scratch | None = None
         self._done: dict[int, tuple[str, Step]] = {}
+        self._known: dict[str, str | None] = {}  # what the student's kernel said of names of trusted cells
         self.log: list[str] = []
 
     def run(self, index: int, cell: str, step: Step, outputs: Outputs) -> TestOutcome:
@@ -46,7 +48,7 @@ class TesterKernel:
         if outcome.ended.status in ("crashed", "timeout"):
             self.log.append(f"cell {index}: {outcome.ended.status} in the tester: {outcome.ended.evalue}")
         if outcome.ended.status == "ok" or step.role == "trusted":
-            self._done[index] = cell, step
+            self._done[index] = cell, replace(step, made=(), watched=(), theirs=())
         return outcome
 
     def _execute(self, cell: str, step: Step, outputs: Outputs) -> TestOutcome:
@@ -55,10 +57,13 @@ class TesterKernel:
         limit = self._clock.limit(cell)
         seconds = self._clock.allowed(limit)
         task = {
-            "remote": step.remote,
+            "remote": [*step.remote, *step.theirs],
             "unknown": step.unknown,
             "classes": step.classes,
             "parts": [(part.source, part.hidden) for part in step.parts],
+            "made": step.made,
+            "watched": {name: self._known.get(name) for name in step.watched},
+            "theirs": step.theirs,
         }
         finished = self._kernel.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=calls.answer)
         if not finished.alive:
@@ -70,13 +75,23 @@ class TesterKernel:
             part = PartOutcome(ended.status, ended.ename, ended.evalue, finished.seconds)
             return TestOutcome("outside", part, own=calls.failed is not None)
         try:
-            return _outcome(finished, step)
+            said: dict[str, Any] = json.loads(finished.values[ENDED])
+            return replace(_outcome(finished, said, step), changed=self._changed(said, step))
         except (KeyError, ValueError) as error:
             if not calls.asked:
                 raise InfrastructureError("the tester did not say how its cell ended") from error
             part = PartOutcome("error", "NoOutcome", "the test did not say how it ended", finished.seconds)
             self.log.append(f"cell '{cell}': the tester did not say how it ended, after calls of the student's code")
             return TestOutcome("outside", part)
+
+    def _changed(self, said: Mapping[str, Any], step: Step) -> tuple[str, ...]:
+        """Names that the student's kernel has other values for than the tester; what it has now is remembered."""
+        told, changed = said.get("digests", {}), tuple(said.get("changed", ()))
+        if step.role == "trusted":  # it may have changed what it has read, in both kernels
+            self._known |= {name: told[name] for name in step.watched if name in told and name not in changed}
+        # what is made of something changed differs from the beginning
+        self._known |= {name: "" if changed else told[name] or "" for name in step.made if name in told}
+        return changed
 
     def _revive(self) -> bool:
         while self._kernel is None and not self._clock.is_up:
@@ -131,12 +146,11 @@ class _Calls:
         return _NO_MESSAGE
 
 
-def _outcome(finished: Finished, step: Step) -> TestOutcome:
+def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOutcome:
     """What the tester says of a cell. It is trusted, but what it tells of exceptions and values was the student's.
 
-    Raises KeyError or ValueError where it says nothing.
+    Raises KeyError where it says nothing.
     """
-    said: dict[str, Any] = json.loads(finished.values[ENDED])
     if said["status"] == "ok":
         return TestOutcome("outside", PartOutcome("ok", seconds=finished.seconds), said["result"])
     hidden = said["hidden"] and not _is_visible(step, said)
@@ -150,6 +164,7 @@ def _outcome(finished: Finished, step: Step) -> TestOutcome:
         own_lines=said["own_lines"],
         came=() if hidden else tuple(said["came"]),
         hidden=hidden,
+        refused=said.get("refused", False),
     )
 
 

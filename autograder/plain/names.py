@@ -57,6 +57,18 @@ def names_of(source: str) -> Names:
     )
 
 
+@lru_cache(maxsize=1024)
+def made_by(source: str) -> frozenset[str]:
+    """The names that a cell binds to values: no imports, functions or classes."""
+    names = names_of(source)
+    try:
+        body = parse(source).body
+    except SyntaxError:
+        return frozenset()
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return names.bound - names.imported - defined
+
+
 #: What makes a class without a class statement.
 _MAKING = {"namedtuple", "make_dataclass", "new_class", "type", "NewType", "Enum", "IntEnum", "StrEnum", "Flag"}
 

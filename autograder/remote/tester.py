@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import Any
 
 from autograder.remote import printed, random_state
@@ -26,6 +26,7 @@ _ALLOWED = frozenset(OPERATIONS) - {"__dir__", "isinstance", "issubclass", "copy
 
 
 _NOTHING = object()
+_TOLD = {str, type(None)}
 
 
 class _Stale(RemoteDied):
@@ -76,6 +77,24 @@ class Remote(Connection):
 
     def _ask_names(self) -> None:
         self.exchange(lambda encoder: {"op": "names", "args": [], "kwargs": []})
+
+    def digests(self, names: Sequence[str]) -> dict[str, str | None]:
+        """What the student's kernel says that these of its names hold (:mod:`autograder.remote.digest`).
+
+        Nothing where it says what is no answer.
+        """
+        failed = len(self.failures)
+        try:
+            try:
+                said = self.ask("describe", *names)
+            except _Stale:
+                said = self.ask("describe", *names)
+        except (Exception, RemoteDied, RemoteRefused):
+            said = None
+        del self.failures[failed:]
+        if type(said) is not tuple or len(said) != len(names) or any(type(one) not in _TOLD for one in said):
+            return {}
+        return dict(zip(names, said, strict=True))
 
     def trust(self, value: Any) -> None:
         """A class that a test names: its objects may answer with their own methods."""

@@ -18,6 +18,7 @@ import numpy as np
 from IPython.core.getipython import get_ipython
 from IPython.utils.capture import capture_output
 
+from autograder.remote.digest import digest_of
 from autograder.remote.tester import RemoteDied
 from autograder.tester.came import RecordingRemote
 from autograder.tester.failure import failure_of
@@ -38,7 +39,8 @@ def run(task: str, line: Questioner | None = None) -> Ended:
 
     task: JSON with ``remote``, the names that are bound anew to what the student's kernel has; ``unknown``, those that
     are only where the tester has no such name; ``classes``, those that should be classes; ``parts``, pairs of a source
-    and whether what it shows is hidden.
+    and whether what it shows is hidden; ``theirs``, those of ``remote`` that are the student's for this cell alone;
+    ``made``, names to be described when all is executed, and ``watched``, such names with what was said of them before.
     """
     tester = _tester()
     try:
@@ -77,17 +79,29 @@ class Tester:
         self._missing |= any(_MISSING.search(source) for source, _ in task["parts"])
         self._remote.masks, self._remote.missing = self._masks, self._missing
         names = self._shell.user_ns
+        theirs = task.get("theirs", ())
+        own = {name: names[name] for name in theirs if name in names}
+        if theirs:  # such a cell earns nothing
+            self._remote.masks = self._remote.missing = True
         unknown = [name for name in task["unknown"] if name not in names and not hasattr(builtins, name)]
         wanted = [*task["remote"], *unknown]
         try:
             if wanted:
                 self._remote.bind(wanted, task["classes"])
+            said = self._parts(task["parts"])
         except BaseException as stopped:
-            return failure_of(stopped, "", names)
-        result = None
-        for number, (source, hidden) in enumerate(task["parts"], 1):
+            said = failure_of(stopped, "", names)
+        if theirs:
+            names.update(own)
+            return said | {"refused": bool(self._remote.failures)}
+        asked = said["status"] == "ok" or task.get("made")
+        return said | (self._changes(task.get("made", ()), task.get("watched", {})) if asked else {})
+
+    def _parts(self, parts: list[tuple[str, bool]]) -> dict[str, Any]:
+        names, result = self._shell.user_ns, None
+        for number, (source, hidden) in enumerate(parts, 1):
             self._remote.forget_values()
-            result = self._part(source, hidden, number == len(task["parts"]))
+            result = self._part(source, hidden, number == len(parts))
             error = result.error_before_exec or result.error_in_exec
             if error is not None:
                 failure = failure_of(error, source, names)
@@ -95,6 +109,18 @@ class Tester:
         if self._remote.failures:  # whatever the test made of them
             return failure_of(RemoteDied(self._remote.failures[0]), "", names)
         return {"status": "ok", "result": _number(result.result if result else None)}
+
+    def _changes(self, made: list[str], watched: dict[str, str | None]) -> dict[str, Any]:
+        """digests: what the student's kernel says of these names; changed: where that is neither what it said before
+        nor true of the tester's own values, which trusted cells change in both kernels.
+        """
+        names = [*dict.fromkeys([*made, *watched])]
+        if not names:
+            return {}
+        said = self._remote.digests(names)
+        differ = [name for name in watched if name in said and said[name] != watched[name]]
+        changed = [name for name in differ if said[name] != digest_of(self._shell.user_ns, name)]
+        return {"digests": said, "changed": changed}
 
     def _part(self, source: str, hidden: bool, last: bool) -> Any:
         with ExitStack() as around:

@@ -168,15 +168,17 @@ class _Names:
         self._bind(names.bound, imported)
         self.by_helpers |= names.read_later
         watched = (self.made | self.imports) & (names.loaded | self.by_helpers)
-        made = self._made(cell.source, later) - imported if role == "trusted" else set()
-        self.made |= made
-        sets = (remote, unknown, remote & self.classes, made, watched)
-        return Step(role, parts, *(tuple(sorted(one)) for one in sets), also=also)
+        values = self._made(cell.source, later) - imported if role == "trusted" else set()
+        self.made |= values
+        return Step(
+            role, parts, tuple(sorted(remote)), tuple(sorted(unknown)), tuple(sorted(remote & self.classes)),
+            tuple(sorted(values)), tuple(sorted(watched)), also=also,
+        )  # fmt: skip
 
     def _made(self, source: str, later: list[tuple[str, Role]]) -> set[str]:
         """Names to which a trusted cell gives values that the tester's cells read later."""
         read = (names_of(text).loaded for text, role in later if role in ("outside", "trusted"))
-        return made_by(source) & self.by_helpers.union(*read)
+        return set(made_by(source)) & self.by_helpers.union(*read)
 
     def _bind(self, bound: Collection[str], imported: set[str]) -> None:
         self.students = (self.students - set(bound)) | imported

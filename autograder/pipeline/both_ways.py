@@ -41,12 +41,13 @@ def judged_both_ways(
     by_solution: the names whose values the instructor's solution changes as well: nobody loses points by these.
     Raises InfrastructureError.
     """
-    changed = {name for one in ran.outcomes for name in _changed(one)}
+    passed = [one for one in ran.outcomes if _has_points(one, notebook.cells[one.index])]
+    changed = {name for one in passed for name in _changed(one)}
     theirs = changed - set(by_solution()) if changed else set()
     # a cell that the student's kernel executes, too, would change the student's values twice
     twice = (index for index, step in enumerate(steps) if step.also and theirs.intersection(step.watched))
-    until = notebook.cells[: next(twice, None)]
-    concerned = [one.index for one in ran.outcomes if one.index < len(until) and _may_lose(one, until, theirs)]
+    until = next(twice, len(steps))
+    concerned = [one.index for one in passed if one.index < until and theirs.intersection(_changed(one))]
     if not concerned:
         return ran
     end = max(concerned) + 1
@@ -55,7 +56,7 @@ def judged_both_ways(
     second = {one.index: one.test for one in again.outcomes}
     outcomes = [_lower(one, second.get(one.index)) if one.index in concerned else one for one in ran.outcomes]
     named = ", ".join(sorted(theirs))
-    note = f"the student's code has changed {named}: {len(concerned)} test cells were judged with its values, too"
+    note = f"tests were judged a second time, with what the student's code has made of {named}"
     return replace(ran, outcomes=outcomes, seconds=ran.seconds + again.seconds, log=[*ran.log, note])
 
 
@@ -86,12 +87,9 @@ def _changed(outcome: CellOutcome) -> tuple[str, ...]:
     return outcome.test.changed if outcome.test is not None else ()
 
 
-def _may_lose(outcome: CellOutcome, notebook: Sequence[NotebookNode], theirs: set[str]) -> bool:
-    """Whether a test cell has points, and reads a name of the student's that stands for something else there."""
-    test, points = outcome.test, cells.max_points(notebook[outcome.index])
-    if test is None or not theirs.intersection(test.changed):
-        return False
-    return bool(points) and test.ended.status == "ok" and test.result != 0 and not beyond(test, points)
+def _has_points(outcome: CellOutcome, cell: NotebookNode) -> bool:
+    test, points = outcome.test, cells.max_points(cell)
+    return bool(points) and test is not None and _points(test) > 0 and not beyond(test, points)
 
 
 def _with(steps: Sequence[Step], theirs: set[str]) -> Iterator[Step]:
@@ -101,16 +99,16 @@ def _with(steps: Sequence[Step], theirs: set[str]) -> Iterator[Step]:
 
 
 def _lower(outcome: CellOutcome, second: TestOutcome | None) -> CellOutcome:
-    """With what the second run says, where it gives fewer points and compares what a test compares."""
+    """With what the second run says, where it gives fewer points. A run out of time or refused says nothing of them."""
     first = outcome.test
-    if first is None or second is None or second.refused:
+    if first is None or second is None or second.refused or second.ended.status not in ("ok", "error"):
         return outcome
     fewer = _points(second) < _points(first)
     return replace(outcome, visible=second.ended, test=second) if fewer else outcome
 
 
 def _points(test: TestOutcome) -> float:
-    """To be compared: an error is none, a number that many, and anything else all of them."""
-    if test.ended.status == "ok":
-        return float("inf") if test.result is None else test.result
-    return 0.0 if test.ended.status == "error" else float("inf")
+    """To be compared: a number is that many, anything else all of them; what did not end well has none."""
+    if test.ended.status != "ok":
+        return 0.0
+    return float("inf") if test.result is None else test.result

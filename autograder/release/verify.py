@@ -32,6 +32,11 @@ _FORCE = (
     "this test runs outside of the student's kernel; if it needs to run inside, as under nbgrader, add the line "
     "'# autograder: kernel' to the cell"
 )
+_OWN_COPY = (
+    "the solution changes {names} in place, and this test has its own copy of what setup cells make: let the solution "
+    "bind a name of its own, or add the line '# autograder: kernel' to the cell, which is then judged in the student's "
+    "kernel"
+)
 
 
 @dataclass(frozen=True)
@@ -160,7 +165,10 @@ def _solved(
         yield from (f"{name}: {what}" for _, what in _errors(ran))
         yield from _unexpected(verdict, ("passed", "manual"))
         outside = [cell.cell for cell in verdict.cells if cell.judged == "outside" and cell.status != "passed"]
-        yield from (f"{name}: {cell}: {_FORCE}" for cell in outside)
+        changed = {cells.grade_id(ran.notebook.cells[one.index]): one.test.changed for one in ran.outcomes if one.test}
+        for cell in outside:
+            names = ", ".join(changed.get(cell, ()))
+            yield f"{name}: {cell}: {_OWN_COPY.format(names=names) if names else _FORCE}"
 
 
 def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iterator[str]:

@@ -94,8 +94,7 @@ class Tester:
         if theirs:
             names.update(own)
             return said | {"refused": bool(self._remote.failures)}
-        asked = said["status"] == "ok" or task.get("made")
-        return said | (self._changes(task.get("made", ()), task.get("watched", {})) if asked else {})
+        return said | self._changes(task.get("made", ()), task.get("watched", {}))
 
     def _parts(self, parts: list[tuple[str, bool]]) -> dict[str, Any]:
         names, result = self._shell.user_ns, None

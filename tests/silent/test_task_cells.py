@@ -135,7 +135,7 @@ def test_marked_by_hand_every_place_has_the_same_sum(course, monkeypatch):
     assert [verdict.points for verdict in read_results(course, "work").verdicts] == [6.5]
     with Gradebook(course.db_url) as gradebook:
         assert gradebook.find_submission("work", "ada").score == 6.5
-        assert _line(gradebook.find_assignment("work"), ada(course))[-4:] == [6.5, 0.0, 6.5, 9.0]
+        assert _line(gradebook.find_assignment("work"), ada(course), 9.0)[-4:] == [6.5, 0.0, 6.5, 9.0]
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ _GRADER = (
 )
 #: Their arithmetic, or how they run a cell, can change a result. To them come the packages that the course uses.
 _BUILT_ON = ("numpy", "safetensors", "ipykernel", "ipython", "matplotlib")
+#: The names of :func:`machine_parts`.
+MACHINE = ("grader", "course library", "environment")
 _MARKS = ("grade", "solution", "locked", "task")
 
 

@@ -115,6 +115,10 @@ class Journal:
             pass
         raise GradingError(f"{self.path} was changed while it was read: start the same command again")
 
+    def graded(self) -> list[str]:
+        """The students with a grade; whose was made last comes last."""
+        return sorted(self._last.keys() - self._without, key=self._last.__getitem__)
+
     def is_older(self, student: str) -> bool:
         """True where a student was graded by a version of the grader that did not say from what."""
         return student in self._older and (student not in self._last or student in self._without)

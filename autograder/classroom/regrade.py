@@ -30,13 +30,14 @@ def reasons(entry: Entry, trusted: Parts, submission: Parts, limits: Limits) -> 
     """What has changed since a submission was graded; nothing where its grade still stands."""
     found = ["a new submission"] if entry.submission != submission else []
     changed = [name for name in {**entry.trusted, **trusted} if entry.trusted.get(name) != trusted.get(name)]
-    found += [f"{what} changed" for what in _described(changed)]
+    found += [f"{what} changed" for what in described(changed)]
     if _limits_matter(entry, limits):
         found.append("time limit changed")
     return tuple(found)
 
 
-def _described(changed: list[str]) -> Iterable[str]:
+def described(changed: list[str]) -> Iterable[str]:
+    """Parts of a fingerprint, in words: ``cell mean``."""
     yield from (words for part, words in _WHOLE.items() if part in changed)
     for kind, (one, several) in _WORDS.items():
         names = [name.removeprefix(f"{kind} ") for name in changed if name.startswith(f"{kind} ")]

@@ -78,6 +78,9 @@ class LastAnswer:
 
         look_again: makes the rows anew, as a run does that has nothing to do; none where it would have.
         """
+        from autograder.classroom.standing import standing_remarks
+        from autograder.model.plain_text import on_console
+
         trace = self._trace
         if trace is None or any(row.failure for row in rows) or course.root != self._folder or not _is_on_disk(course):
             return
@@ -87,13 +90,14 @@ class LastAnswer:
             written = [folder.with_name(name) for folder in folders for name in names_of(folder)]
             trace.forget([course.root / ".autograder", *_gradebook(course), *written])
             rows = look_again()
+        standing = [on_console(remark) for remark in standing_remarks(course, self._assignment)]
         for path in _asked_for(course):
             trace.look(path)
         if not rows or trace.fresh:
             return
         kept = {
             "question": self._question,
-            "remarks": self.remarks,
+            "remarks": [*self.remarks, *standing],
             "rows": [asdict(row) for row in rows],
             "stamps": trace.lasting(course.root),
         }

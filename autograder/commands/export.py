@@ -60,6 +60,7 @@ def run(
 
 
 def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
+    from autograder.classroom.standing import standing_remarks
     from autograder.exports import default_path, make
     from autograder.exports.remarks import remarks
     from autograder.gradebook.gather import gather
@@ -68,7 +69,7 @@ def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tupl
     table = gather(course, assignment)
     made = make(table, to, columns)
     store_penalties(course, table)  # feedback and nbgrader's own pages say the same
-    return default_path(course.root, assignment, to), made, remarks(table)
+    return default_path(course.root, assignment, to), made, remarks(table) + standing_remarks(course, assignment)
 
 
 def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:

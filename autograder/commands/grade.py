@@ -96,7 +96,9 @@ def run(
         isolation: Isolation = "none" if no_isolation else "auto"
         options = GradingOptions(assignment, tuple(student or ()), workers, force, scheduler, isolation, limits)
         rows = _grade(output, course, options, head_start, answer)
-    return _tell(output, assignment, rows, force)
+    code = _tell(output, assignment, rows, force)
+    _say_what_stands(output, course, assignment)
+    return code
 
 
 def _grade(
@@ -133,6 +135,14 @@ def _grade(
             return grade_class(course, options, report, warm, answer)
         except OSError as error:
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
+
+
+def _say_what_stands(output: Output, course: Course, assignment: str) -> None:
+    from autograder.classroom.standing import standing_remarks
+    from autograder.model.plain_text import on_console
+
+    for remark in standing_remarks(course, assignment):
+        output.problems.print(on_console(remark), soft_wrap=True)
 
 
 def _tell(output: Output, assignment: str, rows: list[Row], force: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from autograder.commands._options import AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import NothingToGrade
+from autograder.model.plain_text import one_line
 
 EXAMPLE = "autograder report distilbert"
 
@@ -30,6 +32,7 @@ def run(
     ] = None,
 ) -> int:
     """Write the class at a glance: one page and its pictures."""
+    from autograder.classroom.standing import standing_remarks
     from autograder.report import write_report
 
     course = open_course(context)
@@ -37,5 +40,7 @@ def run(
         raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
     folder = out or course.root / "reports" / assignment
     page = write_report(course, assignment, folder, anonymous=anonymous, against=against or ())
+    for remark in standing_remarks(course, assignment):
+        print(f"autograder: {one_line(remark)}", file=sys.stderr)
     Output(context).say(str(page))
     return 0

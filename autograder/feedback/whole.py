@@ -42,5 +42,5 @@ def _told(one: Regrading) -> str:
 def _change(change: Change) -> str:
     name = readable(change.exercise)
     if change.kept is not None:
-        return f"{name} keeps its {points(change.new)} points"
+        return f"{name} kept its {points(change.new)} points"
     return f"{name} had {points(change.old)} points then and {points(change.new)} after it"

@@ -224,7 +224,8 @@ def check_one_version(table: ResultsTable) -> None:
         what = f"{name[1]} of {name[0]} has {now:g} points, and had {then:g} when {named(old)}"
     raise GradingError(
         f"the points of {table.assignment} have changed: {what} {'was' if len(old) == 1 else 'were'} graded; "
-        f"results of two versions are not mixed: run 'autograder grade {table.assignment}', then this again"
+        f"results of two versions are not mixed: run 'autograder grade {table.assignment}', then this again. "
+        "Who has no submission any more is not graded again: put it back, or 'autograder student erase' takes them out"
     )
 
 

@@ -69,8 +69,9 @@ def differences(root: Path, assignment: Assignment) -> Iterator[Difference]:
     config = _for_standard_form(read_config(root))
     found = [one for name in assignment.source for one in _of_notebook(name, assignment, config)]
     found += _of_files(root, assignment)
-    stale = {path.stem for path in Course(root).release(assignment.name).glob("*.ipynb")} - assignment.source.keys()
-    found += [Difference(f"{name}.ipynb", "only in the release", False) for name in sorted(stale)]
+    notebooks = sorted(Course(root).release(assignment.name).glob("*.ipynb"))
+    stale = [path for path in notebooks if path.stem not in assignment.source]
+    found += [Difference(path.name, "only in the release", _has_points(path)) for path in stale]
     yield from sorted(found, key=lambda one: not one.counts)
 
 
@@ -122,6 +123,14 @@ def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[
             yield Difference(f"{name}.ipynb", "the cells stand in another order", True)
         else:
             yield Difference(f"{name}.ipynb", "text, comments or metadata differ", False)
+
+
+def _has_points(path: Path) -> bool:
+    """Whether a notebook has points, as far as one can tell."""
+    try:
+        return any(map(cells.is_graded, nbformat.read(path, as_version=4).cells))
+    except Exception:  # whatever keeps it from being read
+        return True
 
 
 def _without_ids(notebook: NotebookNode) -> NotebookNode:

@@ -130,7 +130,7 @@ def test_each_feedback_page_says_so(world):
     pages = {path.parts[-3]: path.read_text() for path in world.course.every_feedback.rglob("*.html")}
     assert all("(cell first changed)" in page and "Graded again on 2" in page for page in pages.values())
     assert "First had 1.5 points then and 3 after it" in pages["bob"]
-    assert "First keeps its 3 points" in pages["ada"]
+    assert "First kept its 3 points" in pages["ada"]
     assert "your points are the same" in pages["eve"]
 
 

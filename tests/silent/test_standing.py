@@ -1,0 +1,75 @@
+"""Grades of two versions, of submissions that are gone, and a release with a notebook that the source has no more."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.model.course import Course
+from autograder.release.generate import generate
+from tests.pipeline.conftest import nbgrader
+from tests.silent.small_class import RIGHT, SHEET, grade, hand_in, run, small_class, write_source
+
+APART = r"1 student \(bob\): graded before cell mean changed, unlike others; run 'autograder grade ps1'"
+GONE = r"1 student \(bob\): graded, and the submission is gone since"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return small_class(tmp_path / "course")
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    found = capsys.readouterr()
+    return found.out + found.err
+
+
+def test_grades_of_two_versions_of_a_test_are_spoken_of(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    write_source(course, test="assert mean([2, 4]) == 3")
+    generate(course, SHEET)
+    assert grade(course, "--student", "ada") == 0
+    assert re.search(APART, said(capsys))
+    assert grade(course, "--student", "ada") == 0  # nothing is left to do, and still
+    assert re.search(APART, said(capsys))
+    for words in (("export", SHEET, "--to", "csv"), ("report", SHEET)):
+        assert run(course, *words) == 0
+        assert re.search(APART, said(capsys)), words
+    assert re.search(APART, nbgrader(course.root, "export").said)
+    assert grade(course) == 0
+    assert run(course, "export", SHEET, "--to", "csv") == 0
+    assert "unlike others" not in said(capsys)
+
+
+def test_a_grade_without_a_submission_is_spoken_of(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(course.submitted("bob", SHEET).parent)
+    for words in (("grade", SHEET), ("export", SHEET, "--to", "csv")):
+        assert run(course, *words) == 0
+        assert re.search(GONE, said(capsys)), words
+    write_source(course, points=5)
+    generate(course, SHEET)
+    assert grade(course) == 0
+    capsys.readouterr()
+    assert run(course, "export", SHEET, "--to", "csv") == 2
+    assert "'autograder student erase'" in said(capsys)  # to grade again would lead nowhere
+
+
+def test_a_notebook_that_is_only_in_the_release_stops_grading(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course.source(SHEET) / "2_essay.ipynb").unlink()
+    hand_in(course, "ada", RIGHT, "new")
+    assert grade(course) == 2
+    assert "source and release disagree (2_essay.ipynb: only in the release)" in said(capsys)
+    assert run(course, "status") == 0
+    assert "stale: 2_essay.ipynb: only in the release" in said(capsys)
+
+
+def test_a_text_that_is_only_in_the_release_stops_nobody(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (course.release(SHEET) / "1_mean.ipynb").read_text(encoding="utf-8")
+    unmarked = text.replace('"nbgrader"', '"no_longer"')
+    (course.release(SHEET) / "0_read_me.ipynb").write_text(unmarked, encoding="utf-8")
+    assert grade(course) == 0
+    assert "0_read_me.ipynb: only in the release). No grade depends on it" in said(capsys)

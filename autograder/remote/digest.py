@@ -29,13 +29,13 @@ def digest_of(namespace: Mapping[str, Any], name: str) -> str | None:
         return None
     value = namespace[name]
     try:
-        if _bytes(value) > MAX_BYTES:
-            return _size(value)
+        if _is_large(value):
+            return _extent(value)
         encoder = _Bounded(SharedObjects(0), _Alone(namespace))
         content = [encoder.node(value), encoder.close()]
         return hashlib.sha256(json.dumps(_ordered(content)).encode()).hexdigest()
     except _TooMuch:
-        return _size(value)
+        return _extent(value)
     except Exception:
         return "no data"
 
@@ -48,25 +48,35 @@ def _named(value: Any) -> str:
     return f"{getattr(named, '__module__', None)}.{named.__qualname__}"
 
 
-def _size(value: Any) -> str:
+def _extent(value: Any) -> str:
     shape = getattr(value, "shape", None) or (len(value) if isinstance(value, Sized) else None)
     return f"large {type(value).__name__} {shape}"[:100]
 
 
+def _is_large(value: Any) -> bool:
+    """Told beforehand, so that no time is spent on it."""
+    if type(value) not in (list, tuple, dict):
+        return _bytes(value) > MAX_BYTES
+    inside = value.values() if type(value) is dict else value
+    return len(value) > MAX_PARTS or sum(map(_bytes, inside)) > MAX_BYTES
+
+
 def _bytes(value: Any) -> int:
-    """What the arrays, tensors and frames in a value hold."""
-    if type(value) in (list, tuple, dict):
-        return sum(map(_bytes_of_one, value.values() if type(value) is dict else value))
-    return _bytes_of_one(value)
-
-
-def _bytes_of_one(value: Any) -> int:
+    """What an array, tensor or frame holds."""
     if type(value).__module__.partition(".")[0] not in ("numpy", "pandas", "torch", "polars"):
         return 0
+    types = value.dtypes if hasattr(value, "columns") else [getattr(value, "dtype", None)]
+    if any(getattr(one, "kind", "") == "O" for one in types) and _size(value) > MAX_PARTS:
+        return MAX_BYTES + 1  # objects, each of which is described
     if hasattr(value, "nbytes"):
         return int(value.nbytes)
     usage = value.memory_usage() if hasattr(value, "memory_usage") else 0
     return int(usage.sum() if hasattr(usage, "sum") else usage)
+
+
+def _size(value: Any) -> int:
+    size = getattr(value, "size", 0)
+    return size if isinstance(size, int) else 0
 
 
 def _ordered(node: Any) -> Any:

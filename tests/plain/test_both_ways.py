@@ -9,6 +9,7 @@ import pytest
 from autograder.pipeline import grade
 from autograder.pipeline.steps import steps_of
 from autograder.release.verify import _solved
+from tests.plain.one_process import execute, main_module
 from tests.plain.tiny import LIMITS, assignment, cell, graded, kernels, points, solution, test
 
 pytestmark = pytest.mark.slow
@@ -58,7 +59,7 @@ CASES = {
         ["result = sorted(data)[-1]"],
         ["data.sort()\nresult = data[-1]"],
     ),
-    "made of what was changed": (
+    "an object of a class of the setup": (
         "class Shelf:\n    def __init__(self):\n        self.books = ['a']\nshelf = Shelf()",
         "count = len(shelf.books)",
         "assert count == 1 and shelf.books == ['a']",
@@ -116,6 +117,19 @@ def runs(monkeypatch) -> Iterator[list[int]]:
 def test_an_answer_has_the_points_that_nbgrader_gives_it(name, answer, earned):
     setup, solved, tested, *_ = CASES[name]
     assert points(graded(opened(setup, solved, tested), {"answer": answer})) == {"t0": earned}
+
+
+def test_in_one_process_as_under_nbgrader_no_answer_has_more_points():
+    for name, answer, earned in ANSWERS:
+        setup, _, tested, *_ = CASES[name]
+        with main_module() as space:
+            execute(setup, space)
+            try:
+                execute(f"{answer}\n{tested}", space)
+            except (AssertionError, NameError, LookupError):
+                assert not earned or name == "import"  # a name that is absent
+            else:
+                assert earned, (name, answer)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -165,19 +165,23 @@ def test_chance_time_and_objects_that_are_no_data_are_no_change(setup, runs):
     assert runs == [3]
 
 
-def test_a_cell_of_the_instructor_that_changes_its_own_values_is_no_change(runs):
-    again = cell("data.append(random.choice([4, 5]))\nn = len(data)", "again", locked=True)
-    made = assignment(
-        cell("import random\ndata = [3]", "setup", locked=True), solution("x = 1", "answer"), again,
-        test("assert x == 1 and len(data) == n == 2", "t0"),
+def with_another_setup(again: str):
+    return assignment(
+        cell("import random\ndata = [3]", "setup", locked=True), solution("x = 1", "answer"),
+        cell(again, "again", locked=True), test("assert x == 1 and len(data) == n == 2", "t0"),
     )  # fmt: skip
-    assert points(graded(made)) == {"t0": 1}
-    runs.clear()
-    sure = "data.append(4)\nn = len(data)"
-    made.source["nb"].cells[2].source = made.release["nb"].cells[2].source = sure
+
+
+def test_a_cell_of_the_instructor_that_changes_its_own_values_is_no_change(runs):
+    made = with_another_setup("data.append(4)\nn = len(data)")
     assert points(graded(made, {"answer": "x = 2 - 1"})) == {"t0": 1}
     assert runs == [4]
     assert points(graded(made, {"answer": "x = 1\ndata.append(1)"})) == {"t0": 0}
+
+
+def test_one_that_changes_them_by_chance_costs_no_points():
+    made = with_another_setup("data.append(random.random())\nn = len(data)")
+    assert points(graded(made)) == points(graded(made, {"answer": "x = 2 - 1"})) == {"t0": 1}
 
 
 def test_what_functions_remember_is_counted_once_in_each_run():

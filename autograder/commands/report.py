@@ -11,7 +11,6 @@ import typer
 from autograder.commands._options import AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import NothingToGrade
-from autograder.model.plain_text import one_line
 
 EXAMPLE = "autograder report distilbert"
 
@@ -33,6 +32,7 @@ def run(
 ) -> int:
     """Write the class at a glance: one page and its pictures."""
     from autograder.classroom.standing import standing_remarks
+    from autograder.model.plain_text import one_line
     from autograder.report import write_report
 
     course = open_course(context)

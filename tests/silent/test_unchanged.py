@@ -206,12 +206,18 @@ def command(course: Course) -> None:
 
 
 def is_kept(course: Course) -> bool:
-    """Whether nothing has changed of what the last run has read."""
+    """Whether a run has kept its answer, and nothing has changed of what it has read."""
+    if not kept_in(course).exists():  # something looked fresh
+        return False
     return all(is_as_it_was(path, before) for path, before in stamps(course).items())
 
 
 def stamps(course: Course) -> dict[str, list[int | str] | None]:
-    return json.loads((course.root / ".autograder" / "unchanged" / f"{ASSIGNMENT}.json").read_text())["stamps"]
+    return json.loads(kept_in(course).read_text())["stamps"]
+
+
+def kept_in(course: Course) -> Path:
+    return course.root / ".autograder" / "unchanged" / f"{ASSIGNMENT}.json"
 
 
 def test_the_library_the_grader_and_what_the_configuration_reads_are_watched(course):

@@ -23,6 +23,7 @@ from autograder.classroom.rows import row_of
 from autograder.classroom.workers import JobResult
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.gather import gather_from
+from autograder.gradebook.graded_answers import waiting_again
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.read import Grade, Key, open_book, read_book
@@ -163,7 +164,7 @@ class _Regrade(classroom._Run):
         name = self._order.assignment
         with open_book(self._course.db_url) or nullcontext() as book:
             table = gather_from(self._course, name, book, list(plan.again))
-            grades = read_book(book, name, list(plan.again)).grades
+            grades = waiting_again(self._course.root, name, read_book(book, name, list(plan.again))).grades
         before = {row.student.id: row.exercises for row in table.rows}
         today, found = date.today(), {}
         for done, kept in _stored(folder):

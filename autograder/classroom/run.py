@@ -187,7 +187,8 @@ class _Run:
         for some in parts_of(students):
             found = {student: read_verdict(self._course, self._order.assignment, student) for student in some}
             verdicts = {student: verdict for student, verdict in found.items() if verdict is not None}
-            yield from (verdicts[one] for one in not_in_gradebook(gradebook, self._order.assignment, verdicts))
+            others = not_in_gradebook(gradebook, self._order.assignment, verdicts, self._course.root)
+            yield from (verdicts[one] for one in others)
 
     def _standing(self, student: str, submission: Parts) -> SubmissionVerdict | None:
         """A verdict that nothing has changed for; None, and why in ``_again``, for all others."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from nbgrader.api import Gradebook
 
 from autograder.errors import NothingToGrade
+from autograder.gradebook.graded_answers import waiting_again
 from autograder.gradebook.groups import Group, read_groups, shared_times, submitters
 from autograder.gradebook.late.file import is_there, read_policy
 from autograder.gradebook.late.policy import LatePolicy
@@ -53,7 +54,7 @@ def gather_from(
     groups = read_groups(course.root, course.assignments())
     together = submitters(groups.get(assignment, ()), assignment, handed_in | graded)
     asked = None if students is None else {together.get(student, student) for student in students}
-    book = read_book(gradebook, assignment, asked)
+    book = waiting_again(course.root, assignment, read_book(gradebook, assignment, asked))
     everybody = {*book.students, *book.grades, *graded, *handed_in, *together}
     wanted = sorted(everybody if students is None else everybody & set(students))
     theirs = {together.get(student, student) for student in wanted}
@@ -104,7 +105,8 @@ def _read_part(course: Course, assignment: str, gradebook: Gradebook | None, stu
     graded = {one for one in students if (course.autograded(one, assignment) / "verdicts.json").is_file()}
     there = {one for one in students if one in graded or _handed_in(course, assignment, one)}
     said, _ = _read_verdicts(course, assignment, sorted(graded))
-    return ReadStudents(said, read_part(gradebook, assignment, students), there)
+    book = waiting_again(course.root, assignment, read_part(gradebook, assignment, students))
+    return ReadStudents(said, book, there)
 
 
 def _handed_in(course: Course, assignment: str, student: str) -> bool:

@@ -41,6 +41,7 @@ class Grade:
     """One row of nbgrader's table of grades, as it is.
 
     ``needs_manual_grade``: nobody has decided yet, or a person must look again, whatever numbers stand there.
+    ``row``: its id in the gradebook.
     """
 
     auto_score: float | None
@@ -48,6 +49,7 @@ class Grade:
     extra_credit: float
     max_score: float
     needs_manual_grade: bool
+    row: str = ""
 
 
 @dataclass
@@ -192,9 +194,12 @@ def _read_grades(book: Book, read: Any, notebooks: dict[str, Key], ids: Select[A
         api.Grade.manual_score,
         api.Grade.extra_credit,
         api.Grade.needs_manual_grade,
+        api.Grade.id,
     ).where(api.Grade.cell_id == api.BaseCell.id, api.Grade.notebook_id.in_(ids))
-    for key, cell, auto, manual, extra, waits in read(grades):
+    for key, cell, auto, manual, extra, waits, row in read(grades):
         if key in notebooks:
             student, notebook = notebooks[key]
             most = book.max_points.get((notebook, cell), 0.0)
-            book.grades.setdefault(student, {})[notebook, cell] = Grade(auto, manual, extra or 0.0, most, bool(waits))
+            book.grades.setdefault(student, {})[notebook, cell] = Grade(
+                auto, manual, extra or 0.0, most, bool(waits), row
+            )

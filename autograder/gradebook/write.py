@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError, SAWarning
 
 from autograder.errors import GOES_ON, GradingError
-from autograder.gradebook.graded_answers import read_record, settle, write_record
+from autograder.gradebook.graded_answers import NotebookRecord, read_record, settle, write_record
 from autograder.gradebook.read import PATIENCE, of_students, patient
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
@@ -141,10 +141,14 @@ def _save_notebook(stored: SubmittedNotebook, verdict: NotebookVerdict, notebook
         comment.auto_comment = "No response." if comment.name in untouched else None
 
 
-def not_in_gradebook(gradebook: Gradebook, assignment: str, verdicts: Mapping[str, SubmissionVerdict]) -> list[str]:
-    """The students (by ``verdicts``, which are by student) whose points the gradebook does not hold."""
+def not_in_gradebook(
+    gradebook: Gradebook, assignment: str, verdicts: Mapping[str, SubmissionVerdict], root: Path
+) -> list[str]:
+    """The students (by ``verdicts``, which are by student) whose points the gradebook does not hold, or about another
+    answer than the last one: it may be a new gradebook, or an old one."""
+    one = api.Grade
     asked = (
-        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, api.Grade.auto_score)
+        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, one.auto_score, one.id)
         .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
         .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
         .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
@@ -153,9 +157,20 @@ def not_in_gradebook(gradebook: Gradebook, assignment: str, verdicts: Mapping[st
         .where(api.Assignment.name == assignment)
     )
     held: dict[str, dict[tuple[str, str], float | None]] = {}
-    for student, notebook, cell, points in gradebook.db.execute(of_students(asked, verdicts)):
+    rows: dict[str, list[tuple[str, str, str]]] = {}
+    for student, notebook, cell, points, row in gradebook.db.execute(of_students(asked, verdicts)):
         held.setdefault(student, {})[notebook, cell] = points
-    return [student for student, verdict in verdicts.items() if not _holds(held.get(student), verdict)]
+        rows.setdefault(student, []).append((notebook, cell, row))
+    return [
+        student
+        for student, verdict in verdicts.items()
+        if not _holds(held.get(student), verdict)
+        or _is_outdated(read_record(root, assignment, student), rows.get(student, ()))
+    ]
+
+
+def _is_outdated(record: Mapping[str, NotebookRecord], rows: Iterable[tuple[str, str, str]]) -> bool:
+    return any(name in record and record[name].is_outdated(row, cell) for name, cell, row in rows)
 
 
 def _holds(held: Mapping[tuple[str, str], float | None] | None, verdict: SubmissionVerdict) -> bool:

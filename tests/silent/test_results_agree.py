@@ -117,7 +117,7 @@ def test_the_rules_hold_after_any_history(data: st.DataObject) -> None:
         name: SimpleNamespace(
             grades=[
                 SimpleNamespace(
-                    name=cell, auto_score=None, manual_score=None, extra_credit=None, needs_manual_grade=True
+                    id=cell, name=cell, auto_score=None, manual_score=None, extra_credit=None, needs_manual_grade=True
                 )
                 for book, cell in CELLS
                 if book == name

@@ -33,7 +33,7 @@ def _of_another_version(course: Course, assignment: str) -> list[str]:
 
 def _without_submission(course: Course, assignment: str) -> list[str]:
     handed_in = set(course.everybody_submitted(assignment))
-    gone = set(course.everybody_autograded(assignment)) - handed_in
+    gone = set(filter(course.takes, course.everybody_autograded(assignment))) - handed_in
     if not gone or not handed_in:  # where there is none at all, they lie elsewhere
         return []
     return [f"{_counted(sorted(gone))}: graded, and the submission is gone since; this grade stays as it is"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from autograder.classroom.fingerprint import Parts, content_parts, submission_parts
 from autograder.classroom.journal import Journal
+from autograder.classroom.standing import standing_remarks
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.read import open_book
@@ -24,6 +25,7 @@ class AssignmentStatus:
     ``release``: ``up to date``, or what is wrong with it. ``to_grade`` has no grade yet, ``changed`` has one that was
     made from another submission or another release. ``deadline``: ISO; empty where no late policy speaks.
     ``without_time`` counts only where one speaks: these are taken as on time. ``problem``: why the rest is not known.
+    ``remarks``: on grades that must not pass unnoticed.
     """
 
     name: str
@@ -38,6 +40,7 @@ class AssignmentStatus:
     late: int = 0
     without_time: int = 0
     problem: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 def status_of(course: Course, name: str) -> AssignmentStatus:
@@ -51,6 +54,7 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
     try:
         references = _references(assignment)
         graded, changed = _graded(course, assignment, handed_in)
+        standing = standing_remarks(course, name)
         with open_book(course.db_url) or nullcontext() as gradebook:
             table = gather_from(course, name, gradebook)
         policy = policy_of(course, [row.student.id for row in table.rows])
@@ -70,6 +74,7 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
         rules.deadline.isoformat() if rules else "",
         sum(row.lateness is not None and row.lateness.days > 0 for row in there),
         sum(row.submitted_at is None for row in there) if rules else 0,
+        remarks=tuple(standing),
     )
 
 

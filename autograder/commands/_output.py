@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import typer
     from rich.console import Console
 
+    from autograder.model.course import Course
+
 
 class Output:
     """Speaks on stdout; with ``--json`` the document is alone there, with ``--quiet`` only what is wrong is said.
@@ -51,3 +53,12 @@ class Output:
         """Print the answer for a program. Does nothing without ``--json``."""
         if self.as_json:
             print(json.dumps(content, indent=1))
+
+
+def warn_of_standing(output: Output, course: Course, assignment: str) -> None:
+    """Say on stderr which grades must not pass unnoticed."""
+    from autograder.classroom.standing import standing_remarks
+    from autograder.model.plain_text import one_line
+
+    for remark in standing_remarks(course, assignment):
+        output.warn(f"autograder: {one_line(remark)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from autograder.commands._options import AssignmentName, open_course
-from autograder.commands._output import Output
+from autograder.commands._output import Output, warn_of_standing
 
 if TYPE_CHECKING:
     from autograder.lms.transfer import CanvasChanges
@@ -79,6 +79,7 @@ def _push(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
     pages = pages_of({row.student.id: write_feedback(course, assignment, row.student.id, row) for row in ready})
     planned = changes(table, pages, read_origins(course.root, assignment), there)
     _show(output, assignment, planned)
+    warn_of_standing(output, course, assignment)
     if not yes:
         output.problem("nothing was sent: look at the table and say --yes")
         return 2

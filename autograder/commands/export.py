@@ -73,6 +73,7 @@ def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tupl
 
 
 def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
+    from autograder.classroom.standing import standing_remarks
     from autograder.exports.total import make_total, total_path, total_remarks
     from autograder.gradebook.course_total import gather_total
     from autograder.gradebook.late.penalties import store_penalties
@@ -81,4 +82,6 @@ def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportF
     made = make_total(total, to, columns)
     for table in total.tables:
         store_penalties(course, table)
-    return total_path(course.root, to), made, total_remarks(total)
+    names = [table.assignment for table in total.tables]
+    standing = [f"{name}: {remark}" for name in names for remark in standing_remarks(course, name)]
+    return total_path(course.root, to), made, total_remarks(total) + standing

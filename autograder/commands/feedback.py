@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from autograder.commands._options import AssignmentName, Students, open_course
-from autograder.commands._output import Output
+from autograder.commands._output import Output, warn_of_standing
 from autograder.errors import GradingError, NothingToGrade
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def run(
     store_penalties(course, table)
     written = {name: write_feedback(course, assignment, name, results[name]) for name in wanted}
     pages = sum(map(len, written.values()))
+    warn_of_standing(output, course, assignment)
     output.say(f"{pages} pages for {len(wanted)} students in {course.every_feedback}")
     if to == "git":
         return _commit(output, course, assignment, pages_of(written), clones or Path())

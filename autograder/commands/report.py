@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from autograder.commands._options import AssignmentName, open_course
-from autograder.commands._output import Output
+from autograder.commands._output import Output, warn_of_standing
 from autograder.errors import NothingToGrade
 
 EXAMPLE = "autograder report distilbert"
@@ -31,8 +30,6 @@ def run(
     ] = None,
 ) -> int:
     """Write the class at a glance: one page and its pictures."""
-    from autograder.classroom.standing import standing_remarks
-    from autograder.model.plain_text import one_line
     from autograder.report import write_report
 
     course = open_course(context)
@@ -40,7 +37,7 @@ def run(
         raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
     folder = out or course.root / "reports" / assignment
     page = write_report(course, assignment, folder, anonymous=anonymous, against=against or ())
-    for remark in standing_remarks(course, assignment):
-        print(f"autograder: {one_line(remark)}", file=sys.stderr)
-    Output(context).say(str(page))
+    output = Output(context)
+    warn_of_standing(output, course, assignment)
+    output.say(str(page))
     return 0

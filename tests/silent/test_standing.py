@@ -14,6 +14,13 @@ from tests.pipeline.conftest import nbgrader
 from tests.silent.small_class import RIGHT, SHEET, grade, hand_in, run, small_class, write_source
 
 APART = r"1 student \(bob\): graded before cell mean changed, unlike others; run 'autograder grade ps1'"
+PLACES = (
+    ("export", SHEET, "--to", "csv"),
+    ("export", "--total", "--to", "csv"),
+    ("report", SHEET),
+    ("feedback", SHEET),
+    ("status",),
+)
 GONE = r"1 student \(bob\): graded, and the submission is gone since"
 
 
@@ -34,7 +41,7 @@ def test_grades_of_two_versions_of_a_test_are_spoken_of(course: Course, capsys: 
     assert re.search(APART, said(capsys))
     assert grade(course, "--student", "ada") == 0  # nothing is left to do, and still
     assert re.search(APART, said(capsys))
-    for words in (("export", SHEET, "--to", "csv"), ("report", SHEET)):
+    for words in PLACES:
         assert run(course, *words) == 0
         assert re.search(APART, said(capsys)), words
     assert re.search(APART, nbgrader(course.root, "export").said)
@@ -45,7 +52,7 @@ def test_grades_of_two_versions_of_a_test_are_spoken_of(course: Course, capsys: 
 
 def test_a_grade_without_a_submission_is_spoken_of(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.rmtree(course.submitted("bob", SHEET).parent)
-    for words in (("grade", SHEET), ("export", SHEET, "--to", "csv")):
+    for words in (("grade", SHEET), *PLACES):
         assert run(course, *words) == 0
         assert re.search(GONE, said(capsys)), words
     write_source(course, points=5)
@@ -54,6 +61,13 @@ def test_a_grade_without_a_submission_is_spoken_of(course: Course, capsys: pytes
     capsys.readouterr()
     assert run(course, "export", SHEET, "--to", "csv") == 2
     assert "'autograder student erase'" in said(capsys)  # to grade again would lead nowhere
+
+
+def test_who_is_left_out_by_the_settings_is_not_called_gone(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    with (course.root / "nbgrader_config.py").open("a") as config:
+        config.write('\nc.CourseDirectory.student_id_exclude = "bob"\n')
+    assert grade(course) == 0
+    assert "gone" not in said(capsys)
 
 
 def test_a_notebook_that_is_only_in_the_release_stops_grading(

@@ -35,7 +35,7 @@ def graded_again(result: StudentResult) -> tuple[str, ...]:
 
 
 def _told(one: Regrading) -> str:
-    changes = "; ".join(map(_change, one.changes)) or "your points are the same"
+    changes = "; ".join(map(_change, one.changes)) or "your points stayed the same"
     return f"Graded again on {one.date.isoformat()} ({one.why}): {changes}."
 
 

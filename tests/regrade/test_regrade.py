@@ -131,7 +131,7 @@ def test_each_feedback_page_says_so(world):
     assert all("(cell first changed)" in page and "Graded again on 2" in page for page in pages.values())
     assert "First had 1.5 points then and 3 after it" in pages["bob"]
     assert "First kept its 3 points" in pages["ada"]
-    assert "your points are the same" in pages["eve"]
+    assert "your points stayed the same" in pages["eve"]
 
 
 def test_a_line_that_was_cut_off_hides_no_other(world):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import threading
@@ -144,6 +145,7 @@ def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener, u
     assert not heard
 
     shown = to_json(result.verdict) + "".join(json.dumps(notebook) for notebook in result.notebooks.values())
+    shown = re.sub(r'"seconds": [\d.e-]+', "", shown)  # one of them may look like an expected number
     assert not [number for number in expected_numbers(SLUG) if number in shown]
     assert "SENT OUT" not in shown and "SQLite format" not in shown
     assert "ENVIRON" not in shown or "PATH=/" not in shown.split("ENVIRON", 1)[1][:400]

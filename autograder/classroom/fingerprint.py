@@ -62,11 +62,10 @@ def machine_parts(file: CourseFile) -> Parts:
 @lru_cache(maxsize=8)
 def _machine_parts(library: str, packages: tuple[str, ...]) -> Parts:
     built_on = [(name, installed_version(name)) for name in sorted({*_BUILT_ON, *packages})]
-    return {
-        "grader": _of_files(Path(__file__).resolve().parents[1], imported_files(_GRADER)),
-        "course library": digest(*map(_of_place, library_places(library) if library else ())),
-        "environment": digest(platform.python_version_tuple()[:2], built_on),
-    }
+    grader = _of_files(Path(__file__).resolve().parents[1], imported_files(_GRADER))
+    course_library = digest(*map(_of_place, library_places(library) if library else ()))
+    environment = digest(platform.python_version_tuple()[:2], built_on)
+    return dict(zip(MACHINE, (grader, course_library, environment), strict=True))
 
 
 def imported_version(course: Course) -> str:

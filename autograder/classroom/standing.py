@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.classroom.fingerprint import MACHINE
+from autograder.classroom.fingerprint import MACHINE, Parts, digest
 from autograder.classroom.journal import Journal
 from autograder.classroom.regrade import described
 from autograder.gradebook.results import named
@@ -17,17 +17,23 @@ def standing_remarks(course: Course, assignment: str) -> list[str]:
 def _of_another_version(course: Course, assignment: str) -> list[str]:
     """Who was graded before a change of the course that the newest grade knows of."""
     journal, there = Journal(course.root, assignment), set(course.everybody_autograded(assignment))
-    entries = {student: entry for student in journal.graded() if student in there and (entry := journal.entry(student))}
-    parts = [
-        {name: value for name, value in entry.trusted.items() if name not in MACHINE} for entry in entries.values()
-    ]
-    apart = [(student, one) for student, one in zip(entries, parts, strict=True) if one != parts[-1]]
+    versions: dict[str, Parts] = {}
+    graded_by: dict[str, list[str]] = {}
+    newest = ""
+    for student in journal.graded():
+        if student in there and (entry := journal.entry(student)) is not None:
+            parts = {name: value for name, value in entry.trusted.items() if name not in MACHINE}
+            newest = digest(parts)
+            versions[newest] = parts
+            graded_by.setdefault(newest, []).append(student)
+    apart = sorted(student for version, students in graded_by.items() if version != newest for student in students)
     if not apart:
         return []
-    changed = {name for _, one in apart for name in {**one, **parts[-1]} if one.get(name) != parts[-1].get(name)}
+    now = versions[newest]
+    changed = {name for one in versions.values() for name in {**one, **now} if one.get(name) != now.get(name)}
     return [
-        f"{_counted(sorted(student for student, _ in apart))}: graded before {', '.join(described(sorted(changed)))} "
-        f"changed, unlike others; run 'autograder grade {assignment}'"
+        f"{_counted(apart)}: graded before {', '.join(described(sorted(changed)))} changed, unlike others; "
+        f"run 'autograder grade {assignment}'"
     ]
 
 

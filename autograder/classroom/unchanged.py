@@ -42,7 +42,8 @@ _PASSING = {"_", "OLDPWD", "PWD", "SHLVL", "COLUMNS", "LINES", "AUTOGRADER_WARM"
 class LastAnswer:
     """What the last run in this folder found that was asked the same question.
 
-    folder: the course's own, or else nothing is found. question: all that was asked. remarks: what is said besides.
+    folder: the course's own, or else nothing is found. question: all that was asked. remarks: what is said before the
+    table; standing: what is said behind it (:mod:`.standing`).
     """
 
     def __init__(self, folder: Path, assignment: str, question: Sequence[object]) -> None:
@@ -50,6 +51,7 @@ class LastAnswer:
         self._question = _digest(self._folder, question)  # now: a run sets variables and paths of its own
         self._trace: Trace | None = None
         self.remarks: list[str] = []
+        self.standing: list[str] = []
 
     def rows(self) -> list[Row] | None:
         """The rows that a run would show, where nothing has changed; None where it must look for itself."""
@@ -59,7 +61,7 @@ class LastAnswer:
                 return None
             stamps: dict[str, Stamp] = kept["stamps"]
             rows = [Row.from_json(row) for row in kept["rows"]]
-            self.remarks = list(kept["remarks"])
+            self.remarks, self.standing = list(kept["remarks"]), list(kept["standing"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return rows if all(is_as_it_was(path, before) for path, before in stamps.items()) else None
@@ -79,7 +81,6 @@ class LastAnswer:
         look_again: makes the rows anew, as a run does that has nothing to do; none where it would have.
         """
         from autograder.classroom.standing import standing_remarks
-        from autograder.model.plain_text import on_console
 
         trace = self._trace
         if trace is None or any(row.failure for row in rows) or course.root != self._folder or not _is_on_disk(course):
@@ -90,14 +91,15 @@ class LastAnswer:
             written = [folder.with_name(name) for folder in folders for name in names_of(folder)]
             trace.forget([course.root / ".autograder", *_gradebook(course), *written])
             rows = look_again()
-        standing = [on_console(remark) for remark in standing_remarks(course, self._assignment)]
+        standing = standing_remarks(course, self._assignment)
         for path in _asked_for(course):
             trace.look(path)
         if not rows or trace.fresh:
             return
         kept = {
             "question": self._question,
-            "remarks": [*self.remarks, *standing],
+            "remarks": self.remarks,
+            "standing": standing,
             "rows": [asdict(row) for row in rows],
             "stamps": trace.lasting(course.root),
         }

@@ -74,7 +74,7 @@ def run(
         if not force and (rows := answer.rows()) is not None:
             for remark in answer.remarks:
                 output.problems.print(remark, soft_wrap=True)
-            return _tell(output, assignment, rows, force)
+            return _tell(output, assignment, rows, force, answer.standing)
         context.with_resource(closing(answer)).watch()
 
     from autograder.classroom.head_start import HeadStart
@@ -96,9 +96,9 @@ def run(
         isolation: Isolation = "none" if no_isolation else "auto"
         options = GradingOptions(assignment, tuple(student or ()), workers, force, scheduler, isolation, limits)
         rows = _grade(output, course, options, head_start, answer)
-    code = _tell(output, assignment, rows, force)
-    _say_what_stands(output, course, assignment)
-    return code
+    from autograder.classroom.standing import standing_remarks
+
+    return _tell(output, assignment, rows, force, standing_remarks(course, assignment))
 
 
 def _grade(
@@ -137,16 +137,8 @@ def _grade(
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
 
 
-def _say_what_stands(output: Output, course: Course, assignment: str) -> None:
-    from autograder.classroom.standing import standing_remarks
-    from autograder.model.plain_text import on_console
-
-    for remark in standing_remarks(course, assignment):
-        output.problems.print(on_console(remark), soft_wrap=True)
-
-
-def _tell(output: Output, assignment: str, rows: list[Row], force: bool) -> int:
-    """Show what has become of everybody; the exit code."""
+def _tell(output: Output, assignment: str, rows: list[Row], force: bool, standing: list[str]) -> int:
+    """Show what has become of everybody; the exit code. standing: what is said of grades of others, too."""
     from autograder.model.plain_text import MAX_NAME, on_console
 
     console = output.console
@@ -164,6 +156,8 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool) -> int:
         if row.failure:
             name = on_console(row.student, MAX_NAME)
             output.problems.print(f"[red]{name}[/]: {on_console(row.failure)}", soft_wrap=True)
+    for remark in standing:
+        output.problems.print(on_console(remark), soft_wrap=True)
     output.document({"assignment": assignment, "students": [_entry(row) for row in rows]})
     return 1 if any(row.failure for row in rows) else 0
 

@@ -79,7 +79,7 @@ class Tester:
         self._missing |= any(_MISSING.search(source) for source, _ in task["parts"])
         self._remote.masks, self._remote.missing = self._masks, self._missing
         names = self._shell.user_ns
-        theirs = task.get("theirs", ())
+        theirs = task["theirs"]
         own = {name: names[name] for name in theirs if name in names}
         if theirs:  # such a cell earns nothing
             self._remote.masks = self._remote.missing = True
@@ -94,7 +94,7 @@ class Tester:
         if theirs:
             names.update(own)
             return said | {"refused": bool(self._remote.failures)}
-        return said | self._changes(task.get("made", ()), task.get("watched", {}))
+        return said | self._changes(task["made"], task["watched"])
 
     def _parts(self, parts: list[tuple[str, bool]]) -> dict[str, Any]:
         names, result = self._shell.user_ns, None

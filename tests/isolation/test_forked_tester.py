@@ -38,6 +38,7 @@ def no_answer(_question: bytes | None, _seconds: float) -> bytes:
 
 def execute(tester: ForkedTester, source: str, seconds: float = 20) -> tuple[Finished, list[dict[str, object]]]:
     task = {"remote": [], "unknown": [], "classes": [], "parts": [(source, False)]}
+    task |= {"made": [], "watched": {}, "theirs": []}
     outputs = Outputs(1 << 20)
     finished = tester.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=no_answer)
     return finished, outputs.finish()

@@ -61,6 +61,15 @@ def test_canvas_receives_exactly_the_grades_and_the_pages(course, canvas):
     assert len(canvas.puts) == len(canvas.uploads) == 3
 
 
+def test_a_grade_whose_submission_is_gone_is_spoken_of_before_it_is_sent(course, canvas, capsys):
+    came_from(course, "canvas")
+    assert say(course, "push", "toy") == 2
+    assert "is gone since" not in capsys.readouterr().err  # nobody's submission is there: they lie elsewhere
+    course.submitted("bob", "toy").mkdir(parents=True)
+    assert say(course, "push", "toy") == 2
+    assert "(ada, o_neill): graded, and the submission is gone since" in capsys.readouterr().err
+
+
 def test_what_is_there_is_not_sent_again_and_what_changed_is(course, canvas):
     came_from(course, "canvas")
     assert say(course, "push", "toy", "--yes") == 0

@@ -39,8 +39,9 @@ def test_grades_of_two_versions_of_a_test_are_spoken_of(course: Course, capsys: 
     generate(course, SHEET)
     assert grade(course, "--student", "ada") == 0
     assert re.search(APART, said(capsys))
-    assert grade(course, "--student", "ada") == 0  # nothing is left to do, and still
-    assert re.search(APART, said(capsys))
+    for _ in range(2):  # nothing is left to do, and still; the second time from what the first has kept
+        assert grade(course, "--student", "ada") == 0
+        assert re.search(rf"student(?s:.*){APART}", said(capsys))  # below the table
     for words in PLACES:
         assert run(course, *words) == 0
         assert re.search(APART, said(capsys)), words

@@ -12,6 +12,7 @@ self.attention = MultiHeadAttention({attention})
 self.layer_norm_2 = nn.LayerNorm(d_model)
 self.feed_forward = FeedForward({network})
 """
+OWN_PARTS = PARTS.format(attention="d_model, num_attention_heads", network="d_model, intermediate_size")
 NAMES = "x, n1, n2 = hidden_states, self.layer_norm_1, self.layer_norm_2\na, f = self.attention, self.feed_forward\n"
 
 
@@ -90,10 +91,7 @@ RIGHT = [
     ),
     SampleAnswer(
         "weights set in __init__",
-        methods={
-            LAYER_INIT: PARTS.format(attention="d_model, num_attention_heads", network="d_model, intermediate_size")
-            + "nn.init.normal_(self.attention.output_linear.weight, std=0.02)"
-        },
+        methods={LAYER_INIT: OWN_PARTS + "nn.init.normal_(self.attention.output_linear.weight, std=0.02)"},
     ),
     SampleAnswer("none of its parts work yet", methods={HEADS_INIT: NOT_BEGUN, NETWORK_INIT: NOT_BEGUN}),
     SampleAnswer(
@@ -110,9 +108,9 @@ WRONG = [
     SampleAnswer(
         "one norm under two names",
         methods={
-            LAYER_INIT: PARTS.format(
-                attention="d_model, num_attention_heads", network="d_model, intermediate_size"
-            ).replace("self.layer_norm_2 = nn.LayerNorm(d_model)", "self.layer_norm_2 = self.layer_norm_1")
+            LAYER_INIT: OWN_PARTS.replace(
+                "self.layer_norm_2 = nn.LayerNorm(d_model)", "self.layer_norm_2 = self.layer_norm_1"
+            )
         },
         points=0,
         mistake="norm-shared",
@@ -120,9 +118,7 @@ WRONG = [
     SampleAnswer(
         "norms without scale and shift",
         methods={
-            LAYER_INIT: PARTS.format(
-                attention="d_model, num_attention_heads", network="d_model, intermediate_size"
-            ).replace("nn.LayerNorm(d_model)", "nn.LayerNorm(d_model, elementwise_affine=False)")
+            LAYER_INIT: OWN_PARTS.replace("nn.LayerNorm(d_model)", "nn.LayerNorm(d_model, elementwise_affine=False)")
         },
         points=0,
         mistake="norm-plain",

@@ -12,6 +12,7 @@ import zmq
 from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, KernelChannels, lost
 from autograder.kernel.line import Asked, Line
 from autograder.kernel.outputs import Outputs, problem
+from autograder.tester.failure import line_that_raised
 from autograder.tester.line import SERVING
 
 Status = Literal["ok", "error", "crashed", "timeout"]
@@ -32,6 +33,7 @@ DISK_FULL = "the disk of the temporary folder was full; make room there, or set 
 class Finished:
     """How a request ended. ``alive`` is False where the kernel went with it, or must go.
 
+    ``raised``: see :func:`~autograder.tester.failure.line_that_raised`.
     ``values``: name -> JSON text of the expressions that were asked for, where the code ended well.
     """
 
@@ -39,6 +41,7 @@ class Finished:
     ename: str = ""
     evalue: str = ""
     seconds: float = 0.0
+    raised: str = ""
     alive: bool = True
     disk_full: bool = False  # meanwhile, and by others
     values: Mapping[str, str] = field(default_factory=dict)
@@ -205,12 +208,12 @@ class Execution:
         return self._timed_out
 
     def _answered(self, reply: dict[str, Any]) -> Finished:
-        ename, evalue, _ = problem(reply)
+        ename, evalue, trace = problem(reply)
         if self._timed_out:
             return too_long(self._seconds)
         if reply.get("status") == "ok":
             return Finished("ok", values=_values(reply.get("user_expressions")))
-        return Finished("error", ename, evalue)
+        return Finished("error", ename, evalue, raised=line_that_raised("\n".join(trace)))
 
     def _gone(self, how: str) -> Finished:
         if self._timed_out:

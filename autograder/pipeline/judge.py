@@ -21,7 +21,17 @@ from autograder.model.checksum import checksum_of
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_file
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
-from autograder.pipeline.judge_tests import DIED, NO_TIME, NOT_FILLED_IN, TOO_LONG, beyond, bounded, judge_test
+from autograder.pipeline.judge_tests import (
+    DIED,
+    NO_TIME,
+    NOT_FILLED_IN,
+    TOO_LONG,
+    beyond,
+    bounded,
+    hint_about,
+    is_stub,
+    judge_test,
+)
 from autograder.pipeline.sanitize import harmless
 from autograder.references.store import References
 
@@ -156,7 +166,7 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
         return TOO_LONG
     if part.status == "crashed":
         return DIED
-    if part.ename == "NotImplementedError":
+    if is_stub(part):
         return NOT_FILLED_IN
     if part.ename == "NotRead":  # the course's own words on models.py
         return bounded(part.evalue), "The cause often stands one line further up: a bracket that is not closed, say."
@@ -165,7 +175,7 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
         return message, "Is it spelt as the comment asks for? Is the cell that defines it there, and valid Python?"
     if part.status == "error":
         message = bounded(f"Your code stopped with {part.ename}: {part.evalue}")
-        return message, "Run the visible check above: it shows the line."
+        return message, hint_about(part) or "Run the visible check above: it shows the line."
     return "No answer came from your code.", "Run the visible check above."
 
 

@@ -5,8 +5,10 @@ Of a hidden test a student reads only what its author says in it.
 
 from __future__ import annotations
 
+import re
+
 from autograder.model.verdict import CellVerdict, Check, Status
-from autograder.pipeline.outcomes import TestOutcome
+from autograder.pipeline.outcomes import PartOutcome, TestOutcome
 
 #: A message holds words of the student's own errors; no more of them than this.
 MAX_MESSAGE = 500
@@ -17,6 +19,7 @@ TOO_LONG = (
 )
 DIED = "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
 NO_TIME = "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
+_NO_FORWARD = re.compile(r'Module \[(\w+)\] is missing the required "forward" function')
 _TRY = "Run this cell yourself: it shows the line."
 
 
@@ -57,7 +60,7 @@ def _why(test: TestOutcome, source: str) -> tuple[str, str]:
         return TOO_LONG
     if ended.status == "crashed":
         return DIED
-    if ended.ename == "NotImplementedError":
+    if is_stub(ended):
         return NOT_FILLED_IN
     if ended.ename == "NameError":
         hint = "Is it spelt as the comment asks for? Is the cell that defines it there, and valid Python?"
@@ -68,13 +71,29 @@ def _why(test: TestOutcome, source: str) -> tuple[str, str]:
     return _failed(test), "" if test.hidden else bounded(gave)
 
 
+def is_stub(ended: PartOutcome) -> bool:
+    """Whether a part was left as it was handed out. Libraries raise NotImplementedError as well, for other reasons."""
+    return ended.ename == "NotImplementedError" and ended.raised.startswith("raise NotImplementedError")
+
+
+def hint_about(ended: PartOutcome) -> str:
+    """Where to look, for an exception whose own words say what happened and not why; empty for all others."""
+    module = _NO_FORWARD.search(ended.evalue)
+    if module is None:
+        return ""
+    if module[1] in ("ModuleList", "ModuleDict"):
+        return f"An nn.{module[1]} cannot be called as a whole: go through the list with for."
+    return f"Does class {module[1]} have a method called forward, indented below the class line?"
+
+
 def _stopped(test: TestOutcome, source: str) -> tuple[str, str]:
     """An exception that came out of the student's code."""
     ended = test.ended
     where = "in a hidden test" if test.hidden else f"in: {test.statement}" if test.statement else "here"
     said = "" if test.hidden else f": {ended.evalue}"
     line = own_line(test.own_lines, source)
-    return bounded(f"Your code stopped with {ended.ename}{said} ({where})"), f"It stopped at: {line}" if line else _TRY
+    hint = hint_about(ended) or (f"It stopped at: {line}" if line else _TRY)
+    return bounded(f"Your code stopped with {ended.ename}{said} ({where})"), hint
 
 
 def _failed(test: TestOutcome) -> str:

@@ -11,12 +11,16 @@ from nbformat import NotebookNode
 
 @dataclass(frozen=True)
 class PartOutcome:
-    """How one part of a cell ended. ``skipped``: the submission's time was up before."""
+    """How one part of a cell ended. ``skipped``: the submission's time was up before.
+
+    raised: the line of code that raised the exception; empty where nobody knows, or where it is a library's.
+    """
 
     status: Literal["ok", "error", "crashed", "timeout", "skipped"]
     ename: str = ""
     evalue: str = ""
     seconds: float = 0.0
+    raised: str = ""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class StudentKernel:
             self.log.append(f"cell {index}: {finished.status}: {finished.evalue}")
         if finished.status == "ok" and remembered:
             self._done[index] = cell, source
-        return PartOutcome(finished.status, finished.ename, finished.evalue, finished.seconds)
+        return PartOutcome(finished.status, finished.ename, finished.evalue, finished.seconds, finished.raised)
 
     def hidden(self, index: int, cell: str, source: str, slugs: Sequence[str]) -> PartOutcome:
         """A hidden part: whatever lies at the answers' place before it is removed, what lies there after is taken."""

@@ -22,6 +22,7 @@ from autograder.model.limits import Clock, Limits
 from autograder.pipeline.outcomes import PartOutcome, TestOutcome
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
+from autograder.tester.failure import line_that_raised
 
 #: What the tester hears where there is no answer. It reads no JSON there, and so its cell stops.
 _NO_MESSAGE = b"no answer"
@@ -156,7 +157,7 @@ def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOut
     hidden = said["hidden"] and not _is_visible(step, said)
     return TestOutcome(
         "outside",
-        PartOutcome("error", said["ename"], said["evalue"], finished.seconds),
+        PartOutcome("error", said["ename"], said["evalue"], finished.seconds, line_that_raised(said["own_lines"])),
         statement="" if hidden else said["statement"],
         message=said["message"],
         asserted=said["asserted"],

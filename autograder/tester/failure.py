@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from types import FrameType
 from typing import Any
@@ -11,6 +12,10 @@ MAX_TEXT = 1000
 MAX_LINES = 8
 #: Keywords by which assert functions take a message of their caller's.
 _MESSAGES = ("msg", "err_msg", "message", "reason")
+#: Where a frame begins in a traceback, and where installed code lies.
+_FRAME = re.compile(r"^ *(?=File |Cell In\[)", re.MULTILINE)
+_LIBRARIES = ("site-packages", "dist-packages", "/lib/python")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def failure_of(error: BaseException, source: str, names: dict[str, Any]) -> dict[str, Any]:
@@ -42,6 +47,19 @@ def failure_of(error: BaseException, source: str, names: dict[str, Any]) -> dict
         "hidden": False,
         "came": [],
     }
+
+
+def line_that_raised(traceback: str) -> str:
+    """The line of code that raised an exception, by its traceback in IPython's form or Python's.
+
+    Empty where the traceback shows none, and where the line belongs to an installed library.
+    """
+    frames = _FRAME.split(_COLOUR.sub("", traceback))
+    if len(frames) == 1 or any(place in frames[-1].partition("\n")[0] for place in _LIBRARIES):
+        return ""
+    marked = re.findall(r"^-+> *\d+ (.*)$", frames[-1], re.MULTILINE)
+    lines = marked or frames[-1].split("\n")[1:2]
+    return lines[-1].strip() if lines else ""
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:

@@ -5,12 +5,17 @@ Imports no torch: the NumPy assignment is checked with the same words.
 
 from __future__ import annotations
 
+import dis
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+
+_NOT_THE_STUDENTS = ("site-packages", "dist-packages", "/lib/python", f"{Path(__file__).parents[1]}{os.sep}")
 
 
 class CheckFailed(AssertionError):
@@ -27,8 +32,7 @@ class CheckFailed(AssertionError):
             import traceback
 
             frames = traceback.extract_tb(self.__cause__.__traceback__)
-            ours = ("site-packages", str(Path(__file__).parent))
-            own = [frame for frame in frames if not any(place in frame.filename for place in ours)]
+            own = [frame for frame in frames if is_own(frame.filename)]
             lines += [
                 "",
                 *(f"  line {frame.lineno}, in {frame.name}: {frame.line or ''}" for frame in own[-3:]),
@@ -51,20 +55,47 @@ def passed(name: str, *what: str) -> None:
 def running(name: str, doing: str, look: str = "") -> Iterator[None]:
     """Turns whatever the student's code raises into a CheckFailed that says what was being done.
 
-    ``NotImplementedError`` is told apart: the cell is simply not filled in yet.
+    A stub is told apart: the cell is simply not filled in yet.
     """
     try:
         yield
     except CheckFailed:
         raise
-    except NotImplementedError as error:
-        raise CheckFailed(
-            name, "this part is not filled in yet.", "Replace 'raise NotImplementedError()' by your code."
-        ) from error
     except Exception as error:
-        raise CheckFailed(
-            name, f"{doing} should work.", f"It stopped with {type(error).__name__}: {error}", look
-        ) from error
+        if is_stub(error):
+            raise CheckFailed(
+                name, "this part is not filled in yet.", "Replace 'raise NotImplementedError()' by your code."
+            ) from error
+        came = f"It stopped with {type(error).__name__}: {error}"
+        raise CheckFailed(name, f"{doing} should work.", came, _hint_about(error) or look) from error
+
+
+def is_stub(error: BaseException) -> bool:
+    """Whether a ``raise`` in the student's own code raised this NotImplementedError.
+
+    Libraries raise it for other reasons: torch does where a module has no ``forward``.
+    """
+    if not isinstance(error, NotImplementedError) or (trace := error.__traceback__) is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    return is_own(code.co_filename) and code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def is_own(filename: str) -> bool:
+    """Whether a file with code is the student's: a cell, or a file beside the notebook."""
+    return not filename.startswith("<frozen") and not any(place in filename for place in _NOT_THE_STUDENTS)
+
+
+def _hint_about(error: Exception) -> str:
+    """Where to look, for an exception whose own words say what happened and not why; empty for all others."""
+    module = re.search(r'Module \[(\w+)\] is missing the required "forward" function', str(error))
+    if module is None:
+        return ""
+    if module[1] in ("ModuleList", "ModuleDict"):
+        return f"An nn.{module[1]} cannot be called as a whole: go through the list with for."
+    return f"Does class {module[1]} have a method called forward, indented below the class line?"
 
 
 def same_shape(name: str, what: str, got: Any, want: tuple[int, ...], axes: str, look: str = "") -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from course.check.base import CheckFailed
+from course.check.base import CheckFailed, is_own
 
 #: Seconds of work for a whole check. The slowest right answer takes a tenth of that.
 CHECK_SECONDS = 10.0
@@ -100,10 +100,9 @@ def attempt_limit() -> Iterator[None]:
 def own_line(error: BaseException) -> str:
     """``in line 7 of forward`` for the innermost frame of the student's own code; empty where there is none."""
     found, trace = "", error.__traceback__
-    ours = ("site-packages", "/lib/python", f"{Path(__file__).parents[1]}/")
     while trace is not None:
         code = trace.tb_frame.f_code
-        if not any(place in code.co_filename for place in ours) and not code.co_filename.startswith("<frozen"):
+        if is_own(code.co_filename):
             where = f" of {code.co_name}" if not code.co_name.startswith("<") else ""
             file = f" ({Path(code.co_filename).name})" if code.co_filename.endswith("models.py") else ""
             found = f"in line {trace.tb_lineno}{where}{file}"

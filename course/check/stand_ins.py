@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from course.check.base import is_stub
 from course.check.half_written import left_behind
 from course.check.ready_steps import beginning_with
 
@@ -96,8 +96,11 @@ class LoopRecord:
 def build(kind: Any, config: Any) -> nn.Module:
     """``kind(config)`` in eval mode. A gap left in ``__init__`` leaves the lines before it standing."""
     model = kind.__new__(kind)
-    with contextlib.suppress(NotImplementedError):
+    try:
         model.__init__(config)
+    except NotImplementedError as error:
+        if not is_stub(error):
+            raise
     module: nn.Module = model.eval()
     return module
 

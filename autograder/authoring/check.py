@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.authoring.patched import stale_numbers
 from autograder.authoring.sample_answers import Problem, Sample, problems, samples
 from autograder.authoring.trial import Trials
 from autograder.classroom.fingerprint import digest, machine_parts
@@ -54,9 +55,10 @@ def check_exercises(
         return []  # its tests are plain, or a person grades all of it
     assignment.references.exercises(assignment.name)
     with Trials(assignment) as trials:
-        chosen = samples(trials, exercise)
+        chosen, named = samples(trials, exercise), [exercise] if exercise else known
         found = list(zip(chosen, _tried(trials, chosen, progress), strict=True))
-    return [_summary(name, found, assignment) for name in ([exercise] if exercise else known)]
+        stale = {name: stale_numbers(trials, f"{assignment.name}/{name}") for name in named}
+    return [_summary(name, found, assignment, stale[name]) for name in named]
 
 
 def _tried(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[Problem]]:
@@ -73,11 +75,14 @@ def _problems(trials: Trials, sample: Sample) -> list[Problem]:
         return [Problem(str(error), points=True)]
 
 
-def _summary(name: str, found: list[tuple[Sample, list[Problem]]], assignment: Assignment) -> ExerciseCheck:
+def _summary(
+    name: str, found: list[tuple[Sample, list[Problem]]], assignment: Assignment, stale: list[str]
+) -> ExerciseCheck:
     own = [(sample, said) for sample, said in found if sample.exercise == name]
     right = sum(sample.right for sample, _ in own)
-    said = _said(own, points=True)
-    path = Path(loader.FOLDER, assignment.name, name, loader.ANSWERS)
+    said = [*stale, *_said(own, points=True)]
+    folder = assignment.references.folder
+    path = loader.file_of(folder, f"{assignment.name}/{name}", loader.ANSWERS).relative_to(folder.parent)
     if not right or right == len(own):
         said.append(f"{path} must hold at least one right and one wrong answer: nothing else tests the exercise")
     if name not in _graded(assignment):

@@ -94,7 +94,9 @@ def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
 
 def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[Problem]:
     answer, own = sample.answer, tried.verdicts[sample.exercise]
-    expected = {sample.exercise: own.max_points if answer.points is None else answer.points, **answer.costs}
+    left = own.max_points if answer.points is None else answer.points
+    left = left if answer.share is None else answer.share * own.max_points
+    expected = {sample.exercise: left, **answer.costs}
     for name, verdict in tried.verdicts.items():
         want = expected.get(name, verdict.max_points)
         if verdict.points is None or not np.isclose(verdict.points, want):

@@ -16,7 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 from nbformat import NotebookNode
+from safetensors.numpy import load_file
 
 from autograder.authoring.forks import Part, WarmServer, Workplace
 from autograder.authoring.slices import affected, graded_cells, needed
@@ -120,7 +122,53 @@ class Trials:
                 visible |= tried.visible
         return Tried(verdicts, visible)
 
+    def handed_over(self, texts: Mapping[str, str], slug: str, inputs: Path) -> dict[int, dict[str, np.ndarray]]:
+        """What these texts hand over for an exercise whose inputs lie in ``inputs``: number of case -> arrays."""
+        found: dict[int, dict[str, np.ndarray]] = {}
+        for name, graded in self.asking(slug).items():
+            with self._executed(name, texts, graded, {slug: inputs}) as (ran, _):
+                for path in ran.answers.glob(f"*/{slug}/*.safetensors"):
+                    found[int(path.stem)] = load_file(path)
+        return found
+
+    def asking(self, slug: str) -> dict[str, list[str]]:
+        """Notebook -> the graded cells (grade ids) that ask for the stored inputs of an exercise."""
+        found = {
+            name: [str(cells.grade_id(cell)) for cell in notebook.cells if slug in cells.references_of(cell.source)]
+            for name, notebook in self.assignment.source.items()
+        }
+        return {name: graded for name, graded in found.items() if graded}
+
+    def sources(self, slug: str) -> list[str]:
+        """The cells that a try of an exercise's solution runs, as text."""
+        found = []
+        for name, graded in self.asking(slug).items():
+            notebook = self._filled(self.assignment.source[name].cells, {})
+            targets = [index for index, cell in enumerate(notebook.cells) if cells.grade_id(cell) in graded]
+            kept = set().union(*(needed(notebook, index) for index in targets))
+            found += [notebook.cells[index].source for index in sorted(kept)]
+        return found
+
     def _notebook(self, name: str, texts: Mapping[str, str], graded: list[str]) -> Tried:
+        with self._executed(name, texts, graded) as (ran, outcomes):
+            verdict = judge(
+                ran, self.assignment.references, student="sample", assignment=self.assignment.name, notebook=name
+            )
+        said = {
+            str(cells.grade_id(ran.notebook.cells[index])): _message(outcome.visible)
+            for index, outcome in outcomes.items()
+            if cells.is_autograded(ran.notebook.cells[index])
+        }
+        return Tried({cell.cell: cell for cell in verdict.cells}, said)
+
+    @contextmanager
+    def _executed(
+        self, name: str, texts: Mapping[str, str], graded: list[str], own_inputs: Mapping[str, Path] | None = None
+    ) -> Iterator[tuple[ExecutedNotebook, dict[int, CellOutcome]]]:
+        """These graded cells of a notebook and what they need, run; their answers are there within the block.
+
+        own_inputs: slug -> the folder of its inputs, in place of the stored one.
+        """
         source = self.assignment.source[name]
         targets = [index for index, cell in enumerate(source.cells) if cells.grade_id(cell) in graded]
         # an answer may use names that the instructor's solution does not
@@ -128,21 +176,12 @@ class Trials:
         kept = sorted(set().union(*(needed(notebook, index) for notebook in both for index in targets)))
         notebook = self._filled([source.cells[index] for index in kept], texts)
         with self._workplace() as place, tempfile.TemporaryDirectory(prefix="answers-", dir=place.folder) as folder:
-            steps = self._steps(notebook, Path(folder), place.inputs)
+            steps = self._steps(notebook, Path(folder), place.inputs, own_inputs or {})
             files = {file: texts[file] for file in self.assignment.deliverables & set(texts)}
             unchanged = 0 if files else _unchanged(notebook, steps, texts)
             ended = place.run([step.part for step in steps], unchanged, files, MAX_SECONDS)
             outcomes = _outcomes(steps, ended)
-            ran = ExecutedNotebook(notebook, list(outcomes.values()), Path(folder))
-            verdict = judge(
-                ran, self.assignment.references, student="sample", assignment=self.assignment.name, notebook=name
-            )
-        said = {
-            str(cells.grade_id(notebook.cells[index])): _message(outcome.visible)
-            for index, outcome in outcomes.items()
-            if cells.is_autograded(notebook.cells[index])
-        }
-        return Tried({cell.cell: cell for cell in verdict.cells}, said)
+            yield ExecutedNotebook(notebook, list(outcomes.values()), Path(folder)), outcomes
 
     def _filled(self, chosen: list[NotebookNode], texts: Mapping[str, str]) -> NotebookNode:
         """A notebook of these cells with these texts, and the instructor's solutions without markers elsewhere."""
@@ -154,7 +193,9 @@ class Trials:
             return cell
         return NotebookNode({**cell, "source": texts.get(grade_id, self.solutions[grade_id])})
 
-    def _steps(self, notebook: NotebookNode, answers: Path, inputs: Path) -> list[_Step]:
+    def _steps(
+        self, notebook: NotebookNode, answers: Path, inputs: Path, own_inputs: Mapping[str, Path]
+    ) -> list[_Step]:
         """The parts to run, in order; the inputs that they ask for are laid out."""
         steps: list[_Step] = []
         for index, cell in enumerate(notebook.cells):
@@ -165,9 +206,11 @@ class Trials:
             steps.append(_Step(index, False, Part(both.visible)))
             steps.append(_Step(index, True, Part(both.hidden, str(answers_folder(answers, index)))))
             for slug in cells.references_of(cell.source):
-                if not (inputs / slug).exists():
+                target = own_inputs.get(slug) or self.assignment.references.inputs(slug)
+                if not (inputs / slug).exists() or (inputs / slug).readlink() != target:
                     (inputs / slug).parent.mkdir(parents=True, exist_ok=True)
-                    (inputs / slug).symlink_to(self.assignment.references.inputs(slug))
+                    (inputs / slug).unlink(missing_ok=True)
+                    (inputs / slug).symlink_to(target)
         return steps
 
     @contextmanager

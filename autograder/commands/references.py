@@ -13,7 +13,7 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.references.store import References
+    from autograder.model.course import Course
 
 
 EXAMPLE = "autograder references distilbert --seed new"
@@ -47,7 +47,7 @@ def run(
     chosen = None if seed is None else _seed(seed)
     for name in names:
         before = references.seed(name) if chosen is None else chosen
-        _build(Output(context), references, name, new_seed() if before is None else before)
+        _build(Output(context), course, name, new_seed() if before is None else before)
     return 0
 
 
@@ -61,10 +61,13 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _build(output: Output, references: References, name: str, seed: int) -> None:
+def _build(output: Output, course: Course, name: str, seed: int) -> None:
+    from autograder.authoring.patched import patched_solutions
     from autograder.references import store
 
-    folder = references.build(name, seed)
+    references = store.References.of_course(course.root)
+    with patched_solutions(course, name) as run:
+        folder = references.build(name, seed, run=run)
     exercises = references.exercises(name)
     count = sum(len(references.cases(slug)) for slug in exercises)
     output.say(f"{_short(folder)}: {len(exercises)} exercises, {count} cases, seed {seed}")

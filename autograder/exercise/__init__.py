@@ -1,18 +1,22 @@
 """The public interface for those who write exercises: cases, rules, known mistakes, and answers to try them with.
 
-An exercise is a folder ``exercises/<assignment>/<exercise>/`` of the course. Its ``oracle.py`` defines ``EXERCISE``, an
-:class:`Exercise`; its ``answers.py`` defines ``RIGHT`` and ``WRONG``, lists of :class:`SampleAnswer`.
+An exercise is a file ``exercises/<assignment>/<exercise>.py`` of the course that defines ``EXERCISE``, an
+:class:`Exercise`; or a folder of that name, whose ``oracle.py`` defines it, and whose ``answers.py`` defines ``RIGHT``
+and ``WRONG``, lists of :class:`SampleAnswer`.
 """
 
-from autograder.exercise.compare import compare_case, compare_value, find_mistake, matches
-from autograder.exercise.model import Answers, Case, Exercise, Judgement, Mistake, Rule
+from autograder.exercise.compare import compare_case, compare_value, find_mistake, matches, merged
+from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, Patch, Rule
 from autograder.exercise.rules import (
+    CHANGED,
+    CUT,
     READY,
     SIDE_EFFECTS,
     better_of_own_and_ready,
     dropout_at_work,
     named,
     not_charged_twice,
+    pure,
     right,
     same_twice,
     shared_equally,
@@ -20,11 +24,12 @@ from autograder.exercise.rules import (
     without_side_effects,
     wrong,
 )
-from autograder.exercise.sample_answer import SampleAnswer
+from autograder.exercise.sample_answer import SampleAnswer, variant
 from autograder.exercise.text import TEXT, read_text, text_array
-from autograder.model.verdict import Check
 
 __all__ = [
+    "CHANGED",
+    "CUT",
     "READY",
     "SIDE_EFFECTS",
     "TEXT",
@@ -34,6 +39,7 @@ __all__ = [
     "Exercise",
     "Judgement",
     "Mistake",
+    "Patch",
     "Rule",
     "SampleAnswer",
     "better_of_own_and_ready",
@@ -42,14 +48,17 @@ __all__ = [
     "dropout_at_work",
     "find_mistake",
     "matches",
+    "merged",
     "named",
     "not_charged_twice",
+    "pure",
     "read_text",
     "right",
     "same_twice",
     "shared_equally",
     "text_array",
     "unsteady",
+    "variant",
     "without_side_effects",
     "wrong",
 ]

@@ -6,14 +6,13 @@ No message quotes an expected value: feedback may show every word of it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from autograder.exercise.likeness import likeness
-from autograder.exercise.model import Answers, Case, Exercise, Judgement, Mistake
+from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake
 from autograder.exercise.text import TEXT, read_text
-from autograder.model.verdict import Check
 
 
 def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
@@ -27,6 +26,17 @@ def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if mistake is None:
         return Judgement(checks)
     return mistake.judgement(*(check for check in checks if check.passed))
+
+
+def merged(judgements: Iterable[Judgement]) -> tuple[Check, ...]:
+    """Each check of several cases once; of one that fails more than once the first, a named mistake before others."""
+    found: dict[str, Check] = {}
+    for check in (check for judgement in judgements for check in judgement.checks):
+        known = found.get(check.name)
+        if known is None or (known.passed and not check.passed):
+            found[check.name] = check
+    ordered = sorted(found.values(), key=lambda check: (check.passed, not check.mistake))
+    return tuple(check if not check.passed else Check(check.name, True) for check in ordered)
 
 
 def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise: Exercise) -> Check:
@@ -80,10 +90,8 @@ def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | 
     """The mistake of the catalogue whose wrong answer is this very answer; of several the nearest, then the first."""
     found: list[tuple[float, Mistake]] = []
     for mistake in exercise.mistakes:
-        if mistake.answers is None:
-            continue
         try:
-            wrong = mistake.answers(case)
+            wrong = exercise.made_by(mistake, case)
             if wrong and matches(answers.arrays, wrong, exercise) and _is_wrong(wrong, case, exercise):
                 found.append((_distance(answers.arrays, wrong), mistake))
         except Exception as error:  # a name is a help; without it the answer is as wrong as before

@@ -6,20 +6,44 @@ tested as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
+from autograder.exercise.sample_answer import SampleAnswer
 from autograder.exercise.text import TEXT, read_text
-from autograder.model.verdict import CellVerdict, Check
+
+#: (old, new): what somebody who makes a mistake writes in place of some words of the solution.
+Patch = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at. ``mistake`` is the catalogue's id where the mistake is known."""
+
+    name: str
+    passed: bool
+    message: str = ""
+    hint: str = ""
+    mistake: str = ""
+
+
+class Earned(Protocol):
+    """The verdict on an earlier exercise, as far as rules ask for it."""
+
+    @property
+    def points(self) -> float | None: ...
+    @property
+    def max_points(self) -> float: ...
 
 
 @dataclass(frozen=True)
 class Case:
-    """One stored case. ``inputs`` and ``weights`` go to the kernel, ``expected`` never does.
+    """One stored case. ``inputs`` and ``weights`` go to the kernel, ``expected`` and ``mistakes`` never do.
 
+    mistakes: key of a mistake (see :meth:`Exercise.patched`) -> what the solution with its patches hands over.
     Texts (lists of strings, for example) are in ``texts`` and, among the expected answers, are arrays made by
     :func:`autograder.exercise.text_array`.
     """
@@ -29,6 +53,7 @@ class Case:
     weights: Mapping[str, np.ndarray] = field(default_factory=dict)
     texts: Mapping[str, Any] = field(default_factory=dict)
     expected: Mapping[str, np.ndarray] = field(default_factory=dict)
+    mistakes: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,7 +67,7 @@ class Answers:
 
     arrays: Mapping[str, np.ndarray]
     source: str = ""
-    earlier: Mapping[str, CellVerdict] = field(default_factory=dict)
+    earlier: Mapping[str, Earned] = field(default_factory=dict)
 
     def text(self, name: str) -> Any | None:
         """The text or list of texts called ``name``; None where there is none that can be read."""
@@ -68,22 +93,52 @@ class Judgement:
         return float(all(check.passed for check in self.checks))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Mistake:
     """A known wrong answer: how feedback describes it, and how it is recognised.
 
-    answers: for a case, the arrays that somebody who makes the mistake hands over; it may return only those that tell
-    the mistake apart. None where only the exercise's rule can recognise it.
-    variant: for the exercise's rule, what differs in the computation: settings of the assignment's own model, say.
+    patches: ``(old, new)`` replacements in the solution, or the whole text of the answer. ``autograder references``
+    runs the changed solution once per case and stores what it hands over; the judge compares with that. The same text
+    is a sample answer. Without an id the mistake has no name: a wrong answer to try the exercise with.
+    by_rule: True where the exercise's rule recognises the mistake, not its numbers.
     share: the share of the points that is left where this is the only mistake (partial credit).
+    answers, variant: in exercises without patches, a function from a case to what somebody who makes the mistake hands
+    over (it may return only those arrays that tell the mistake apart), and settings for the exercise's rule.
     """
 
     id: str
     message: str
-    hint: str = ""
-    answers: Callable[[Case], Mapping[str, np.ndarray]] | None = None
-    variant: Any = None
-    share: float = 0.0
+    hint: str
+    patches: tuple[Patch | str, ...]
+    share: float
+    by_rule: bool
+    answers: Callable[[Case], Mapping[str, np.ndarray]] | None
+    variant: Any
+
+    def __init__(
+        self,
+        id: str,
+        message: str,
+        hint: str = "",
+        *how: Any,
+        patches: Sequence[Patch | str] = (),
+        share: float = 0.0,
+        by_rule: bool = False,
+        answers: Callable[[Case], Mapping[str, np.ndarray]] | None = None,
+        variant: Any = None,
+    ) -> None:
+        """how: patches; or, in exercises without any, ``answers`` and ``variant``."""
+        if how and not isinstance(how[0], str | tuple):
+            answers, variant, how = how[0], how[1] if len(how) > 1 else variant, ()
+        for name, value in {
+            "id": id, "message": message, "hint": hint, "patches": (*how, *patches), "share": share,
+            "by_rule": by_rule, "answers": answers, "variant": variant,
+        }.items():  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    def by(self, *patches: Patch | str) -> Mistake:
+        """The same mistake, which the exercise's rule recognises, as these patches make it."""
+        return replace(self, patches=patches, by_rule=True)
 
     def check(self, **values: object) -> Check:
         """The failed check that names this mistake. ``values`` fill the placeholders ``{name}`` of the message."""
@@ -104,7 +159,16 @@ class Exercise:
     mistakes: every known mistake that feedback on this exercise may name, in order of precedence.
     framework: ``torch`` or ``numpy``, what the stored arrays become in the notebook.
     atol, rtol: tolerances as in ``numpy.isclose``.
-    slug: ``<assignment>/<exercise>``; the loader sets it from the exercise's folder.
+    slug: ``<assignment>/<exercise>``; the loader sets it from where the exercise lies.
+
+    Where the exercise is one file:
+
+    right: name -> a right answer in another style, as the whole text of the solution's cell, or as patches.
+    wrong: wrong answers beside those that the mistakes' patches make.
+    accepted: mutants of the solution that may pass: id of one, or name of an operator -> the reason.
+    cell: the solution cell or file; default ``<exercise>_answer``.
+    shows: what the visible check says that it found right. Where it is given, ``autograder references`` packs public
+    cases for it, and the visible check judges them by this exercise's rule.
     """
 
     make: Callable[[np.random.Generator], Sequence[Case]]
@@ -114,6 +178,29 @@ class Exercise:
     atol: float = 1e-5
     rtol: float = 1e-4
     slug: str = ""
+    right: Mapping[str, str | Sequence[Patch]] = field(default_factory=dict)
+    wrong: Sequence[SampleAnswer] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    cell: str = ""
+    shows: Sequence[str] = ()
+
+    def patched(self) -> Iterator[tuple[str, Mistake]]:
+        """(key, mistake) for every mistake that is made of patches: its id, or its message where it has none.
+
+        The second mistake of an id has a number behind it: several ways lead to one name.
+        """
+        keys: list[str] = []
+        for mistake in (one for one in self.mistakes if one.patches):
+            key = mistake.id or mistake.message
+            keys.append(key)
+            yield (key if keys.count(key) == 1 else f"{key} {keys.count(key)}"), mistake
+
+    def made_by(self, mistake: Mistake, case: Case) -> Mapping[str, np.ndarray]:
+        """What somebody who makes this mistake hands over for a case; empty where numbers do not show it."""
+        if mistake.answers:
+            return mistake.answers(case)
+        key = next((key for key, patched in self.patched() if patched is mistake), "")
+        return case.mistakes.get(key, {})
 
     def mistake(self, id: str) -> Mistake:
         """The mistake of the catalogue with this id. Raises KeyError where there is none."""

@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.exercise.compare import compare_case
-from autograder.exercise.model import Answers, Case, Exercise, Judgement, Mistake, Rule
-from autograder.model.verdict import Check
+from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
 
 #: Begins the name of an answer that was given with ready-made parts in place of the submission's own earlier ones.
 READY = "ready_"
@@ -101,12 +100,17 @@ def same_twice(name: str) -> Rule:
 
 
 #: The mistakes that :func:`without_side_effects` names.
-SIDE_EFFECTS = (
-    Mistake("CHANGED", "What your code is given is changed in place: whoever uses it afterwards gets other numbers.",
-            "Make new tensors: x = x + y, not x += y; no method whose name ends in _."),
-    Mistake("CUT", "The values are right, but no gradient comes back from them: training could not reach this part.",
-            "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of."),
-)  # fmt: skip
+CHANGED = Mistake(
+    "CHANGED",
+    "What your code is given is changed in place: whoever uses it afterwards gets other numbers.",
+    "Make new tensors: x = x + y, not x += y; no method whose name ends in _.",
+)
+CUT = Mistake(
+    "CUT",
+    "The values are right, but no gradient comes back from them: training could not reach this part.",
+    "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of.",
+)
+SIDE_EFFECTS = (CHANGED, CUT)
 
 
 def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
@@ -126,3 +130,7 @@ def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
         return judgement
 
     return judge
+
+
+#: The default rule, for an answer that is right only without side effects.
+pure = without_side_effects(compare_case)

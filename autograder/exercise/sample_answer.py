@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from textwrap import dedent, indent
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class SampleAnswer:
     methods: (class, method) -> the statements that replace that method's body in the instructor's solution.
     cells: other solution cells and files (by grade id or file name) that belong to the same answer, whole.
     points: what is left of the exercise's own points; None stands for all of them, as every right answer must have.
+    share: the same as a share of the points, in place of ``points``.
     costs: points left of other graded cells, where the answer must lose some there too; all others lose nothing.
     mistake: the id that feedback must name; empty where the mistake has no name.
     unseen: True where the visible check cannot see the mistake.
@@ -32,6 +34,14 @@ class SampleAnswer:
     mistake: str = ""
     unseen: bool = False
     cell: str = ""
+    share: float | None = None
 
     def __str__(self) -> str:
         return self.name
+
+
+def variant(head: str, body: str) -> str:
+    """The text of an answer: ``head`` (its last line ends in a colon), and below it the body, in any indentation."""
+    deepest = head.split("\n")[-1]
+    margin = len(deepest) - len(deepest.lstrip()) + 4
+    return f"{head}\n{indent(dedent(body).strip(), ' ' * margin)}\n"

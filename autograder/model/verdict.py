@@ -11,23 +11,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder.exercise.model import Check
 from autograder.model import plain_text as plain
 
 Status = Literal["passed", "partial", "failed", "crashed", "timeout", "missing", "manual", "infrastructure"]
 
 #: Bumped when a field changes its meaning or goes away.
 SCHEMA_VERSION = 1
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at. ``mistake`` is the catalogue's id where the mistake is known."""
-
-    name: str
-    passed: bool
-    message: str = ""
-    hint: str = ""
-    mistake: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import nbformat
 import numpy as np
 from nbformat import NotebookNode
 
-from autograder.exercise.compare import compare_case
+from autograder.exercise.compare import compare_case, merged
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
@@ -109,7 +109,7 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
     if share < 1 and hidden and hidden.status in ("crashed", "timeout"):
         status = hidden.status if share == 0 else status
     seconds = sum(part.seconds for part in (outcome.visible, outcome.hidden) if part) if outcome else 0.0
-    verdict = CellVerdict(name, status, share * points, points, _tidy(judgements), seconds)
+    verdict = CellVerdict(name, status, share * points, points, merged(judgements), seconds)
     context.earlier |= dict.fromkeys(slugs, verdict)
     return verdict
 
@@ -142,17 +142,6 @@ def _compared(exercise: Exercise, case: Case, answers: Answers, notes: list[str]
         shapes = ", ".join(f"{name} {answers.arrays[name].shape}" for name in case.expected if name in answers.arrays)
         message = f"Your answer could not be compared with what was expected{f': {shapes}' if shapes else ''}."
         return Judgement([Check(label, False, message, "Run the visible check above: is the shape what it asks for?")])
-
-
-def _tidy(judgements: list[Judgement]) -> tuple[Check, ...]:
-    """Each check once; of a check that fails in several cases the first failure, a named mistake before others."""
-    merged: dict[str, Check] = {}
-    for check in (check for judgement in judgements for check in judgement.checks):
-        known = merged.get(check.name)
-        if known is None or (known.passed and not check.passed):
-            merged[check.name] = check
-    ordered = sorted(merged.values(), key=lambda check: (check.passed, not check.mistake))
-    return tuple(check if not check.passed else Check(check.name, True) for check in ordered)
 
 
 def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 from autograder.errors import GradingError
 from autograder.exercise.compare import matches
 from autograder.exercise.model import Case, Exercise, Mistake
+from autograder.references.patched import RunPatched, with_mistakes
 
 #: The seed of the references that the kit ships with. Everybody can draw them: no exam is made from it.
 PUBLIC_SEED = 2026
@@ -30,18 +31,19 @@ def generator(seed: int, slug: str) -> np.random.Generator:
     return np.random.default_rng([seed, name])
 
 
-def draw(made: Exercise, seed: int) -> list[Case]:
+def draw(made: Exercise, seed: int, run: RunPatched | None = None) -> list[Case]:
     """The cases of an exercise. Drawn again where chance made a known mistake look like the right answer.
 
-    Raises GradingError where every draw does.
+    run: runs the solution with the patches of its mistakes; without it, their numbers are left out, and so is the
+    question whether they show. Raises GradingError where every draw hides a mistake.
     """
     random = generator(seed, made.slug)
     for _ in range(_DRAWS):
-        cases = _cases(made, random)
+        cases = with_mistakes(made, _cases(made, random), run)
         unseen = [
             mistake.id
             for mistake in made.mistakes
-            if mistake.answers and not any(_shows(mistake, case, made) for case in cases)
+            if _is_shown_by_numbers(mistake, run) and not any(_shows(mistake, case, made) for case in cases)
         ]
         if not unseen:
             return cases
@@ -58,7 +60,11 @@ def _cases(made: Exercise, random: np.random.Generator) -> list[Case]:
         raise GradingError(f"{made.slug}: its oracle cannot draw cases: {type(error).__name__}: {error}") from error
 
 
+def _is_shown_by_numbers(mistake: Mistake, run: RunPatched | None) -> bool:
+    return bool(mistake.answers or (run and mistake.patches and mistake.id and not mistake.by_rule))
+
+
 def _shows(mistake: Mistake, case: Case, made: Exercise) -> bool:
     """True where somebody who makes the mistake hands over something else than the expected answer."""
-    wrong = mistake.answers(case) if mistake.answers else {}
+    wrong = made.made_by(mistake, case)
     return any(name not in case.expected or not matches(case.expected, {name: wrong[name]}, made) for name in wrong)

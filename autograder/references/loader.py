@@ -1,4 +1,4 @@
-"""Finding a course's exercises: every folder ``exercises/<assignment>/<exercise>/`` with an ``oracle.py``.
+"""Finding a course's exercises: every file ``exercises/<assignment>/<exercise>.py``, or folder with an ``oracle.py``.
 
 Nothing is registered by hand. The modules below ``exercises/`` are imported as one package of a name of their own, so
 that two courses do not meet in one process; they import their neighbours relatively (``from .._attention import ...``).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from autograder.errors import GradingError
-from autograder.exercise.model import Exercise
+from autograder.exercise.model import Exercise, Patch
 from autograder.exercise.sample_answer import SampleAnswer
 
 #: Begins the name of the package that holds a course's exercises.
@@ -29,7 +29,17 @@ ORACLE, ANSWERS = "oracle.py", "answers.py"
 
 def names(folder: Path, assignment: str) -> list[str]:
     """The exercises of an assignment, in order; ``folder`` is ``exercises/`` of a course."""
-    return sorted(path.parent.name for path in (folder / assignment).glob(f"*/{ORACLE}"))
+    files = {path.stem for path in (folder / assignment).glob("[!_]*.py")}
+    return sorted(files | {path.parent.name for path in (folder / assignment).glob(f"*/{ORACLE}")})
+
+
+def is_one_file(folder: Path, slug: str) -> bool:
+    return (folder / f"{slug}.py").is_file()
+
+
+def file_of(folder: Path, slug: str, part: str = ORACLE) -> Path:
+    """The file in which an exercise, or a part of it (``oracle.py``, ``answers.py``), is written down."""
+    return folder / f"{slug}.py" if is_one_file(folder, slug) else folder / slug / part
 
 
 def trusted_modules(folder: Path) -> list[Path]:
@@ -44,7 +54,7 @@ def exercises(folder: Path, assignment: str) -> dict[str, Exercise]:
     if not found:
         raise GradingError(
             f"unknown assignment {assignment!r}: there is no exercise in {folder / assignment}; "
-            f"expected {folder / assignment}/<exercise>/{ORACLE}"
+            f"expected {folder / assignment}/<exercise>.py"
         )
     return {exercise.slug: exercise for exercise in sorted(found, key=lambda exercise: exercise.slug)}
 
@@ -59,16 +69,38 @@ def exercise(folder: Path, slug: str) -> Exercise:
 
 def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[SampleAnswer]]:
     """(right, wrong) answers of an exercise, with the cell that each of them fills. Raises GradingError."""
-    path = folder / slug / ANSWERS
+    path, own_cell = file_of(folder, slug, ANSWERS), f"{slug.partition('/')[2]}_answer"
     if not path.is_file():
         return [], []
-    module = _module(folder, slug, ANSWERS)
-    try:
-        right, wrong = list(module.RIGHT), list(module.WRONG)
-    except AttributeError as error:
-        raise GradingError(f"{path} must define RIGHT and WRONG, two lists of SampleAnswer: {error}") from error
-    cell = getattr(module, "CELL", f"{slug.partition('/')[2]}_answer")
+    if is_one_file(folder, slug):
+        made = _exercise(folder, slug)
+        right, wrong = list(_right(made)), [*_wrong(made), *made.wrong]
+        cell = made.cell or own_cell
+    else:
+        module = _module(folder, path)
+        try:
+            right, wrong = list(module.RIGHT), list(module.WRONG)
+        except AttributeError as error:
+            raise GradingError(f"{path} must define RIGHT and WRONG, two lists of SampleAnswer: {error}") from error
+        cell = getattr(module, "CELL", own_cell)
     return [_placed(answer, cell) for answer in right], [_placed(answer, cell) for answer in wrong]
+
+
+def _right(made: Exercise) -> Iterator[SampleAnswer]:
+    for name, how in made.right.items():
+        yield sample(name, [how] if isinstance(how, str) else how)
+
+
+def _wrong(made: Exercise) -> Iterator[SampleAnswer]:
+    """The answers that the mistakes' patches make."""
+    for key, mistake in made.patched():
+        yield replace(sample(key, mistake.patches), share=mistake.share, mistake=mistake.id)
+
+
+def sample(name: str, patches: Sequence[Patch | str]) -> SampleAnswer:
+    """The solution with these patches, or the text that stands among them."""
+    text = next((patch for patch in patches if isinstance(patch, str)), "")
+    return SampleAnswer(name, text, tuple(patch for patch in patches if not isinstance(patch, str)))
 
 
 def accepted_mutants(folder: Path, slug: str) -> dict[str, str]:
@@ -76,12 +108,14 @@ def accepted_mutants(folder: Path, slug: str) -> dict[str, str]:
 
     Raises GradingError.
     """
-    path = folder / slug / ANSWERS
+    path = file_of(folder, slug, ANSWERS)
     if not path.is_file():
         return {}
-    found = getattr(_module(folder, slug, ANSWERS), "ACCEPTED", {})
+    one_file = is_one_file(folder, slug)
+    found = _exercise(folder, slug).accepted if one_file else getattr(_module(folder, path), "ACCEPTED", {})
     if not isinstance(found, dict) or not all(isinstance(reason, str) and reason.strip() for reason in found.values()):
-        raise GradingError(f"{path}: ACCEPTED must map the id of a mutant to the reason why it may pass, a text")
+        name = "accepted" if one_file else "ACCEPTED"
+        raise GradingError(f"{path}: {name} must map the id of a mutant to the reason why it may pass, a text")
     return found
 
 
@@ -90,14 +124,15 @@ def _placed(answer: SampleAnswer, cell: str) -> SampleAnswer:
 
 
 def _exercise(folder: Path, slug: str) -> Exercise:
-    made = getattr(_module(folder, slug, ORACLE), "EXERCISE", None)
+    path = file_of(folder, slug)
+    made = getattr(_module(folder, path), "EXERCISE", None)
     if not isinstance(made, Exercise):
-        raise GradingError(f"{folder / slug / ORACLE} must define EXERCISE, an autograder.exercise.Exercise")
+        raise GradingError(f"{path} must define EXERCISE, an autograder.exercise.Exercise")
     return replace(made, slug=slug)
 
 
-def _module(folder: Path, slug: str, file: str) -> types.ModuleType:
-    name = ".".join((package(folder), *slug.split("/"), file.removesuffix(".py")))
+def _module(folder: Path, path: Path) -> types.ModuleType:
+    name = ".".join((package(folder), *path.relative_to(folder).with_suffix("").parts))
     try:
         with _no_bytecode():
             return import_module(name)
@@ -105,7 +140,7 @@ def _module(folder: Path, slug: str, file: str) -> types.ModuleType:
         raise
     except Exception as error:
         line = f"{type(error).__name__}: {error}"
-        raise GradingError(f"{folder / slug / file} cannot be imported: {line}") from error
+        raise GradingError(f"{path} cannot be imported: {line}") from error
 
 
 @contextmanager

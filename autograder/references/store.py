@@ -1,7 +1,8 @@
 """The stored references of a course: written by ``autograder references``, read by the judge.
 
-``<course>/exercises/<assignment>/<exercise>/inputs/`` is what a kernel may read; ``expected.safetensors`` beside it is
-what it may not. ``exercises/<assignment>/manifest.json`` says how all of it was made, with checksums.
+``<course>/exercises/<assignment>/<exercise>/inputs/`` is what a kernel may read; ``expected.safetensors`` and
+``mistakes.safetensors`` beside it are what it may not. ``exercises/<assignment>/manifest.json`` says how all of it was
+made, with checksums.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from autograder.model.course_file import read_course_file
 from autograder.references import loader
 from autograder.references.draw import PUBLIC_SEED
 from autograder.references.loader import FOLDER
-from autograder.references.write import write_references
+from autograder.references.patched import RunPatched
+from autograder.references.write import EXPECTED, MISTAKES, write_references
 
 PUBLIC_WARNING = (
     "the stored references of {assignment} are those that ship with the kit: everybody can know them. "
@@ -52,7 +54,13 @@ class References:
     def stored_files(self, slug: str) -> list[Path]:
         """The files of an exercise that ``autograder references`` wrote."""
         folder = self._exercise(slug)
-        return [path for path in [*folder.glob("inputs/**/*"), folder / "expected.safetensors"] if path.is_file()]
+        found = [*folder.glob("inputs/**/*"), folder / EXPECTED, folder / MISTAKES]
+        return [path for path in found if path.is_file()]
+
+    def patched(self, slug: str) -> str:
+        """Digest of the solution and patches that the stored numbers of an exercise's mistakes were made of."""
+        assignment, _, name = slug.partition("/")
+        return str(json.loads(self._manifest(assignment))["exercises"].get(name, {}).get("patched", ""))
 
     def seed(self, assignment: str) -> int | None:
         """The seed that the references of an assignment were drawn from; None where it has none."""
@@ -88,14 +96,14 @@ class References:
         """Raises GradingError where there is none of this name."""
         return loader.exercise(self.folder, slug)
 
-    def build(self, assignment: str, seed: int, into: Path | None = None) -> Path:
+    def build(self, assignment: str, seed: int, into: Path | None = None, run: RunPatched | None = None) -> Path:
         """Draw every exercise's cases from ``seed`` and write them with a manifest. Returns the folder written.
 
-        into: another folder ``exercises/``, which needs no exercises of its own.
+        into: another folder ``exercises/``, which needs no exercises of its own. run: see :func:`write_references`.
         """
         target = (into or self.folder) / assignment
         packages = read_course_file(self.folder.parent).packages
-        write_references(target, list(self.exercises(assignment).values()), seed, packages)
+        write_references(target, list(self.exercises(assignment).values()), seed, packages, run)
         return target
 
 
@@ -106,13 +114,18 @@ def _cases(references: References, slug: str, manifest: str) -> tuple[Case, ...]
     _verify(slug, folder, json.loads(manifest))
     about = json.loads((folder / "inputs" / "inputs.json").read_text(encoding="utf-8"))
     inputs = load_file(folder / "inputs" / "inputs.safetensors")
-    expected = load_file(folder / "expected.safetensors")
+    expected = load_file(folder / EXPECTED)
+    mistakes = load_file(folder / MISTAKES) if (folder / MISTAKES).is_file() else {}
     loaded = []
     for index, case in enumerate(about["cases"]):
         own = _under(inputs, f"{index}/")
         weights = _under(own, "weights/")
         plain = {name: array for name, array in own.items() if not name.startswith("weights/")}
-        loaded.append(Case(case["config"], plain, weights, case["texts"], _under(expected, f"{index}/")))
+        wrong: dict[str, dict[str, np.ndarray]] = {}
+        for name, array in _under(mistakes, f"{index}/").items():
+            key, _, answer = name.partition("/")
+            wrong.setdefault(key, {})[answer] = array
+        loaded.append(Case(case["config"], plain, weights, case["texts"], _under(expected, f"{index}/"), wrong))
     return tuple(loaded)
 
 

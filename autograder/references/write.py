@@ -15,16 +15,26 @@ from safetensors.numpy import save
 from autograder.exercise.model import Case, Exercise
 from autograder.files.atomic import replacing
 from autograder.references.draw import draw
+from autograder.references.patched import RunPatched, require_runner
 from autograder.references.versions import installed_version
 
 MANIFEST, EXPECTED, INPUTS = "manifest.json", "expected.safetensors", "inputs"
-_GENERATED = shutil.ignore_patterns(MANIFEST, EXPECTED, INPUTS, "__pycache__")
+#: What the solution hands over with each mistake patched into it.
+MISTAKES = "mistakes.safetensors"
+_GENERATED = shutil.ignore_patterns(MANIFEST, EXPECTED, MISTAKES, INPUTS, "__pycache__")
 
 
-def write_references(target: Path, exercises: Sequence[Exercise], seed: int, packages: Sequence[str]) -> None:
+def write_references(
+    target: Path,
+    exercises: Sequence[Exercise],
+    seed: int,
+    packages: Sequence[str],
+    run: RunPatched | None = None,
+) -> None:
     """Draw every exercise's cases from ``seed`` and put them into ``exercises/<assignment>/``, all or none.
 
-    What the author wrote there stays. packages: those of which the manifest names the version.
+    What the author wrote there stays. packages: those of which the manifest names the version. run: runs patched
+    solutions; an exercise whose mistakes are patches needs it.
     """
     written: dict[str, object] = {}
     with replacing(target) as fresh:
@@ -32,20 +42,27 @@ def write_references(target: Path, exercises: Sequence[Exercise], seed: int, pac
             shutil.copytree(target, fresh, ignore=_GENERATED, dirs_exist_ok=True)
         for made in exercises:
             name = made.slug.partition("/")[2]
-            written[name] = write_cases(fresh / name, made, draw(made, seed))
+            require_runner(made, run)
+            written[name] = write_cases(fresh / name, made, draw(made, seed, run), run.digest(made) if run else "")
         manifest = {"seed": seed, "versions": _versions(packages), "exercises": written}
         (fresh / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
-def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case]) -> dict[str, object]:
-    """Write the cases of one exercise below ``folder``; -> its entry in the manifest."""
+def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case], patched: str = "") -> dict[str, object]:
+    """Write the cases of one exercise below ``folder``; -> its entry in the manifest.
+
+    patched: digest of what the mistakes' numbers are made of.
+    """
     (folder / "inputs").mkdir(parents=True)
     arrays: dict[str, np.ndarray] = {}
     expected: dict[str, np.ndarray] = {}
+    mistakes: dict[str, np.ndarray] = {}
     for index, case in enumerate(drawn):
         arrays |= {f"{index}/{name}": array for name, array in case.inputs.items()}
         arrays |= {f"{index}/weights/{name}": array for name, array in case.weights.items()}
         expected |= {f"{index}/{name}": array for name, array in case.expected.items()}
+        for key, wrong in case.mistakes.items():
+            mistakes |= {f"{index}/{key}/{name}": array for name, array in wrong.items()}
     about = {
         "framework": made.framework,
         "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in drawn],
@@ -53,14 +70,17 @@ def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case]) -> dict[str
     files = {
         "inputs/inputs.json": (json.dumps(about, indent=1) + "\n").encode(),
         "inputs/inputs.safetensors": save(_contiguous(arrays)),
-        "expected.safetensors": save(_contiguous(expected)),
+        EXPECTED: save(_contiguous(expected)),
     }
+    if mistakes:
+        files[MISTAKES] = save(_contiguous(mistakes))
     for path, data in files.items():
         (folder / path).write_bytes(data)
     return {
         "cases": len(drawn),
         "atol": made.atol,
         "rtol": made.rtol,
+        **({"patched": patched} if mistakes else {}),
         "sizes": [{name: list(array.shape) for name, array in case.inputs.items()} for case in drawn],
         "sha256": {path: hashlib.sha256(data).hexdigest() for path, data in files.items()},
     }

@@ -36,6 +36,7 @@ ALSO_CALLED = {
     ("encoder_lab/attention_weights", "M1-exp"): {"M1-overflow"},
     ("decoder/top_k", "TOPK-softmax-zero"): {"TOPK-softmax"},  # where no word is removed
     ("decoder/top_k", "TOPK-order"): {"TOPK-first"},  # where the likeliest word alone is left
+    ("decoder/top_k", "TOPK-none"): {"TOPK-batch"},  # where the least of all thresholds removes nothing
     ("decoder/top_p", "TOPP-empty"): {"TOPP-crossing"},  # where two words or more are left
     ("decoder/top_p", "TOPP-places"): {"TOPP-unsorted"},  # where the words left are the first ones
     ("decoder/top_p", "TOPP-order"): {"TOPP-unsorted"},
@@ -46,22 +47,25 @@ ALSO_CALLED = {
 }
 
 
+def by_numbers(mistake: Mistake) -> bool:
+    return bool(mistake.answers or (mistake.patches and mistake.id and not mistake.by_rule))
+
+
 def as_expected(slug: str) -> bool:
     """True where answers are handed over under the names of what is expected, and not once for each stand-in."""
     return not any("/" in name for case in REFERENCES.cases(slug) for name in case.expected)
 
 
 WITH_ANSWERS = [
-    slug for slug in SLUGS if any(one.answers for one in REFERENCES.exercise(slug).mistakes) and as_expected(slug)
+    slug for slug in SLUGS if any(map(by_numbers, REFERENCES.exercise(slug).mistakes)) and as_expected(slug)
 ]
 
 
 def made(slug: str) -> Iterator[tuple[Mistake, Case, Arrays]]:
     """(mistake, case, what somebody who makes it hands over in place of the right answer) for every stored case"""
     for case in REFERENCES.cases(slug):
-        for mistake in REFERENCES.exercise(slug).mistakes:
-            if mistake.answers is not None:
-                yield mistake, case, mistake.answers(case)
+        for mistake in filter(by_numbers, REFERENCES.exercise(slug).mistakes):
+            yield mistake, case, REFERENCES.exercise(slug).made_by(mistake, case)
 
 
 def judged(exercise: Exercise, case: Case, arrays: Arrays) -> Judgement:
@@ -117,7 +121,7 @@ def test_every_mistake_that_only_a_rule_recognises_is_made_by_a_sample_answer(sl
     assignment = slug.partition("/")[0]
     answers = [loader.sample_answers(REFERENCES.folder, one)[1] for one in REFERENCES.exercises(assignment)]
     seen = {answer.mistake for wrong in answers for answer in wrong}
-    assert {one.id for one in REFERENCES.exercise(slug).mistakes if one.answers is None} <= seen
+    assert {one.id for one in REFERENCES.exercise(slug).mistakes if one.id and not by_numbers(one)} <= seen
 
 
 def test_judging_imports_neither_torch_nor_transformers() -> None:

@@ -1,0 +1,83 @@
+"""Running the solution with the patches of its known mistakes, on the cases that ``autograder references`` draws."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.authoring.texts import texts_of
+from autograder.authoring.trial import Trials
+from autograder.classroom.fingerprint import digest
+from autograder.errors import GradingError
+from autograder.exercise.model import Case, Exercise, Patch
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.references import loader
+from autograder.references.patched import Arrays, needs_runner
+from autograder.references.store import References
+from autograder.references.write import write_cases
+
+
+class PatchedSolutions:
+    """Runs the real cells of an assignment. They run where the author's other code does: unconfined."""
+
+    def __init__(self, trials: Trials) -> None:
+        self._trials = trials
+
+    def __call__(
+        self, made: Exercise, cases: Sequence[Case], patches: Mapping[str, Sequence[Patch | str]]
+    ) -> dict[str, list[Arrays]]:
+        texts = {key: self._texts(made, key, changes) for key, changes in patches.items()}
+        with (
+            tempfile.TemporaryDirectory(prefix="autograder-drawn-") as folder,
+            ThreadPoolExecutor(os.cpu_count()) as pool,
+        ):
+            write_cases(Path(folder), made, cases)
+            inputs = Path(folder, "inputs")
+            found = pool.map(lambda text: self._trials.handed_over(text, made.slug, inputs), texts.values())
+            return {
+                key: [arrays.get(index, {}) for index in range(len(cases))]
+                for key, arrays in zip(texts, found, strict=True)
+            }
+
+    def digest(self, made: Exercise) -> str:
+        texts = {key: self._texts(made, key, mistake.patches) for key, mistake in made.patched()}
+        return digest(self._trials.sources(made.slug), texts)
+
+    def _texts(self, made: Exercise, key: str, patches: Sequence[Patch | str]) -> dict[str, str]:
+        answer = loader.sample(key, patches)
+        cell = made.cell or f"{made.slug.partition('/')[2]}_answer"
+        return texts_of(replace(answer, cell=cell), self._trials.solutions)
+
+
+@contextmanager
+def patched_solutions(course: Course, assignment: str) -> Iterator[PatchedSolutions | None]:
+    """What runs the patched solutions of an assignment; None where no exercise of it has any."""
+    if not any(map(needs_runner, References.of_course(course.root).exercises(assignment).values())):
+        yield None
+        return
+    with Trials(Assignment.unreleased(course, assignment)) as trials:
+        yield PatchedSolutions(trials)
+
+
+def stale_numbers(trials: Trials, slug: str) -> list[str]:
+    """What is wrong where the stored numbers of mistakes were made of another solution, or of other patches."""
+    references = trials.assignment.references
+    made = references.exercises(trials.assignment.name).get(slug)
+    try:
+        stale = (
+            made is not None
+            and needs_runner(made)
+            and PatchedSolutions(trials).digest(made) != references.patched(slug)
+        )
+    except GradingError:  # a patch that fits no longer: the sample answer says so
+        stale = True
+    if not stale:
+        return []
+    command = f"autograder references {slug.partition('/')[0]}"
+    return [f"the numbers of its mistakes were made of another solution or of other patches: run '{command}'"]

@@ -60,7 +60,10 @@ def app() -> typer.Typer:
     for name in command_names():
         module = import_module(f"{commands.__name__}.{name.replace('-', '_')}")
         short_help = (module.run.__doc__ or "").strip().partition("\n")[0]
-        made.command(name, short_help=short_help, epilog=f"Example: {module.EXAMPLE}")(with_global_options(module.run))
+        hidden = getattr(module, "HIDDEN", False)  # an old name
+        made.command(name, short_help=short_help, epilog=f"Example: {module.EXAMPLE}", hidden=hidden)(
+            with_global_options(module.run)
+        )
     return made
 
 

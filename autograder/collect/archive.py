@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import IO
@@ -41,20 +42,48 @@ def opened(source: Path | IO[bytes], name: str) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-def sound_entries(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, str]]:
-    """Every file of the archive, no folder, with the reason to refuse it unread; empty where there is none."""
+@dataclass(frozen=True)
+class Entry:
+    """One file of an archive. ``name``: its path with ``/``; ``reason``: why it is refused unread, mostly nothing."""
+
+    archive: zipfile.ZipFile
+    info: zipfile.ZipInfo
+    name: str
+    reason: str = ""
+
+    def read(self, limit: int) -> bytes:
+        """The bytes, counted while they come: what the archive says of their number counts for nothing.
+
+        Raises Refused where there are more than ``limit``, far more than were packed, or where it is broken.
+        """
+        bound = min(limit, max(_SMALL, self.info.compress_size * MAX_TIMES))
+        try:
+            with self.archive.open(self.info) as stream:
+                data = stream.read(bound + 1)
+        except _BROKEN as error:
+            raise Refused(f"it cannot be unpacked ({error})") from error
+        if len(data) > limit:
+            raise Refused(f"it is larger than {limit >> 20} MB")
+        if len(data) > bound:
+            raise Refused(f"it unpacks to more than {MAX_TIMES} times its size")
+        return data
+
+
+def sound_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
+    """Every file of the archive, no folder. Windows' own ``Compress-Archive`` wrote backslashes between the names."""
     infos = archive.infolist()
-    doubled = {name for name, count in Counter(info.filename for info in infos).items() if count > 1}
+    names = {info: info.orig_filename.replace("\\", "/") for info in infos}
+    doubled = {name for name, count in Counter(names.values()).items() if count > 1}
     overlapping = _overlapping(infos)
-    for info in infos:
-        if info.is_dir() and not info.file_size:
+    for info, name in names.items():
+        if name.endswith("/") and not info.file_size:
             continue
-        reason = against_name(info.orig_filename) or _against_kind(info)
-        if not reason and info.filename in doubled:
+        reason = against_name(name) or _against_kind(info)
+        if not reason and name in doubled:
             reason = "the archive has two entries of this name"
         if not reason and info.header_offset in overlapping:
             reason = "it shares bytes with another entry"
-        yield info, reason
+        yield Entry(archive, info, name, reason)
 
 
 def against_name(name: str) -> str:
@@ -87,21 +116,3 @@ def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
         if one.header_offset + _LOCAL_HEADER + one.compress_size > following.header_offset:
             found |= {one.header_offset, following.header_offset}
     return found
-
-
-def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> bytes:
-    """The entry's bytes, counted while they come: what the archive says of their number counts for nothing.
-
-    Raises Refused where there are more than ``limit``, far more than were packed, or where it is broken.
-    """
-    bound = limit if info.compress_size * MAX_TIMES > limit else max(_SMALL, info.compress_size * MAX_TIMES)
-    try:
-        with archive.open(info) as stream:
-            data = stream.read(bound + 1)
-    except _BROKEN as error:
-        raise Refused(f"it cannot be unpacked ({error})") from error
-    if len(data) > limit:
-        raise Refused(f"it is larger than {limit >> 20} MB")
-    if len(data) > bound:
-        raise Refused(f"it unpacks to more than {MAX_TIMES} times its size")
-    return data

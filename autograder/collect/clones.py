@@ -33,12 +33,15 @@ class Blob:
 
 
 def repositories(folder: Path, assignment: str) -> Iterator[tuple[Path, str]]:
-    """(clone, GitHub user); the user is empty where the name does not begin with the assignment's."""
-    beginnings = {f"{assignment}-", f"{assignment.replace('_', '-')}-"}
+    """(clone, user at the forge); the user is empty where the name does not begin with the assignment's."""
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink() and (path / ".git").exists():
-            user = next((path.name[len(start) :] for start in beginnings if path.name.startswith(start)), "")
-            yield path, user
+            yield path, user(path, assignment)
+
+
+def user(repository: Path, assignment: str) -> str:
+    beginnings = {f"{assignment}-", f"{assignment.replace('_', '-')}-"}
+    return next((repository.name[len(start) :] for start in beginnings if repository.name.startswith(start)), "")
 
 
 def blobs(repository: Path) -> list[Blob]:

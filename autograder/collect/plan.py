@@ -2,267 +2,292 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
 from autograder.collect import clones
-from autograder.collect.archive import Refused, opened, read_entry, sound_entries
-from autograder.collect.people import Kind, Person, UploadedFile, canvas, moodle, own_name
+from autograder.collect.archive import Entry, Refused, opened, sound_entries
+from autograder.collect.gathering import Collected, Gathering, Wanted, is_litter
+from autograder.collect.lists import ListedPerson, PeopleList
+from autograder.collect.people import Kind, Person, UploadedFile, own_name, owners
+from autograder.collect.whose import LMS, Whose, identify
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import Record
+from autograder.gradebook.roster import Roster, read_roster
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import EXCHANGE_FILES, MAX_FILE_BYTES
+from autograder.model.plain_text import is_folder_name
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
 from autograder.nbgrader import exchange
 
-MAX_PER_STUDENT = 512 << 20  # bytes
-_READERS: Mapping[str, Callable[[str, frozenset[str]], Iterator[UploadedFile]]] = {"canvas": canvas, "moodle": moodle}
+
+@dataclass(frozen=True)
+class SentFile:
+    """A file at an LMS. ``size``: in bytes, as the LMS has it; None where it says nothing. ``read``: limit -> bytes.
+
+    ``origin``: under which name feedback goes back.
+    """
+
+    name: str
+    size: int | None
+    read: Callable[[int], bytes]
+    origin: str
 
 
-@dataclass
-class Collected:
-    """One student's upload. ``folder`` holds the files for now; ``taken``: file -> where it came from."""
+@dataclass(frozen=True)
+class Sent:
+    """What an LMS's API has of one person."""
 
-    student: str
     person: Person
-    folder: Path
-    taken: dict[str, str] = field(default_factory=dict)
-    ranks: dict[str, tuple[int, int]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    bytes: int = 0
+    files: tuple[SentFile, ...]
     came_in: Record | None = None
-    late: bool = False  # marked so by the LMS, which does not say when it came in
+    late: bool = False
 
 
 @dataclass
 class Plan:
-    """``ignored``: what belongs to nobody, and why; ``missing``: who is on the instructor's list and sent nothing."""
+    """``ignored``: what belongs to nobody, and why; ``missing``: who is on the instructor's list and sent nothing.
+
+    ``listed``: student -> number and name, as the instructor's list has them. ``new``: students new to the course.
+    ``unlisted``: those of them whom the list, where one was given, does not have.
+    """
 
     kind: Kind
     students: list[Collected]
     ignored: list[tuple[str, str]]
-    missing: list[str]
+    missing: list[str] = field(default_factory=list)
+    listed: Mapping[str, ListedPerson] = field(default_factory=dict)
+    new: frozenset[str] = frozenset()
+    unlisted: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """Which files an assignment takes, by their last name: its notebooks, what is handed in beside, other notebooks."""
-
-    assignment: Assignment
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset({f"{stem}.ipynb" for stem in self.assignment.source} | self.assignment.deliverables)
-
-    def limit(self, name: str) -> int:
-        return MAX_NOTEBOOK_BYTES if name.endswith(".ipynb") else MAX_FILE_BYTES
-
-    exchange: bool = False
-
-    def __contains__(self, name: str) -> bool:
-        if self.exchange and name in EXCHANGE_FILES:
-            return True
-        return not name.startswith(".") and (name in self.names or name.endswith(".ipynb"))
+#: A zip, a folder of clones, the course whose exchange is meant, or what an LMS's API has.
+Source = Path | Course | Sequence[Sent]
 
 
 def make_plan(
-    assignment: Assignment, source: Path | Course, aside: Path, kind: Kind | None, names: Mapping[str, str]
+    course: Course, assignment: Assignment, source: Source, aside: Path, kind: Kind | None, listed: PeopleList | None
 ) -> Plan:
     """Read ``source`` and put every upload into a folder of its own below ``aside``.
 
-    source: a zip, a folder of clones, or the course whose exchange is meant. names: LMS id -> student.
-    Raises GradingError where the whole cannot be read.
+    listed: whose number is whose. Raises GradingError where the whole cannot be read, or the list fits nobody.
     """
-    gathering = _Gathering(_Wanted(assignment, isinstance(source, Course)), aside, names)
+    gathering = Gathering(Wanted(assignment, isinstance(source, Course)), aside)
+
+    def whose(people: Iterable[Person], found: Kind) -> Whose:
+        return _whose(list(people), found, read_roster(course, found, assignment.name), listed)
+
     if isinstance(source, Course):
-        kind = "exchange"
-        _from_exchange(gathering, source, assignment.name)
-        source = exchange.inbound_folder(source)
+        kind, known = "exchange", _from_exchange(gathering, source, assignment.name)
+        shown = str(exchange.inbound_folder(source))
+        if listed is not None:
+            known = replace(known, expected=frozenset(one.student or one.id for one in listed.people.values()))
+    elif not isinstance(source, Path):
+        kind, shown = kind or "canvas", LMS[kind or "canvas"]
+        known = whose((one.person for one in source if one.files), kind)
+        _from_api(gathering, source, known)
     elif source.is_dir():
         if kind not in (None, "github"):
             raise GradingError(f"{source} is a folder: {kind} gives a zip")
-        kind = "github"
-        _from_clones(gathering, source, assignment.name)
+        kind, shown = "github", str(source)
+        found = _clones(gathering, source, assignment.name, course)
+        known = whose((Person(user, user) for _, user in found), kind)
+        _from_clones(gathering, found, assignment.name, known)
     elif kind == "github":
         raise GradingError(f"{source} is no folder: expected one that holds the clones of students' repositories")
     elif source.is_file():
-        kind = _from_zip(gathering, source, kind)
+        shown = str(source)
+        with opened(source, str(source)) as archive:
+            entries = list(sound_entries(archive))
+            kind = kind or _recognised([entry.name for entry in entries], gathering.wanted.names, source)
+            sent = _owned(gathering, kind, entries)
+            known = whose((one.person for _, one in sent), kind)
+            for entry, one in sent:
+                _take(gathering, entry, one, known)
     else:
         raise GradingError(f"{source} is not there: expected a zip from Canvas or Moodle, or a folder of clones")
+    return _plan(kind, gathering, known, shown, listed)
+
+
+def _whose(people: list[Person], kind: Kind, roster: Roster, listed: PeopleList | None) -> Whose:
+    if listed is not None:
+        if listed.kind not in (None, kind):
+            raise GradingError(f"{listed.file} is {LMS[listed.kind]}'s own table, and these files are {LMS[kind]}'s")
+        there = [one.id for one in people]
+        if there and not any(number in listed.people for number in there):
+            raise GradingError(
+                f"{listed.file} fits nobody: it has the numbers {_some(listed.people)}, and here come {_some(there)}"
+                + ("; Moodle's numbers are each assignment's own" if kind == "moodle" else "")
+            )
+    return identify(people, kind, roster, listed)
+
+
+def _some(numbers: Iterable[str]) -> str:
+    first = list(numbers)[:4]
+    return ", ".join(first[:3]) + (", ..." if len(first) > 3 else "")
+
+
+def _plan(kind: Kind, gathering: Gathering, known: Whose, shown: str, listed: PeopleList | None) -> Plan:
     students = sorted(gathering.people.values(), key=lambda one: one.student)
     if not students and not gathering.ignored:
-        raise GradingError(f"{source} holds no submission")
+        raise GradingError(f"{shown} holds no submission")
     if not students:
-        raise GradingError(f"{source} holds no submission that can be told: {': '.join(gathering.ignored[0])}")
-    missing = sorted(set(names.values()) - {one.student for one in students if one.taken})
-    return Plan(kind, students, gathering.ignored, missing)
+        raise GradingError(f"{shown} holds no submission that can be told: {': '.join(gathering.ignored[0])}")
+    missing = sorted(known.expected - {one.student for one in students if one.taken})
+    outside = {one.student for one in students if listed is not None and one.person.id not in listed.people}
+    return Plan(kind, students, gathering.ignored, missing, known.listed, known.new, known.new & outside)
 
 
-class _Gathering:
-    def __init__(self, wanted: _Wanted, aside: Path, names: Mapping[str, str]) -> None:
-        self.wanted, self.aside, self.names = wanted, aside, names
-        self.people: dict[str, Collected] = {}
-        self.ignored: list[tuple[str, str]] = []
-
-    def of(self, person: Person, student: str = "") -> Collected:
-        """student: as the course calls them, where no list of names is needed to tell."""
-        student = student or person.student(self.names)
-        known = self.people.get(person.id)
-        if known is None:
-            if any(other.student == student for other in self.people.values()):
-                student = f"{student}-{person.id}"
-            folder = self.aside / str(len(self.people))
-            folder.mkdir(parents=True)
-            known = self.people[person.id] = Collected(student, person, folder)
-        return known
-
-    def add(
-        self, one: Collected, filename: str, rank: tuple[int, int], origin: str, read: Callable[[int], bytes]
-    ) -> None:
-        """Take one file, if it is wanted, sound, and no older than what is there. A refusal costs this file alone."""
-        name = filename.rsplit("/", 1)[-1]
-        if name not in self.wanted:
-            one.notes.append(f"{origin} is not asked for")
-            return
-        if name in one.ranks and one.ranks[name] >= rank:
-            one.notes.append(f"{origin} was left out: there is a later {name}" if one.ranks[name] > rank
-                             else f"{origin} was left out: there is another {name}")  # fmt: skip
-            return
-        try:
-            data = read(self.wanted.limit(name))
-        except Refused as reason:
-            one.notes.append(f"{origin} was refused: {reason}")
-            return
-        if one.bytes + len(data) > MAX_PER_STUDENT:
-            one.notes.append(f"{origin} was refused: more than {MAX_PER_STUDENT >> 20} MB in one submission")
-            return
-        if "/" in filename:
-            one.notes.append(f"{name} was found in {filename.rpartition('/')[0]}/")
-        one.bytes += len(data)
-        if name in one.taken:
-            one.notes.append(f"{one.taken[name]} was left out: there is a later {name}")
-        (one.folder / name).write_bytes(data)
-        one.taken[name], one.ranks[name] = origin, rank
-
-    def add_zip(self, one: Collected, data: bytes, rank: tuple[int, int], origin: str) -> None:
-        """A zip that a student zipped: opened once, its own zips are not."""
-        try:
-            with opened(io.BytesIO(data), origin) as inner:
-                for info, reason in sound_entries(inner):
-                    inside = f"{origin} / {info.filename}"
-                    if "__MACOSX" in info.filename:
-                        continue
-                    if reason:
-                        one.notes.append(f"{inside!a} was refused: {reason}")
-                        continue
-                    depth = -info.filename.count("/")
-                    self.add(
-                        one, own_name(info.filename, self.wanted.names), (rank[0], depth), inside, _reader(inner, info)
-                    )
-        except GradingError as error:
-            one.notes.append(f"{origin} was refused: {error}")
+def _owned(gathering: Gathering, kind: Kind, entries: list[Entry]) -> list[tuple[Entry, UploadedFile]]:
+    """The entries that are somebody's; the others are ignored, each with its reason."""
+    sound = [entry for entry in entries if not entry.reason]
+    found = owners(kind, [entry.name for entry in sound], gathering.wanted.names)
+    for entry in entries:
+        reason = entry.reason or found[entry.name]
+        if isinstance(reason, str):
+            gathering.ignored.append((ascii(entry.name)[1:-1][:200] if entry.reason else entry.name, reason))
+    return [(entry, one) for entry in sound if isinstance(one := found[entry.name], UploadedFile)]
 
 
-def _reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[int], bytes]:
-    return lambda limit: read_entry(archive, info, limit)
-
-
-def _from_zip(gathering: _Gathering, source: Path, kind: Kind | None) -> Kind:
-    with opened(source, str(source)) as archive:
-        entries = list(sound_entries(archive))
-        kind = kind or _recognised([info.filename for info, _ in entries], gathering.wanted.names, source)
-        for info, reason in entries:
-            if reason:
-                gathering.ignored.append((ascii(info.orig_filename)[1:-1][:200], reason))
-                continue
-            ways = list(_READERS[kind](info.filename, gathering.wanted.names))
-            ways = [way for way in ways if way.filename in gathering.wanted.names] or ways
-            if len(ways) != 1:  # a person's name may be made to look like another's number: never guess
-                why = "can be read in more than one way" if ways else "does not say whose it is"
-                gathering.ignored.append((info.filename, f"its name {why}"))
-                continue
-            _take(gathering, archive, info, ways[0])
-    return kind
-
-
-def _take(gathering: _Gathering, archive: zipfile.ZipFile, info: zipfile.ZipInfo, sent: UploadedFile) -> None:
-    one = gathering.of(sent.person)
+def _take(gathering: Gathering, entry: Entry, sent: UploadedFile, known: Whose) -> None:
+    one = gathering.of(sent.person, known, entry.name)
+    if one is None:
+        return
     one.late = one.late or sent.late
-    rank = (sent.attempt, 1)
-    if not sent.filename.lower().endswith(".zip"):
-        gathering.add(one, sent.filename, rank, info.filename, _reader(archive, info))
+    _add(gathering, one, sent.filename, (sent.attempt, 1), entry.name, entry.read)
+
+
+def _add(
+    gathering: Gathering,
+    one: Collected,
+    filename: str,
+    rank: tuple[int, int],
+    origin: str,
+    read: Callable[[int], bytes],
+) -> None:
+    if not filename.lower().endswith(".zip"):
+        gathering.add(one, filename, rank, origin, read)
         return
     try:
-        data = read_entry(archive, info, MAX_NOTEBOOK_BYTES)
+        data = read(MAX_NOTEBOOK_BYTES)
     except Refused as reason:
-        one.notes.append(f"{info.filename} was refused: {reason}")
+        one.left_out.append(f"{origin} was refused: {reason}")
         return
-    gathering.add_zip(one, data, rank, info.filename)
+    gathering.add_zip(one, data, rank, origin)
 
 
 def _recognised(names: list[str], expected: frozenset[str], source: Path) -> Kind:
     counts: dict[str, int] = defaultdict(int)
-    for name in names:
-        for kind, read in _READERS.items():
-            counts[kind] += any(True for _ in read(name, expected))
+    for kind in ("canvas", "moodle"):
+        counts[kind] = sum(isinstance(one, UploadedFile) for one in owners(kind, names, expected).values())
     best = max(get_args(Kind), key=lambda kind: counts[kind])
     if not counts[best]:
         raise GradingError(f"{source} looks like neither Canvas's nor Moodle's zip: say which with --from")
     return best
 
 
-def _from_clones(gathering: _Gathering, folder: Path, assignment: str) -> None:
+def _from_api(gathering: Gathering, sents: Sequence[Sent], known: Whose) -> None:
+    for sent in sents:
+        one = gathering.of(sent.person, known, f"the submission of {sent.person.name}") if sent.files else None
+        if one is None:
+            continue
+        one.late, one.came_in = sent.late, sent.came_in
+        for file in sent.files:
+            name = own_name(file.name, gathering.wanted.names)
+            _add(gathering, one, name, (0, 1), file.origin, _bounded(file))
+
+
+def _bounded(file: SentFile) -> Callable[[int], bytes]:
+    """Nothing is loaded of a file that the LMS itself says is too large."""
+
+    def read(limit: int) -> bytes:
+        if file.size is not None and file.size > limit:
+            raise Refused(f"it is larger than {limit >> 20} MB")
+        return file.read(limit)
+
+    return read
+
+
+def _clones(gathering: Gathering, folder: Path, assignment: str, course: Course) -> list[tuple[Path, str]]:
+    """The clones of this assignment, with their users. A name that may be another assignment's is nobody's."""
+    others = [name for name in course.assignments() if name != assignment]
+    found = []
     for repository, user in clones.repositories(folder, assignment):
+        other = next((name for name in others if len(name) > len(assignment) and clones.user(repository, name)), "")
         if not user:
             gathering.ignored.append((repository.name, f"its name does not begin with {assignment}-"))
+        elif other:
+            gathering.ignored.append((repository.name, f"its name begins with {other}-, too: collect {other} from it"))
+        elif not is_folder_name(user):
+            gathering.ignored.append((repository.name, "its end cannot name a student's folder"))
+        else:
+            found.append((repository, user))
+    return found
+
+
+def _from_clones(gathering: Gathering, found: list[tuple[Path, str]], assignment: str, known: Whose) -> None:
+    for repository, user in found:
+        one = gathering.of(Person(user, user), known, repository.name)
+        if one is None:
             continue
-        one = gathering.of(Person(user, user))
         try:
-            found = clones.blobs(repository)
+            blobs = clones.blobs(repository)
         except Refused as reason:
-            one.notes.append(f"{repository.name} was refused: {reason}")
+            one.left_out.append(f"{repository.name} was refused: {reason}")
             continue
-        for blob in found:
-            if blob.path.rsplit("/", 1)[-1] not in gathering.wanted:
+        for blob in blobs:
+            name = own_name(blob.path.rsplit("/", 1)[-1], gathering.wanted.names)
+            if name not in gathering.wanted or is_litter(blob.path):
                 continue  # a repository is full of other things
             if blob.reason:
-                one.notes.append(f"{blob.path!a} was refused: {blob.reason}")
+                one.left_out.append(f"{blob.path!a} was refused: {blob.reason}")
                 continue
             rank = (int(f"/{assignment}/" in f"/{blob.path}"), -blob.path.count("/"))
-            gathering.add(one, blob.path.rsplit("/", 1)[-1], rank, blob.path, _blob_reader(repository, blob))
+            gathering.add(one, name, rank, blob.path, _blob_reader(repository, blob))
 
 
-def _from_exchange(gathering: _Gathering, course: Course, assignment: str) -> None:
-    """Of every student the submission that came in last."""
+def _blob_reader(repository: Path, blob: clones.Blob) -> Callable[[int], bytes]:
+    return lambda limit: clones.content(repository, blob, limit)
+
+
+def _from_exchange(gathering: Gathering, course: Course, assignment: str) -> Whose:
+    """Of every student the submission that came in last. Who they are, their account says."""
     latest: dict[str, exchange.Inbound] = {}
-    for found in exchange.inbound(course, assignment):
-        owner = exchange.owner_differs(found) if course.settings.check_owner else ""
-        if owner:
-            advice = "c.ExchangeCollect.check_owner = False takes it, where everybody is one user"
-            gathering.ignored.append((found.folder.name, f"belongs to {owner}, not to {found.student}: {advice}"))
-        elif course.takes(found.student) and (
-            found.student not in latest or found.came_in >= latest[found.student].came_in
-        ):
+    for found in _accepted(gathering, course, assignment):
+        if found.student not in latest or found.came_in >= latest[found.student].came_in:
             latest[found.student] = found
+    known = Whose({student: student for student in latest})
     for found in latest.values():
         try:
             names = exchange.files_in(found.folder)
         except OSError as error:
             gathering.ignored.append((found.folder.name, f"cannot be read: {error.strerror}"))
             continue
-        one = gathering.of(Person(found.student, found.student), found.student)
+        one = gathering.of(Person(found.student, found.student), known, found.folder.name)
+        assert one is not None
         for name in names:
-            gathering.add(one, name, (0, 0), name, _exchange_reader(found.folder, name))
+            own = own_name(name, gathering.wanted.names)
+            gathering.add(one, own, (0, 0), name, _exchange_reader(found.folder, name))
         found = replace(found, changed=exchange.last_change(found.folder))  # of what was read, not of what was listed
         if found.remark:
             one.notes.append(found.remark)
         one.came_in = Record(found.came_in, exchange.submission_id(one.folder))
+    return known
+
+
+def _accepted(gathering: Gathering, course: Course, assignment: str) -> Iterator[exchange.Inbound]:
+    for found in exchange.inbound(course, assignment):
+        reason = found.reason
+        if not reason and course.settings.check_owner and (owner := exchange.owner_differs(found)):
+            advice = "c.ExchangeCollect.check_owner = False takes it, where everybody is one user"
+            reason = f"belongs to {owner}, not to {found.student}: {advice}"
+        if reason:
+            gathering.ignored.append((found.folder.name, reason))
+        elif course.takes(found.student):
+            yield found
 
 
 def _exchange_reader(folder: Path, name: str) -> Callable[[int], bytes]:
@@ -273,7 +298,3 @@ def _exchange_reader(folder: Path, name: str) -> Callable[[int], bytes]:
         return data
 
     return read
-
-
-def _blob_reader(repository: Path, blob: clones.Blob) -> Callable[[int], bytes]:
-    return lambda limit: clones.content(repository, blob, limit)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autograder.collect.plan import Collected, Plan
+from autograder.collect.gathering import Collected
+from autograder.collect.plan import Plan
 from autograder.model.course import Course
 
 

@@ -1,10 +1,10 @@
-"""What ``autograder collect`` and ``autograder canvas pull`` share: show who sent what, ask, write, tell."""
+"""How ``autograder collect`` goes: show who sent what, ask, write, record, tell."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,9 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from autograder.collect import Plan, WrittenSubmission
+    from autograder.collect import Moments, PeopleList, Plan, WrittenSubmission
     from autograder.collect.people import Kind
+    from autograder.collect.plan import Source
     from autograder.gradebook.late.times import Record
     from autograder.model.course import Course
 
@@ -35,17 +34,17 @@ def collect(
     course: Course,
     output: Output,
     assignment: str,
-    archive: Path | None,
+    source: Source,
     kind: Kind | None,
-    people: Mapping[str, str],
-    moments: Mapping[str, datetime],
+    listed: PeopleList | None,
+    moments: Moments,
     *,
     yes: bool,
     force: bool,
 ) -> int:
-    """Sort ``archive``, or without one nbgrader's exchange, into ``submitted/``; returns the exit code.
+    """Sort what ``source`` has into ``submitted/``; returns the exit code.
 
-    people: LMS id -> student. moments: LMS id or student -> when it came in.
+    listed: whose number is whose. moments: when each came in.
     """
     from autograder.collect import make_plan, write_plan
     from autograder.model.assignment import Assignment
@@ -55,7 +54,7 @@ def collect(
         own = course.root / ".autograder"
         own.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="collecting-", dir=own) as aside:
-            plan = make_plan(opened, archive or course, Path(aside), kind, people)
+            plan = make_plan(course, opened, source, Path(aside), kind, listed)
             records = dict(_times(plan, moments))
             _show(output, plan, records)
             if not yes and not _agreed(output, course):
@@ -64,14 +63,26 @@ def collect(
             outcomes = write_plan(course, assignment, plan, force)
         timeless = _record(course, assignment, outcomes, records)
         _record_origins(course, assignment, plan, outcomes)
+        _record_list(course, assignment, plan)
     _tell(output, plan, outcomes, timeless)
     output.document(_document(assignment, plan, outcomes, timeless))
-    return 1 if plan.ignored or any(outcome.what in _AMISS for outcome in outcomes) else 0
+    left_out = plan.ignored or plan.unlisted or any(one.left_out for one in plan.students)
+    return 1 if left_out or any(outcome.what in _AMISS for outcome in outcomes) else 0
+
+
+def _record_list(course: Course, assignment: str, plan: Plan) -> None:
+    """What the instructor's list says goes into the roster, for the next assignment and the way back."""
+    from autograder.gradebook.read import Student
+    from autograder.gradebook.roster import enter_students, record_ids
+
+    if plan.listed:
+        enter_students(course, [Student(name, one.last, one.first, one.email) for name, one in plan.listed.items()])
+        record_ids(course.root, plan.kind, assignment, {name: one.id for name, one in plan.listed.items()})
 
 
 def _record_origins(course: Course, assignment: str, plan: Plan, outcomes: list[WrittenSubmission]) -> None:
     """Feedback goes back by the number and the files of the submission that is there now."""
-    from autograder.collect.origins import Origin, record_origins
+    from autograder.gradebook.origins import Origin, record_origins
 
     there = {one.student for one in outcomes if one.what in ("new", "replaced", "unchanged")}
     record_origins(
@@ -110,20 +121,32 @@ def _document(assignment: str, plan: Plan, outcomes: list[WrittenSubmission], ti
             for outcome in outcomes
         ],
         "ignored": [{"file": name, "reason": reason} for name, reason in plan.ignored],
+        "left_out": [{"student": one.student, "reason": why} for one in plan.students for why in one.left_out],
+        "not_on_the_list": sorted(plan.unlisted),
         "nothing_from": plan.missing,
         "without_time": timeless,
     }
 
 
-def _times(plan: Plan, moments: Mapping[str, datetime]) -> Iterator[tuple[str, Record]]:
-    """What is known about when each came in: the instructor's list before the exchange."""
+def _times(plan: Plan, moments: Moments) -> Iterator[tuple[str, Record]]:
+    """What is known about when each came in: the instructor's list before the exchange and the API.
+
+    Raises GradingError for a list that fits nobody.
+    """
     from autograder.gradebook.late.times import Record
 
+    numbers = {one.person.id for one in plan.students}
+    found = {
+        one.student: moments.by_number.get(one.person.id)
+        or (None if one.student in numbers else moments.by_student.get(one.student.casefold()))
+        for one in plan.students
+    }
+    if moments.file and not any(found.values()):
+        raise GradingError(f"{moments.file} fits nobody: it has no time of {', '.join(sorted(numbers)[:3])}")
     for one in plan.students:
-        submission = one.came_in.submission if one.came_in else ""
-        given = next((moments[key] for key in (one.student, one.person.id) if key in moments), None)
+        given = found[one.student]
         if given is not None:
-            yield one.student, Record(given, submission)
+            yield one.student, Record(given, one.came_in.submission if one.came_in else "")
         elif one.came_in is not None:
             yield one.student, one.came_in
 
@@ -157,8 +180,13 @@ def _show(output: Output, plan: Plan, times: dict[str, Record]) -> None:
         table.add_row(*map(on_console, (one.student, one.person.id, files, when)))
     output.console.print(table)
     for one in plan.students:
+        name = on_console(one.student)
         for note in one.notes:
-            output.console.print(f"{on_console(one.student)}: {on_console(note)}", soft_wrap=True)
+            output.console.print(f"{name}: {on_console(note)}", soft_wrap=True)
+        for note in one.left_out:
+            output.problems.print(f"left out: {name}: {on_console(note)}", soft_wrap=True)
+        if one.student in plan.unlisted:
+            output.problems.print(f"not on the list: {name} ({on_console(one.person.id)})", soft_wrap=True)
     for name, reason in plan.ignored:
         output.problems.print(f"ignored: {on_console(name)}: {on_console(reason)}", soft_wrap=True)
     if plan.missing:

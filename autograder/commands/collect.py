@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from autograder.commands._options import AsJson, AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from autograder.collect.plan import Source
 
 EXAMPLE = "autograder collect distilbert submissions.zip --names students.csv"
 
@@ -21,7 +24,8 @@ def run(
         Path | None,
         typer.Argument(
             metavar="ARCHIVE",
-            help="Canvas's or Moodle's zip, or a folder of clones; none with --from exchange.",
+            help="Canvas's or Moodle's zip, or a folder of clones; none with --from exchange, or with --from canvas "
+            "where course.toml says where the assignment lies in Canvas.",
             show_default=False,
         ),
     ] = None,
@@ -29,13 +33,18 @@ def run(
         Literal["canvas", "moodle", "github", "exchange"] | None, typer.Option("--from", help="Default: recognised.")
     ] = None,
     names: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Columns id, student: whose LMS id is whose.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Whose LMS number is whose: Moodle's grading worksheet or Canvas's export of the gradebook as it is, "
+            "or columns id, student. Kept in the roster.",
+        ),
     ] = None,
     times: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="Columns id, time: when each came in; or Moodle's grading worksheet as it is.",
+            help="When each came in: Moodle's grading worksheet as it is, or columns id, time.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
@@ -46,16 +55,26 @@ def run(
 ) -> int:
     """Sort what Canvas, Moodle, GitHub or nbgrader's exchange hands out into submitted/.
 
-    Exit codes: 0 all of it lies in its place; 1 something was left alone or ignored, and is listed;
+    Exit codes: 0 all of it lies in its place; 1 something was left alone, left out or ignored, and is listed;
     2 nothing was written.
     """
-    from autograder.collect import read_moments, read_names
+    from autograder.collect import Moments, read_moments, read_names
     from autograder.commands._collecting import collect
     from autograder.gradebook.late.file import read_zone
 
     course, output = open_course(context), Output(context, as_json=as_json)
-    if (archive is None) != (kind == "exchange"):
-        raise GradingError("give a zip or a folder of clones; without one, --from exchange collects from nbgrader's")
-    people = read_names(names) if names else {}
-    moments = read_moments(times, read_zone(course.root)) if times else {}
-    return collect(course, output, assignment, archive, kind, people, moments, yes=yes, force=force)
+    listed = read_names(names) if names else None
+    moments = read_moments(times, read_zone(course.root)) if times else Moments()
+    source: Source
+    if archive is not None and kind != "exchange":
+        source = archive
+    elif kind == "exchange" and archive is None:
+        source = course
+    elif kind == "canvas":
+        from autograder.lms.api import open_assignment
+        from autograder.lms.transfer import sent
+
+        source = sent(open_assignment(course.file.canvas, assignment))
+    else:
+        raise GradingError("give a zip or a folder of clones; or none, and --from exchange or --from canvas")
+    return collect(course, output, assignment, source, kind, listed, moments, yes=yes, force=force)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,6 +18,7 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.exports.export_file import ExportFile
+    from autograder.gradebook.results import ResultsTable
     from autograder.model.course import Course
 
 EXAMPLE = "autograder export distilbert --to canvas --columns gradebook.csv"
@@ -35,12 +37,22 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Canvas's or Moodle's own table, whose columns are to be filled in."),
     ] = None,
+    push: Annotated[
+        bool,
+        typer.Option(
+            "--push",
+            help="With --to canvas: send grades and feedback pages to Canvas itself. course.toml says where the "
+            "assignment lies there, the variable CANVAS_API_TOKEN holds the token.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --push: send; else it is only shown.")] = False,
 ) -> int:
-    """Write the grades for Canvas, Moodle, Gradescope, a spreadsheet or a program.
+    """Write the grades for Canvas, Moodle, Gradescope, a spreadsheet or a program; or send them to Canvas.
 
     What is not graded yet is an empty cell, never a 0. Who and what waits is said on stderr.
 
-    Exit code 1 where students are missing in the table given with --columns: they are listed.
+    Exit code 1 where students are left out, because the table given with --columns or Canvas does not have them:
+    they are listed.
     """
     from autograder.exports.remarks import named
     from autograder.files.atomic import write_file
@@ -48,7 +60,15 @@ def run(
 
     if (assignment is None) != total:
         raise GradingError("expected an ASSIGNMENT, or --total for the whole course, and not both")
+    if push and (to != "canvas" or assignment is None or out or columns):
+        raise GradingError("--push goes with --to canvas and an ASSIGNMENT, without --out and --columns")
+    if yes and not push:
+        raise GradingError("--yes goes with --push: a file is written without asking")
     course = open_course(context)
+    if push and assignment is not None:
+        from autograder.commands._pushing import push as send
+
+        return send(course, Output(context), assignment, yes=yes)
     path, made, lines = _total(course, to, columns) if assignment is None else _one(course, assignment, to, columns)
     path = out or path
     write_file(path, made.data)
@@ -67,21 +87,37 @@ def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tupl
     from autograder.gradebook.late.penalties import store_penalties
 
     table = gather(course, assignment)
-    made = make(table, to, columns)
+    made = make(_known_as(course, table, to), to, columns)
     store_penalties(course, table)  # feedback and nbgrader's own pages say the same
     return default_path(course.root, assignment, to), made, remarks(table) + standing_remarks(course, assignment)
 
 
 def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
     from autograder.classroom.standing import standing_remarks
-    from autograder.exports.total import make_total, total_path, total_remarks
+    from autograder.exports import make
+    from autograder.exports.total import as_assignment, make_total, total_path, total_remarks
     from autograder.gradebook.course_total import gather_total
     from autograder.gradebook.late.penalties import store_penalties
 
     total = gather_total(course)
-    made = make_total(total, to, columns)
+    if columns is None and to in ("csv", "json"):
+        made = make_total(total, to)
+    else:
+        made = make(_known_as(course, as_assignment(total), to), to, columns)
     for table in total.tables:
         store_penalties(course, table)
     names = [table.assignment for table in total.tables]
     standing = [f"{name}: {remark}" for name in names for remark in standing_remarks(course, name)]
     return total_path(course.root, to), made, total_remarks(total) + standing
+
+
+def _known_as(course: Course, table: ResultsTable, to: str) -> ResultsTable:
+    """The table with the number by which the LMS knows each student."""
+    from autograder.exports.matching import known_as
+    from autograder.gradebook.roster import roster_of
+
+    if to not in ("canvas", "moodle"):
+        return table
+    students = {row.student.id: row.student for row in table.rows}
+    roster = roster_of(course.root, students, to, table.assignment)
+    return replace(table, rows=known_as(table.rows, roster.number_of))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -90,21 +91,27 @@ def _pack(
     out: Path | None,
     columns: Path | None,
 ) -> int:
-    from autograder.collect.origins import read_origins
+    from autograder.exports.matching import known_as
     from autograder.exports.sheet import read_sheet
+    from autograder.gradebook.origins import read_origins
+    from autograder.gradebook.roster import roster_of
     from autograder.lms import canvas, moodle
     from autograder.lms.pages import write_folder, write_zip
 
-    people = read_origins(course.root, table.assignment)
-    if columns is not None:
-        people = moodle.of_worksheet([row for row in table.rows if row.student.id in pages], read_sheet(columns))
-    elif to == "moodle":
-        people = {student: origin for student, origin in people.items() if origin.kind == "moodle"}
-    packed = (canvas if to == "canvas" else moodle).pack(pages, people)
+    origins = read_origins(course.root, table.assignment)
+    if to == "canvas":
+        packed = canvas.pack(pages, origins)
+    else:
+        rows = [row for row in table.rows if row.student.id in pages]
+        roster = roster_of(course.root, {row.student.id: row.student for row in rows}, "moodle", table.assignment)
+        people = moodle.participants(roster)
+        if columns is not None:
+            people |= moodle.of_worksheet(known_as(rows, roster.number_of), read_sheet(columns))
+        packed = moodle.pack(pages, people)
     if not packed.files:
         remedy = "collect Moodle's download first, or give its grading worksheet with --columns"
         if to == "canvas":
-            remedy = "collect Canvas's download first, or send the pages with 'autograder canvas push'"
+            remedy = "collect Canvas's download first, or send the pages with 'autograder export --to canvas --push'"
         raise GradingError(f"nothing was packed: of no student {to} would know who they are; {remedy}")
     path = out or course.root / "exports" / f"{table.assignment}-feedback-{to}.zip"
     if to == "canvas" and out is None:
@@ -115,12 +122,12 @@ def _pack(
 
 
 def _commit(output: Output, course: Course, assignment: str, pages: Pages, clones: Path) -> int:
-    from autograder.collect.origins import read_origins
+    from autograder.gradebook.origins import read_origins
     from autograder.lms.repositories import BRANCH, commit
 
     done = commit(pages, read_origins(course.root, assignment), clones, assignment)
     for student, clone in done.clones.items():
-        output.say(f"{student}: git -C {clone} push origin {BRANCH}")
+        output.say(f"{student}: git -C {quote(str(clone))} push origin {BRANCH}")
     output.say(f"{len(done.clones)} clones have a new commit on {BRANCH}, {len(done.unchanged)} had it already")
     return _left_out(output, done.left_out)
 

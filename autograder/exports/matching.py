@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from autograder.exports.sheet import Sheet
 from autograder.gradebook.results import StudentResult
@@ -32,6 +33,16 @@ def match(rows: Sequence[StudentResult], sheet: Sheet, passes: Sequence[Pass]) -
     return found
 
 
+def known_as(rows: Iterable[StudentResult], numbers: Mapping[str, str]) -> tuple[StudentResult, ...]:
+    """The rows with the number by which one LMS knows each student; none where the roster has none.
+
+    numbers: student -> number, as :mod:`autograder.gradebook.roster` has them for this LMS and this assignment.
+    """
+    return tuple(
+        replace(row, student=replace(row.student, lms_user_id=numbers.get(row.student.id, ""))) for row in rows
+    )
+
+
 def left_out(rows: Sequence[StudentResult], found: dict[int, StudentResult]) -> tuple[str, ...]:
     """The students without a line."""
     matched = {row.student.id for row in found.values()}
@@ -39,7 +50,7 @@ def left_out(rows: Sequence[StudentResult], found: dict[int, StudentResult]) -> 
 
 
 def says(sheet: Sheet, *columns: str, change: Callable[[str], str] = str) -> Callable[[Line], str]:
-    """What stands in the first of these columns that there is, in small letters."""
+    """Value of the first of these columns that exists, lower-cased."""
     index = sheet.column(*columns)
     return lambda line: "" if index is None else change(line[index].strip()).casefold()
 

@@ -76,14 +76,16 @@ def _plain(table: ResultsTable, rows: list[StudentResult]) -> ExportFile:
 
 
 def matching_passes(template: Sheet) -> list[Pass]:
-    """How a student's line in a table of Moodle's is found, from the surest sign to the weakest."""
+    """How a student's line in a table of Moodle's is found, from the surest sign to the weakest.
+
+    A student whom the course calls by digits is not the participant of that number: it is the assignment's own.
+    """
     return [
         (lms_ids, says(template, "Identifier", change=digits)),
         (ids, says(template, "Username")),
         (ids, says(template, "ID number")),
         (emails, says(template, "Email address")),
         (ids, says(template, "Email address", change=local_part)),
-        (ids, says(template, "Identifier", change=digits)),
         (names, says(template, "Full name", change=squeezed)),
         (names, _both_names(template)),
     ]

@@ -24,6 +24,9 @@ _FORMULA = "[ \"']*[=+\\-@＝＋－＠]"
 _BEGINS = "[ \"']*[=+\\-@＝＋－＠\\t\\r\\n\\0]"
 _DANGER = re.compile(rf"\A(?={_BEGINS})|(?<=[,;\t\r\n])(?={_FORMULA})")
 _NEUTRAL = re.compile(rf"\A'(?={_BEGINS})|(?<=[,;\t\r\n])'(?={_FORMULA})")
+_SEPARATOR = re.compile(r"\"?sep=([,;\t])\"?\r?\n", re.IGNORECASE)
+_WHOLE = re.compile(r"(\d+)[.,]0+")
+_SHORTENED = re.compile(r"\d[.,]?\d*E\+\d+", re.IGNORECASE)
 _NUMBER = re.compile(r"-|[+-]?\d+([.,]\d+)?%?")
 
 
@@ -74,24 +77,53 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """UTF-8 with or without BOM, commas or semicolons. Raises GradingError where the file is no such table."""
+    """As LMSs and Excel write it: UTF-8, UTF-16 or Windows-1252; commas, semicolons or tabs; perhaps a line ``sep=;``.
+
+    Raises GradingError where the file is no such table.
+    """
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise GradingError(f"{path}: expected a table of at most {MAX_BYTES >> 20} MB")
-        text = data.decode("utf-8-sig")
+        text = _decoded(data)
+        said = _SEPARATOR.match(text)
+        text = text[said.end() :] if said else text
         first = text.partition("\n")[0]
-        delimiter = ";" if first.count(";") > first.count(",") else ","
+        delimiter = said[1] if said else max(",;\t", key=first.count)
         header, *lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     except OSError as error:
         raise GradingError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise GradingError(f"{path}: expected UTF-8; download the file again and do not open it in between") from error
+        raise GradingError(f"{path}: expected text: save it as 'CSV UTF-8', not as a workbook") from error
     except (csv.Error, ValueError) as error:
         raise GradingError(f"{path}: expected a CSV file with a line of column names ({error})") from error
     width = len(header)
     whole = [line + [""] * (width - len(line)) for line in lines if any(cell.strip() for cell in line)]
+    whole = [line[:width] if not any(line[width:]) else line for line in whole]
     if any(len(line) > width for line in whole):
         raise GradingError(f"{path}: a line has more cells than there are columns; download the file again")
     return Sheet(path.name, tuple(header), tuple(tuple(line) for line in whole))
+
+
+def _decoded(data: bytes) -> str:
+    """Excel writes UTF-16 as "Unicode Text", and Windows-1252 as "CSV"."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if b"\0" in data:
+            raise  # a workbook, or another binary file
+        return data.decode("cp1252")
+
+
+def whole_number(text: str) -> str:
+    """``101.0`` and ``101,0``, which a spreadsheet makes of the number 101, are ``101``; other texts stay.
+
+    Raises ValueError for a number that a spreadsheet has shortened.
+    """
+    if _SHORTENED.fullmatch(text):
+        raise ValueError(f"{text} was shortened by a spreadsheet: format the column as text, or take the list again")
+    found = _WHOLE.fullmatch(text)
+    return found[1] if found else text

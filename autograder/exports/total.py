@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.exports import FORMATS, make
 from autograder.exports.export_file import ExportFile
 from autograder.exports.plain import as_json, person
 from autograder.exports.remarks import named
@@ -21,14 +20,9 @@ COLUMNS = ("student", "last_name", "first_name", "email", "percent", "points", "
 SCHEMA_VERSION = 1
 
 
-def make_total(total: CourseTotal, to: str, columns: Path | None = None) -> ExportFile:
-    """Raises GradingError where ``columns`` is no table that this format can fill in."""
-    if columns is None and to == "csv":
-        return _csv(total)
-    if columns is None and to == "json":
-        return _json(total)
-    assert to in FORMATS
-    return make(_as_assignment(total), to, columns)
+def make_total(total: CourseTotal, to: str) -> ExportFile:
+    """``to``: csv or json; for other formats a total is :func:`as_assignment`."""
+    return _csv(total) if to == "csv" else _json(total)
 
 
 def total_path(root: Path, to: str) -> Path:
@@ -106,7 +100,7 @@ def _student(row: StudentTotal) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _as_assignment(total: CourseTotal) -> ResultsTable:
+def as_assignment(total: CourseTotal) -> ResultsTable:
     """The percentages as the scores of one assignment. Whoever handed in nothing has no line in it."""
     column = GradedExercise("course", "total", MAX_POINTS)
     rows = []

@@ -22,23 +22,24 @@ from autograder.exports.sheet import number
 from autograder.model.course_file import CanvasCourse
 
 TOKEN = "CANVAS_API_TOKEN"
-MAX_BYTES = 512 << 20
+PER_PAGE, MAX_PAGES = 100, 1000
 _SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """One file of a submission."""
+    """One file of a submission. ``size``: in bytes, as Canvas has it; None where it does not say."""
 
     id: str
     filename: str
     url: str
+    size: int | None = None
 
 
 @dataclass(frozen=True)
 class CanvasSubmission:
-    """``user``: Canvas's number; ``submitted_at``: aware, None where nothing was handed in; ``score``: as it is in
-    Canvas now; ``comment_files``: the names of the files in comments.
+    """``user``: Canvas's number; ``logins``: what an administrator gave them; ``submitted_at``: aware, None where
+    nothing was handed in; ``score``: as it is in Canvas now; ``comment_files``: the names of the files in comments.
     """
 
     user: str
@@ -48,6 +49,7 @@ class CanvasSubmission:
     score: float | None
     attachments: tuple[Attachment, ...] = ()
     comment_files: frozenset[str] = frozenset()
+    logins: tuple[str, ...] = ()
 
 
 class CanvasAssignment:
@@ -69,16 +71,32 @@ class CanvasAssignment:
 
     def submissions(self) -> list[CanvasSubmission]:
         """Everybody's, also of those who handed in nothing."""
+        place = f"courses/{self._settings.course}/assignments/{self._number}/submissions"
+        asked = [("include[]", "user"), ("include[]", "submission_comments"), ("per_page", PER_PAGE)]
+        found: list[CanvasSubmission] = []
         with self._speaking():
-            found = self._assignment.get_submissions(include=["user", "submission_comments"])
-            return [_submission(one) for one in found if getattr(one, "user_id", None)]
+            response = self._requester.request("GET", place, _kwargs=asked)
+            seen: set[str] = set()
+            while True:
+                found += [_submission(one) for one in response.json() if one.get("user_id")]
+                following = response.links.get("next", {}).get("url", "")
+                if not following:
+                    return found
+                if following in seen or len(seen) >= MAX_PAGES:
+                    raise GradingError(f"Canvas at {self._settings.url} lists submissions without an end")
+                if not self._is_own(following):  # it would be told the token
+                    raise GradingError(f"Canvas at {self._settings.url} sends to another server for more submissions")
+                seen.add(following)
+                response = self._requester.request("GET", _url=following)
 
-    def download(self, attachment: Attachment, limit: int = MAX_BYTES) -> bytes:
+    def _is_own(self, url: str) -> bool:
+        return urlsplit(url)[:2] == urlsplit(self._settings.url)[:2]
+
+    def download(self, attachment: Attachment, limit: int) -> bytes:
         """The file. Another server than Canvas's own, such as its store of files, is not told the token."""
         import requests
 
-        own = urlsplit(attachment.url)[:2] == urlsplit(self._settings.url)[:2]
-        headers = {"Authorization": f"Bearer {self._token}"} if own else {}
+        headers = {"Authorization": f"Bearer {self._token}"} if self._is_own(attachment.url) else {}
         with self._speaking():
             with requests.get(attachment.url, headers=headers, stream=True, timeout=_SECONDS) as response:
                 response.raise_for_status()
@@ -143,26 +161,27 @@ def open_assignment(settings: CanvasCourse, name: str) -> CanvasAssignment:
     return CanvasAssignment(settings, name, token)
 
 
-def _submission(one: Any) -> CanvasSubmission:
-    user = getattr(one, "user", None) or {}
-    attachments = tuple(
-        Attachment(str(file["id"]), str(file.get("display_name") or file.get("filename")), str(file["url"]))
-        for file in _plain(getattr(one, "attachments", None) or [])
-    )
-    comments = getattr(one, "submission_comments", None) or []
-    files = [file for comment in comments for file in comment.get("attachments") or []]
-    submitted = getattr(one, "submitted_at", None)
+def _submission(one: dict[str, Any]) -> CanvasSubmission:
+    user = one.get("user") or {}
+    files = [file for comment in one.get("submission_comments") or [] for file in comment.get("attachments") or []]
+    submitted = one.get("submitted_at")
+    logins = (str(user.get(key) or "") for key in ("login_id", "sis_user_id"))
     return CanvasSubmission(
-        str(one.user_id),
+        str(one["user_id"]),
         str(user.get("sortable_name") or user.get("name") or ""),
         datetime.fromisoformat(submitted) if submitted else None,
-        bool(getattr(one, "late", False)),
-        getattr(one, "score", None),
-        attachments,
-        frozenset(str(file.get("display_name") or file.get("filename")) for file in files),
+        bool(one.get("late")),
+        one.get("score"),
+        tuple(map(_attachment, one.get("attachments") or [])),
+        frozenset(map(_name, files)),
+        tuple(filter(None, logins)),
     )
 
 
-def _plain(files: list[Any]) -> list[dict[str, Any]]:
-    """As Canvas sent them: ``canvasapi`` makes objects of some lists and leaves others."""
-    return [file if isinstance(file, dict) else vars(file) for file in files]
+def _attachment(file: dict[str, Any]) -> Attachment:
+    size = file.get("size")
+    return Attachment(str(file["id"]), _name(file), str(file["url"]), size if isinstance(size, int) else None)
+
+
+def _name(file: dict[str, Any]) -> str:
+    return str(file.get("display_name") or file.get("filename"))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from autograder.collect.origins import Origin
+from autograder.gradebook.origins import Origin
 from autograder.lms.pages import Packed, Pages
 
 _NEVER_COLLECTED = "it was not collected from Canvas, and Canvas takes files back under the numbers of its download"
@@ -37,10 +37,10 @@ def pack(pages: Pages, origins: Mapping[str, Origin]) -> Packed:
 
 
 def _attachments(origin: Origin) -> dict[str, str]:
-    """File of the submission -> the number of the attachment it came in."""
-    pattern = re.compile(rf"_{re.escape(origin.id)}_([0-9]+)_")
+    """File of the submission -> the number of the attachment it came in: by the API, or in Canvas's zip."""
+    pattern = re.compile(rf"\A#([0-9]+) |_{re.escape(origin.id)}_([0-9]+)_")
     found = ((name, pattern.search(came.partition(" / ")[0])) for name, came in sorted(origin.files.items()))
-    return {name: match[1] for name, match in found if match}
+    return {name: match[1] or match[2] for name, match in found if match}
 
 
 def _word(name: str) -> str:

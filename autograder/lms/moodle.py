@@ -13,12 +13,13 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from autograder.collect.origins import Origin
 from autograder.errors import GradingError
 from autograder.exports.matching import digits, match
 from autograder.exports.moodle import matching_passes
 from autograder.exports.sheet import Sheet, original
+from autograder.gradebook.origins import Origin
 from autograder.gradebook.results import StudentResult
+from autograder.gradebook.roster import Roster
 from autograder.lms.pages import Packed, Pages
 
 _FOLDER = "{name}_{number}_assignsubmission_file_"
@@ -37,6 +38,14 @@ def pack(pages: Pages, people: Mapping[str, Origin]) -> Packed:
         folder = _FOLDER.format(name=_plain(person.name), number=person.id)
         files.update({f"{folder}/{name.lstrip('.~')}": data for name, data in own.items()})
     return Packed(files, left_out)
+
+
+def participants(roster: Roster) -> dict[str, Origin]:
+    """Student -> participant, of everybody whose number in this assignment the roster has."""
+    return {
+        student: Origin("moodle", number, next(iter(sorted(roster.names.get(student, ()))), student))
+        for student, number in roster.number_of.items()
+    }
 
 
 def of_worksheet(rows: Sequence[StudentResult], sheet: Sheet) -> dict[str, Origin]:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from autograder.collect.archive import Refused
 from autograder.collect.clones import git, repositories
-from autograder.collect.origins import Origin
 from autograder.errors import GradingError
+from autograder.gradebook.origins import Origin
 from autograder.lms.pages import Pages
 
 BRANCH = "autograder-feedback"

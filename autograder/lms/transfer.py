@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from autograder.collect.origins import Origin
+from autograder.collect.archive import Refused
+from autograder.collect.people import Person
+from autograder.collect.plan import Sent, SentFile
 from autograder.errors import GradingError
+from autograder.gradebook.late.times import Record
 from autograder.gradebook.results import ResultsTable, StudentResult
-from autograder.lms.api import CanvasAssignment, CanvasSubmission
+from autograder.lms.api import Attachment, CanvasAssignment, CanvasSubmission
 from autograder.lms.pages import Pages
 
 
-def fetch(assignment: CanvasAssignment, archive: Path) -> dict[str, datetime]:
-    """Write the zip that Canvas's *Download Submissions* would give.
+def sent(assignment: CanvasAssignment) -> list[Sent]:
+    """What everybody has handed in. Nothing is loaded yet: files are read one by one, where they are wanted."""
+    found = []
+    for one in assignment.submissions():
+        person = Person(one.user, one.name, one.logins, next((login for login in one.logins if "@" in login), ""))
+        files = tuple(_file(assignment, file) for file in one.attachments)
+        came_in = Record(one.submitted_at) if one.submitted_at is not None else None
+        found.append(Sent(person, files, came_in, one.late))
+    if not any(one.files for one in found):
+        raise GradingError("nobody has handed in a file to this assignment in Canvas")
+    return found
 
-    Returns Canvas's number of each student -> when the submission came in. Raises GradingError where there is no file.
-    """
-    times: dict[str, datetime] = {}
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
-        for one in assignment.submissions():
-            for file in one.attachments:
-                late = "LATE_" if one.late else ""
-                name = f"{_word(one.name)}_{late}{one.user}_{file.id}_{PurePosixPath(file.filename).name}"
-                made.writestr(name, assignment.download(file))
-                if one.submitted_at is not None:
-                    times[one.user] = one.submitted_at
-        if not made.namelist():
-            raise GradingError("nobody has handed in a file to this assignment in Canvas")
-    return times
+
+def _file(assignment: CanvasAssignment, file: Attachment) -> SentFile:
+    def read(limit: int) -> bytes:
+        try:
+            return assignment.download(file, limit)
+        except GradingError as error:
+            raise Refused(str(error)) from error
+
+    name = PurePosixPath(file.filename.replace("\\", "/")).name
+    return SentFile(name, file.size, read, f"#{file.id} {name}")
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,11 @@ class CanvasChanges:
     left_out: Mapping[str, str]
 
 
-def changes(table: ResultsTable, pages: Pages, origins: Mapping[str, Origin], there: CanvasAssignment) -> CanvasChanges:
-    """What Canvas does not have yet. Raises GradingError where the assignment there has other points."""
+def changes(table: ResultsTable, pages: Pages, numbers: Mapping[str, str], there: CanvasAssignment) -> CanvasChanges:
+    """What Canvas does not have yet. numbers: student -> Canvas's, as the roster has them.
+
+    Raises GradingError where the assignment there has other points.
+    """
     if there.max_points is not None and abs(there.max_points - table.max_points) > 0.005:
         raise GradingError(
             f"{table.assignment} has {table.max_points:g} points, and {there.max_points:g} in Canvas: change it there"
@@ -72,9 +80,10 @@ def changes(table: ResultsTable, pages: Pages, origins: Mapping[str, Origin], th
         student = row.student.id
         if not row.exercises:
             continue
-        user = _user(row, origins.get(student))
+        user = numbers.get(student, "")
         if user not in submissions:
-            left_out[student] = "Canvas's number for them is not known: 'autograder canvas pull' learns it"
+            learns = f"'autograder collect {table.assignment} --from canvas' learns it"
+            left_out[student] = f"Canvas's number for them is not known: {learns}"
         elif row.score is None:
             left_out[student] = f"no score yet ({row.state})"
         else:
@@ -93,16 +102,6 @@ def _change(row: StudentResult, score: float, there: CanvasSubmission, own: Mapp
     return CanvasChange(row.student.id, there.user, there.score, None if same else score, fresh)
 
 
-def _user(row: StudentResult, origin: Origin | None) -> str:
-    """Canvas's number, by which the submission came, or as nbgrader's gradebook has it."""
-    return origin.id if origin is not None and origin.kind == "canvas" else row.student.lms_user_id.strip()
-
-
 def _named(name: str, data: bytes) -> str:
     """With a digest in it: a page that Canvas has already is not sent twice, and a changed one is."""
     return f"{PurePosixPath(name).stem}.{hashlib.sha256(data).hexdigest()[:8]}.html"
-
-
-def _word(name: str) -> str:
-    word = re.sub(r"[\W_]", "", name).casefold()
-    return f"student{word}" if not word or word.isdigit() else word

@@ -12,6 +12,8 @@ from rich.markup import escape
 
 #: Longest name (of a file, a cell, a student) that is shown in full.
 MAX_NAME = 100
+#: nbgrader's database holds no longer id.
+MAX_STUDENT = 128
 MAX_LINE = 500
 MAX_TEXT = 4000
 #: So many notes on one submission are kept; the others are counted.
@@ -31,6 +33,15 @@ def is_writable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def is_folder_name(text: str) -> bool:
+    """Whether a student's folder may be called so: one level, visible, no option of a command, and in the database.
+
+    Quotes, spaces, ``&`` and backslashes are in real user names. They are quoted where they are used, never refused.
+    """
+    plain = text.isprintable() and is_writable(text) and text == text.strip() and "/" not in text
+    return bool(text) and plain and text[0] not in ".-" and len(text) <= MAX_STUDENT and len(text.encode()) <= 240
 
 
 def one_line(text: str, longest: int = MAX_LINE) -> str:

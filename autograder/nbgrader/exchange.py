@@ -22,22 +22,26 @@ from nbgrader.utils import parse_utc
 
 from autograder.errors import GradingError
 from autograder.model.course import Course
+from autograder.model.plain_text import is_folder_name
 from autograder.model.submission import EXCHANGE_FILES, exchange_files
 
 #: Copying takes a moment: the name says when it began, the file system when it ended.
 SLACK = timedelta(minutes=2)
 _SECRET = EXCHANGE_FILES[1]
-_SAFE = re.compile(r"\w[\w.@+-]{0,99}")
 
 
 @dataclass(frozen=True)
 class Inbound:
-    """One submission in the exchange. ``named``: the time in its name; ``changed``: the file system's; both in UTC."""
+    """One submission in the exchange. ``named``: the time in its name; ``changed``: the file system's; both in UTC.
+
+    ``reason``: why it cannot be taken, mostly nothing.
+    """
 
     folder: Path
     student: str
     named: datetime | None
     changed: datetime
+    reason: str = ""
 
     @property
     def came_in(self) -> datetime:
@@ -81,20 +85,38 @@ def inbound(course: Course, assignment: str, student: str | None = None) -> list
 
 
 def _parsed(folder: Path, names: list[str], assignment: str, student: str | None) -> Iterator[Inbound]:
-    expression = re.compile(rf"(?P<student>.+)\+{re.escape(assignment)}\+(?P<time>[^+]*)(\+[^+]*)?")
+    """Everything whose name has the assignment's in it. A user's name may have a plus sign in it, too."""
+    marked = f"+{assignment}+"
     for name in names:
-        match = expression.fullmatch(name)
-        if match is None or (student is not None and match["student"] != student):
+        readings = [(name[: at.start()], name[at.end() :]) for at in re.finditer(f"(?={re.escape(marked)})", name)]
+        readings = [(who, rest[len(marked) :]) for who, rest in readings]
+        fitting = [(who, rest.split("+")[0]) for who, rest in readings if who and rest.count("+") <= 1]
+        if not readings or (student is not None and student not in (who for who, _ in fitting)):
             continue
-        path = folder / name
-        if not _SAFE.fullmatch(match["student"]) or path.is_symlink() or not os.path.isdir(path):
-            continue
-        try:
-            named = parse_utc(match["time"]).replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
-            named = None
         with suppress(FileNotFoundError):  # taken away meanwhile
-            yield Inbound(path, match["student"], named, last_change(path))
+            path = folder / name
+            changed = last_change(path)
+            if len(fitting) != 1:
+                why = "can be read in more than one way" if fitting else "does not say whose it is"
+                yield Inbound(path, name, None, changed, f"its name {why}")
+                continue
+            ((who, time),) = fitting
+            yield Inbound(path, who, _named(time), changed, _against(path, who))
+
+
+def _against(path: Path, student: str) -> str:
+    if not is_folder_name(student):
+        return "its user's name cannot name a folder: it has control characters, or begins with a dot or a dash"
+    if path.is_symlink() or not path.is_dir():
+        return "it is a link" if path.is_symlink() else "it is no folder"
+    return ""
+
+
+def _named(time: str) -> datetime | None:
+    try:
+        return parse_utc(time).replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def last_change(folder: Path) -> datetime:
@@ -122,7 +144,7 @@ def origin(course: Course, assignment: str, student: str) -> Inbound | None:
     copied = course.submitted(student, assignment)
     for one in inbound(course, assignment, student):
         with suppress(OSError):  # its owner has shut it
-            if submission_id(one.folder) == submission_id(copied) and _same(copied, one.folder):
+            if not one.reason and submission_id(one.folder) == submission_id(copied) and _same(copied, one.folder):
                 return one
     return None
 
@@ -143,10 +165,13 @@ def owner_differs(one: Inbound) -> str:
     """The owner of a folder, where it is somebody else than its name says; empty where it is not."""
     try:
         import pwd
-
-        owner = pwd.getpwuid(os.stat(one.folder).st_uid).pw_name
-    except (ImportError, KeyError):
+    except ImportError:
         return ""
+    number = os.stat(one.folder).st_uid
+    try:
+        owner = pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}, whom this machine does not know"
     return "" if owner == one.student else owner
 
 

@@ -16,6 +16,7 @@ from autograder.collect import make_plan
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
 from autograder.model.assignment import Assignment
+from autograder.model.course import Course
 from autograder.model.submission import read_submission
 from demo import build_sample_class
 from tests.collect.uploads import MOODLE, ONE, SHEET, TWO, collect, packed, submitted
@@ -77,12 +78,13 @@ def test_a_list_of_names_with_a_mistake_stops_before_anything_is_written(course,
 
 def test_a_name_that_imitates_a_number_is_never_guessed_at(course, tmp_path, capsys):
     files = {
-        f"a_999_1_123_456_{ONE}": b"whose number is 123",
+        f"b_123_456_{ONE}": b"of 123",
+        f"a_999_1_123_456_{ONE}": b"whose?",
         "a_999_1_123_456_other.ipynb": b"whose?",
         f"x_999_assignsubmission_file__123_assignsubmission_file_/{ONE}": b"whose?",
     }
     assert collect(course, packed(tmp_path / "c.zip", files), "--from", "canvas") == 1
-    assert submitted(course) == {f"a_999_1-123/{ONE}": b"whose number is 123"}
+    assert submitted(course) == {f"b-123/{ONE}": b"of 123"}
     assert "more than one way" in capsys.readouterr().out
     again = packed(tmp_path / "m.zip", {name: data for name, data in files.items() if name.startswith("x")})
     assert collect(course, again, "--from", "moodle") == 2
@@ -186,7 +188,7 @@ def test_the_sample_class_from_canvas_is_the_sample_class(course, tmp_path):
 
 def test_a_folder_is_no_zip_of_canvas(released, tmp_path):
     with pytest.raises(GradingError, match="canvas gives a zip"):
-        make_plan(Assignment.open(released, SHEET), tmp_path, tmp_path / "aside", "canvas", {})
+        make_plan(Course(released), Assignment.open(released, SHEET), tmp_path, tmp_path / "aside", "canvas", None)
 
 
 @pytest.mark.slow

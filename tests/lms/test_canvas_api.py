@@ -1,4 +1,4 @@
-"""``autograder canvas``: what a stand-in of Canvas's API gives and receives."""
+"""``collect --from canvas``, ``export --push``: what a stand-in of Canvas's API gives and receives."""
 
 from __future__ import annotations
 
@@ -43,8 +43,20 @@ def canvas(course, monkeypatch):
     server.server_close()
 
 
-def say(course, *words):
-    return main(["--course-dir", str(course.root), "canvas", *words])
+WAYS = {"pull": ("collect", ["--from", "canvas"]), "push": ("export", ["--to", "canvas", "--push"])}
+
+
+def say(course, direction, assignment, *words):
+    command, options = WAYS[direction]
+    return main(["--course-dir", str(course.root), command, assignment, *options, *words])
+
+
+@pytest.fixture
+def names(tmp_path):
+    """Whose number is whose, for ``--names``."""
+    path = tmp_path / "names.csv"
+    path.write_text("id,student\n" + "".join(f"{number},{name}\n" for number, name in enumerate(CLASS, start=101)))
+    return ["--names", str(path)]
 
 
 def pages(course, student):
@@ -128,39 +140,41 @@ def test_a_failure_for_one_student_stops_nobody_else_and_is_made_good_by_the_sam
     assert set(canvas.received()) == {"101", "102", "103"}
 
 
-def test_submissions_come_with_canvass_own_times(course, canvas):
+def handed_in(course):
+    return {path.parent.parent.name: path.read_bytes() for path in course.root.glob("submitted/*/toy/*.ipynb")}
+
+
+def test_submissions_come_with_canvass_own_times(course, canvas, names):
     shutil.rmtree(course.root / "submitted", ignore_errors=True)
     canvas.student(104, "Nobody, N")
-    assert say(course, "pull", "toy", "--yes") == 0
-    there = {path.parent.parent.name: path.read_bytes() for path in course.root.glob("submitted/*/toy/*.ipynb")}
-    assert there == {"adax-101": b"ada", "bobx-102": b"bob", "oneillx-103": b"o_neill"}
+    assert say(course, "pull", "toy", *names, "--yes") == 0
+    assert handed_in(course) == {"ada": b"ada", "bob": b"bob", "o_neill": b"o_neill"}
     assert {when.isoformat() for when in read_times(course.root, "toy").values()} == {"2026-11-20T08:00:00+00:00"}
 
 
-def test_pulled_submissions_know_the_way_back(course, canvas, tmp_path):
+def test_pulled_submissions_know_the_way_back(course, canvas, names):
     shutil.rmtree(course.root / "submitted", ignore_errors=True)
-    names = tmp_path / "names.csv"
-    names.write_text("id,student\n" + "".join(f"{number},{name}\n" for number, name in enumerate(CLASS, start=101)))
-    assert say(course, "pull", "toy", "--names", str(names), "--yes") == 0
+    assert say(course, "pull", "toy", *names, "--yes") == 0
     assert say(course, "push", "toy", "--yes") == 0
     assert {user: grade for user, (grade, _) in canvas.received().items()} == {"101": "5", "102": "2", "103": "3.5"}
 
 
-def test_nothing_is_pulled_without_a_yes(course, canvas):
+def test_nothing_is_pulled_without_a_yes(course, canvas, names):
     before = sorted(course.root.glob("submitted/*"))
-    assert say(course, "pull", "toy") == 2
+    assert say(course, "pull", "toy", *names) == 2
     assert sorted(course.root.glob("submitted/*")) == before
     assert read_times(course.root, "toy") == {}
 
 
-def test_the_token_goes_to_canvas_alone(course, canvas):
+def test_the_token_goes_to_canvas_alone(course, canvas, names, capsys):
     other = CanvasStandIn()
     threading.Thread(target=other.serve_forever, args=(0.02,), daemon=True).start()
     with contextlib.closing(other.socket):
         other.files["/elsewhere"] = NOTEBOOK
         canvas.submissions[0]["attachments"][0]["url"] = f"{other.url}/elsewhere"
-        assert say(course, "pull", "toy", "--yes") == 2  # the other server wants a token, and is not told it
+        assert say(course, "pull", "toy", *names, "--yes") == 1  # the other server wants a token, and is not told it
         other.shutdown()
+    assert "left out: ada" in capsys.readouterr().out and set(handed_in(course)) == {"bob", "o_neill"}
     assert other.tokens == [("/elsewhere", "")]
     came_from(course, "canvas")
     assert say(course, "push", "toy", "--yes") == 0
@@ -209,7 +223,7 @@ def test_a_wrong_setting_is_one_line(course, capsys, lines):
 def test_without_the_extra_the_command_says_what_to_install(course, canvas, tmp_path):
     (tmp_path / "canvasapi.py").write_text("raise ImportError('no')")
     code = "import sys; from autograder.cli import main; sys.exit(main(sys.argv[1:]))"
-    words = ["--course-dir", str(course.root), "canvas", "pull", "toy"]
+    words = ["--course-dir", str(course.root), "collect", "toy", "--from", "canvas"]
     path = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); "
     done = subprocess.run([sys.executable, "-c", path + code, *words], capture_output=True, text=True)
     assert done.returncode == 2 and "[canvas]" in done.stderr

@@ -14,7 +14,7 @@ from autograder.files.atomic import write_file
 @dataclass(frozen=True)
 class Origin:
     """``kind``: canvas, moodle, github or exchange; ``id`` and ``name``: as the LMS has them; ``files``: file of the
-    submission -> its name in the download.
+    submission -> its name in the download; from Canvas's API ``#`` and the attachment's number, then its name.
     """
 
     kind: str

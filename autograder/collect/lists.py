@@ -1,0 +1,205 @@
+"""The instructor's lists: whose LMS number is whose, and when each submission came in.
+
+Both may be the LMS's own table: Moodle's grading worksheet, Canvas's export of the gradebook.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from dateutil import parser
+
+from autograder.collect.people import Kind
+from autograder.errors import GradingError
+from autograder.exports.sheet import Sheet, original, read_sheet, whole_number
+from autograder.model.plain_text import is_folder_name
+
+#: Moodle's grading worksheet: the columns with the number, the time, and what says who it is.
+MOODLE_NUMBER, MOODLE_TIME = "Identifier", "Last modified (submission)"
+_MOODLE_LOGINS, _EMAIL = ("Username", "ID number"), "Email address"
+_CANVAS_LOGINS = ("SIS Login ID", "SIS User ID")
+_EXAMPLE = "expected a time such as 2026-11-21T18:00:00+01:00"
+
+
+@dataclass(frozen=True)
+class ListedPerson:
+    """One line. ``student``: as the instructor calls them; empty where the LMS's own table says who it is.
+
+    ``logins``: ids that an administrator gave; ``name``: the full name; ``first``, ``last``: where they stand apart.
+    """
+
+    id: str
+    student: str = ""
+    logins: tuple[str, ...] = ()
+    email: str = ""
+    name: str = ""
+    first: str = ""
+    last: str = ""
+
+
+@dataclass(frozen=True)
+class PeopleList:
+    """``kind``: whose own table it is; None for the instructor's. ``people``: by the LMS's number."""
+
+    file: str
+    kind: Kind | None = None
+    people: Mapping[str, ListedPerson] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """When submissions came in (aware): by the LMS's number, and by what a student may be called in the course."""
+
+    file: str = ""
+    by_number: Mapping[str, datetime] = field(default_factory=dict)
+    by_student: Mapping[str, datetime] = field(default_factory=dict)
+
+
+def read_names(path: Path) -> PeopleList:
+    """A CSV with the columns ``id`` and ``student``, or an LMS's own table. Raises GradingError for a wrong one."""
+    sheet = read_sheet(path)
+    kind: Kind | None = None
+    if sheet.column(MOODLE_NUMBER) is not None:
+        kind, lines = "moodle", _of_moodle(sheet)
+    elif sheet.column("ID") == 1 and sheet.column("Student") == 0 and sheet.column("Section") is not None:
+        kind, lines = "canvas", _of_canvas(sheet)
+    else:
+        lines = _of_instructor(sheet, path)
+    people: dict[str, ListedPerson] = {}
+    students: set[str] = set()
+    for number, one in lines:
+        if one.id in people or one.student in students:
+            raise GradingError(f"{path}, line {number}: {one.id} or {one.student or one.name} is there twice")
+        people[one.id] = one
+        students |= {one.student} - {""}
+    if not people:
+        raise GradingError(f"{path} names nobody")
+    return PeopleList(path.name, kind, people)
+
+
+def _of_instructor(sheet: Sheet, path: Path) -> Iterator[tuple[int, ListedPerson]]:
+    for number, (key, student) in _rows(sheet, path, "id", "student"):
+        if not is_folder_name(student):
+            raise GradingError(
+                f"{path}, line {number}: {student!r} cannot name a folder: expected an id without slashes and control "
+                "characters, and no dot or dash at its beginning"
+            )
+        yield number, ListedPerson(key, student)
+
+
+def _of_moodle(sheet: Sheet) -> Iterator[tuple[int, ListedPerson]]:
+    for number, line in enumerate(sheet.lines, start=2):
+        said = _reader(sheet, line)
+        digits = re.search(r"\d+\Z", said(MOODLE_NUMBER))
+        if digits:
+            name = said("Full name") or " ".join(filter(None, (said("First name"), said("Last name", "Surname"))))
+            logins = tuple(filter(None, map(said, _MOODLE_LOGINS)))
+            first, last = said("First name"), said("Last name", "Surname")
+            yield number, ListedPerson(digits[0], "", logins, said(_EMAIL), name, first, last)
+
+
+def _of_canvas(sheet: Sheet) -> Iterator[tuple[int, ListedPerson]]:
+    """A line without a number is none of a student: the points possible, say. The test student has no login."""
+    for number, line in enumerate(sheet.lines, start=2):
+        said = _reader(sheet, line)
+        logins = tuple(filter(None, map(said, _CANVAS_LOGINS)))
+        if said("ID").isdigit() and logins:
+            last, _, first = said("Student").partition(", ")
+            email = next((login for login in logins if "@" in login), "")
+            yield number, ListedPerson(said("ID"), "", logins, email, said("Student"), first, last)
+
+
+def _reader(sheet: Sheet, line: tuple[str, ...]) -> Callable[..., str]:
+    def said(*columns: str) -> str:
+        place = sheet.column(*columns)
+        return "" if place is None else original(line[place]).strip()
+
+    return said
+
+
+def read_moments(path: Path, zone: tzinfo | None = None) -> Moments:
+    """A CSV with the columns ``id`` (the LMS's number, or the student) and ``time``, or Moodle's grading worksheet.
+
+    zone: of times that name none. Raises GradingError for a time that can be read in two ways, or in none.
+    """
+    sheet = read_sheet(path)
+    by_number: dict[str, datetime] = {}
+    by_student: dict[str, datetime] = {}
+    own = sheet.column(MOODLE_TIME) is None
+    for number, key, others, text in _timed(sheet, path) if own else _moodle_times(sheet):
+        moment = _moment(text, zone, f"{path}, line {number}")
+        if key and by_number.setdefault(key, moment) != moment:
+            raise GradingError(f"{path}, line {number}: {key} is there twice, with another time")
+        by_student |= {name.casefold(): moment for name in others}
+    return Moments(path.name, by_number, by_student)
+
+
+def _timed(sheet: Sheet, path: Path) -> Iterator[tuple[int, str, list[str], str]]:
+    for number, (key, text) in _rows(sheet, path, "id", "time"):
+        yield number, key, [key], text
+
+
+def _moodle_times(sheet: Sheet) -> Iterator[tuple[int, str, list[str], str]]:
+    """The participant's number, which the zip has too; and what the course may call them by."""
+    for number, line in enumerate(sheet.lines, start=2):
+        said = _reader(sheet, line)
+        text = said(MOODLE_TIME)
+        if text not in ("", "-"):  # else they handed in nothing
+            digits = re.search(r"\d+\Z", said(MOODLE_NUMBER))
+            others = [name for name in map(said, (*_MOODLE_LOGINS, _EMAIL)) if name]
+            yield number, digits[0] if digits else "", others, text
+
+
+def _rows(sheet: Sheet, path: Path, *columns: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The first column holds ids. Raises GradingError where a column is missing, or a spreadsheet has spoilt an id."""
+    places = [sheet.column(name) for name in columns]
+    if None in places:
+        tables = "Moodle's grading worksheet, or Canvas's export of the gradebook; all in English"
+        raise GradingError(
+            f"{path}: expected the columns {' and '.join(columns)}, or {tables}; found {', '.join(sheet.header[:6])}"
+        )
+    for number, line in enumerate(sheet.lines, start=2):
+        cells = [original(line[place]).strip() for place in places if place is not None]
+        try:
+            key, other = map(whole_number, cells)
+        except ValueError as error:
+            raise GradingError(f"{path}, line {number}: {error}") from error
+        yield number, (key, other)
+
+
+def _moment(text: str, zone: tzinfo | None, where: str) -> datetime:
+    moment = _iso(text) or _written_out(text)
+    if moment is None:
+        raise GradingError(f"{where}: {_EXAMPLE}, not {text!r}")
+    if moment.tzinfo is None and zone is None:
+        raise GradingError(
+            f'{where}: {text!r} names no time zone: add one (+01:00), or timezone = "Europe/Berlin" in late_policy.toml'
+        )
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
+
+
+def _iso(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if len(text) > len("2026-11-21") else None  # a day alone is no moment
+    except ValueError:
+        return None
+
+
+def _written_out(text: str) -> datetime | None:
+    """``Friday, 20 November 2026, 9:00 AM``; None where day and month could be exchanged, or one is missing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a time zone that is not known
+            found = {
+                parser.parse(text, dayfirst=dayfirst, default=default)
+                for dayfirst in (True, False)
+                for default in (datetime(2000, 1, 1, 0, 0), datetime(2001, 2, 2, 1, 1, 0))
+            }
+    except (ValueError, OverflowError, Warning):
+        return None
+    return found.pop() if len(found) == 1 else None

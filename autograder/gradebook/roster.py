@@ -1,0 +1,145 @@
+"""The course's roster: who is in the class, and under which number each LMS knows them.
+
+Names and addresses stand in nbgrader's own table of students, which ``nbgrader db student import`` and the formgrader
+fill. What that table lacks lies beside it: ``.autograder/lms_ids/KIND.json`` holds what the instructor's lists say,
+student -> number; the origins of submissions hold the numbers that came with them. A user's number in Canvas and a
+user's name at a forge last for the term. Moodle's number is the assignment's (its table ``assign_user_mapping``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.errors import GradingError
+from autograder.files.atomic import write_file
+from autograder.gradebook.origins import origins_path, read_origins
+from autograder.gradebook.read import Student, open_book, patient, read_students
+from autograder.model.course import Course
+
+#: The LMSs whose numbers last longer than one assignment.
+LASTING = ("canvas", "github")
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The class, as one LMS knows it in one assignment.
+
+    ``numbers``: the LMS's number -> the students who have it; more than one only where records disagree.
+    ``names``: student -> full names under which they came from this LMS before.
+    ``elsewhere``: students who came to this assignment from another LMS.
+    """
+
+    students: Mapping[str, Student] = field(default_factory=dict)
+    numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
+
+    @property
+    def number_of(self) -> dict[str, str]:
+        """Student -> their number, where one number is theirs alone."""
+        return {next(iter(those)): number for number, those in self.numbers.items() if len(those) == 1}
+
+    @property
+    def numbered(self) -> frozenset[str]:
+        return frozenset(student for those in self.numbers.values() for student in those)
+
+
+def read_roster(course: Course, kind: str, assignment: str) -> Roster:
+    """Raises GradingError where a record or the gradebook cannot be read."""
+    with open_book(course.db_url) or nullcontext() as gradebook:
+        students = read_students(gradebook)
+    return roster_of(course.root, students, kind, assignment)
+
+
+def roster_of(root: Path, students: Mapping[str, Student], kind: str, assignment: str) -> Roster:
+    """As :func:`read_roster`, with the students of a gradebook that was read already."""
+    listed = _read_ids(root, kind, assignment)
+    numbers: dict[str, set[str]] = {}
+    for student, number in listed.items():
+        numbers.setdefault(number, set()).add(student)
+    found: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
+    of_assignment = read_origins(root, assignment)
+    elsewhere = {student for student, origin in of_assignment.items() if origin.kind != kind}
+    for name in _assignments(root):
+        for student, origin in (of_assignment if name == assignment else read_origins(root, name)).items():
+            if origin.kind == kind:
+                names.setdefault(student, set()).add(origin.name)
+                if name == assignment or kind in LASTING:
+                    found.setdefault(origin.id, set()).add(student)
+    if kind == "canvas":
+        for one in students.values():
+            if number := one.lms_user_id.strip():
+                found.setdefault(number, set()).add(one.id)
+    for number, those in found.items():
+        if number not in numbers and (those := those - set(listed)):
+            numbers[number] = those
+    return Roster(
+        students,
+        {number: frozenset(those) for number, those in numbers.items()},
+        {student: frozenset(those) for student, those in names.items()},
+        frozenset(elsewhere),
+    )
+
+
+def record_ids(root: Path, kind: str, assignment: str, ids: Mapping[str, str]) -> None:
+    """Keep what the instructor's list says, student -> number; a number moves to the student who has it now."""
+    before = _read_ids(root, kind, assignment)
+    kept = {student: number for student, number in before.items() if number not in ids.values()}
+    after = {**kept, **ids}
+    if after != before:
+        lines = {student: after[student] for student in sorted(after)}
+        text = json.dumps(lines, indent=1, ensure_ascii=False) + "\n"
+        write_file(_ids_path(root, kind, assignment), text.encode())
+
+
+def lasting_ids(root: Path, student: str) -> frozenset[str]:
+    """The numbers that one student has for the whole term."""
+    listed = {_read_ids(root, kind, "").get(student, "") for kind in LASTING}
+    origins = (read_origins(root, name).get(student) for name in _assignments(root))
+    return frozenset(listed | {one.id for one in origins if one is not None and one.kind in LASTING}) - {""}
+
+
+def enter_students(course: Course, students: Iterable[Student]) -> None:
+    """Add these students to nbgrader's table, or what it lacks of them. What stands there already stays."""
+    try:
+        with Gradebook(patient(course.db_url)) as gradebook:
+            for one in students:
+                try:
+                    there = gradebook.find_student(one.id)
+                except MissingEntry:
+                    there = gradebook.add_student(one.id)
+                for name in ("first_name", "last_name", "email"):
+                    if getattr(one, name) and not getattr(there, name):
+                        setattr(there, name, getattr(one, name))
+            gradebook.db.commit()
+    except SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        raise GradingError(f"the roster could not be written into the gradebook: {cause}; collect again") from error
+
+
+def _ids_path(root: Path, kind: str, assignment: str) -> Path:
+    name = kind if kind in LASTING else f"{kind}-{assignment}"
+    return root / ".autograder" / "lms_ids" / f"{name}.json"
+
+
+def _read_ids(root: Path, kind: str, assignment: str) -> dict[str, str]:
+    path = _ids_path(root, kind, assignment)
+    try:
+        return {str(student): str(number) for student, number in json.loads(path.read_text("utf-8")).items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError) as error:
+        raise GradingError(f"{path} cannot be read ({error}): delete it and collect with --names again") from error
+
+
+def _assignments(root: Path) -> list[str]:
+    """Those that have origins."""
+    return sorted(path.stem for path in origins_path(root, "any").parent.glob("*.json"))

@@ -25,7 +25,7 @@ from autograder.model.submission import NOT_HANDED_IN, Submission
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER
 from autograder.references.versions import installed_version
-from autograder.release.agreement import TO_LOOK_AT
+from autograder.release.agreement import REPOSITORY, TO_LOOK_AT
 
 #: name -> digest
 Parts = dict[str, str]
@@ -137,7 +137,7 @@ def _notebook_parts(name: str, source: NotebookNode, release: NotebookNode) -> P
         grade_id, marks = cells.grade_id(cell), [cells.nbgrader(cell).get(mark) for mark in _MARKS]
         if not grade_id or not (cells.is_graded(cell) or cells.is_solution(cell)):
             if cell.cell_type == "code":
-                around.append(cell.source)
+                around.append(REPOSITORY.sub("", cell.source))
             continue
         around.append([grade_id, cell.cell_type])
         # an instructor's solution never runs beside a student's, but the model answer is what a person grades by
@@ -146,7 +146,7 @@ def _notebook_parts(name: str, source: NotebookNode, release: NotebookNode) -> P
         if cells.is_graded(cell):
             parts[f"points {grade_id}"] = digest(cells.max_points(cell))
     released = [cell.source for cell in release.cells if cell.cell_type == "code" and not cells.grade_id(cell)]
-    parts[f"notebook {name}"] = digest(around, released)
+    parts[f"notebook {name}"] = digest(around, [REPOSITORY.sub("", text) for text in released])
     return parts
 
 

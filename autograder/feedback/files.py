@@ -31,7 +31,7 @@ def write_feedback(course: Course, assignment: str, student: str, result: Studen
     graded, folder = course.autograded(by, assignment), course.feedback(student, assignment)
     pages = {}
     for verdict in result.verdict.notebooks:
-        notebook = _autograded(graded / f"{verdict.notebook}.ipynb")
+        notebook = _autograded(graded / f"{verdict.notebook}.ipynb", course)
         pages[verdict.notebook] = render_notebook(notebook, verdict, result, course.file.library)
     beside = exchange_files(course.submitted(by, assignment))
     with writing(folder), replacing(folder) as fresh:
@@ -42,5 +42,6 @@ def write_feedback(course: Course, assignment: str, student: str, result: Studen
     return [folder / f"{name}.html" for name in pages]
 
 
-def _autograded(path: Path) -> NotebookNode | None:
-    return nbformat.read(path, as_version=4) if path.is_file() else None
+def _autograded(path: Path, course: Course) -> NotebookNode | None:
+    """With the repository of now: it may have been named after the notebook was graded."""
+    return course.file.set_repository(nbformat.read(path, as_version=4)) if path.is_file() else None

@@ -107,7 +107,8 @@ def _no_notebook(source: Path) -> str:
 
 def _source(path: Path, course: Course, generated: Callable[[], Generated] | None) -> NotebookNode:
     of_notebook = None if generated is None else lambda: generated().get(path.stem, {})
-    return instructors_notebook(path, course.settings.form, of_notebook)
+    # graded notebooks are made of this one, and students see them too
+    return course.file.set_repository(instructors_notebook(path, course.settings.form, of_notebook))
 
 
 def _released(path: Path) -> NotebookNode:

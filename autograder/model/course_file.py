@@ -14,10 +14,13 @@ from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.errors import GradingError
 from autograder.model.limits import Limits
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 NAME = "course.toml"
 #: Stands for the course's repository where nobody has named one.
@@ -73,7 +76,8 @@ class CourseFile:
     """The settings of ``course.toml``.
 
     term: the present term's name; empty where nobody has named it.
-    repository: OWNER/NAME of the public repository; it takes the place of ``placeholder`` in released notebooks.
+    repository: OWNER/NAME of the public repository; it takes the place of ``placeholder`` in every notebook that a
+        student sees.
     library: import name of what students' notebooks import; empty where there is none.
     checks: package of the visible checks that notebooks call, for a look at whether they exist.
     drawings: module whose functions without arguments, as far as ``__all__`` lists them, are drawn once per worker.
@@ -101,6 +105,12 @@ class CourseFile:
     canvas: CanvasCourse = field(default_factory=CanvasCourse)
     dates: Mapping[str, datetime] = field(default_factory=dict, hash=False)
     total: TotalRules = field(default_factory=TotalRules)
+
+    def set_repository(self, notebook: NotebookNode) -> NotebookNode:
+        """Put the public repository in the place of its placeholder, in every cell; returns the same notebook."""
+        for cell in notebook.cells:
+            cell.source = cell.source.replace(self.placeholder, self.repository)
+        return notebook
 
     @property
     def packages(self) -> tuple[str, ...]:

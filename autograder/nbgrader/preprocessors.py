@@ -44,9 +44,7 @@ class SetRepository(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
         settings = self.config.CourseDirectory
         named = read_course_file(Path(settings.root) if "root" in settings else Path.cwd())
-        for cell in nb.cells:
-            cell.source = cell.source.replace(named.placeholder, named.repository)
-        return nb, resources
+        return named.set_repository(nb), resources
 
 
 class FreeVersions(NbGraderPreprocessor):

@@ -27,7 +27,8 @@ from autograder.model.source import BESIDE, MARKERS
 from autograder.model.syntax import tree_of
 from autograder.release.judgeable import require_judgeable
 
-_REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
+#: The line of a setup cell that names where it installs from: no grade depends on it.
+REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
 #: Files beside the notebooks that nobody computes with.
 TO_LOOK_AT = {".md", ".pdf", ".html", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"}
 
@@ -166,7 +167,7 @@ def _essentials(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _code(source: str) -> str:
     """Code without comments, layout and the repository it installs from; as it stands where it is no Python."""
-    source = _REPOSITORY.sub("", source)
+    source = REPOSITORY.sub("", source)
     try:
         return ast.dump(tree_of(source))
     except (SyntaxError, ValueError):

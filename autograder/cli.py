@@ -24,7 +24,7 @@ import typer
 
 from autograder import commands
 from autograder.commands._options import GlobalOptions, with_global_options
-from autograder.errors import GradingError
+from autograder.errors import GradingError, gradebook_said
 from autograder.model.import_nbgrader import leave_out_extensions
 
 PROGRAM = "autograder"
@@ -132,9 +132,8 @@ def _said(error: Exception) -> str | None:
     """What to say of an error that the user can mend; None for any other."""
     if isinstance(error, GradingError) or any(isinstance(error, _imported(*name)) for name in EXPECTED):
         return str(error)
-    if isinstance(error, _imported("sqlalchemy.exc", "OperationalError")):
-        cause = getattr(error, "orig", error)
-        return f"the gradebook cannot be used: {cause}; close whatever holds it and start again"
+    if isinstance(error, _imported("sqlalchemy.exc", "DatabaseError")):
+        return f"the gradebook cannot be used: {gradebook_said(error)}"
     return None
 
 

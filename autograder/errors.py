@@ -17,6 +17,29 @@ class NothingToGrade(GradingError):
 GOES_ON = "the same command goes on where this one stopped"
 
 
+#: What a database says, in small letters -> what to do about it.
+_ADVICE = (
+    (("no such column", "no such table", "has no column", "undefinedcolumn", "undefinedtable"),
+     "an older nbgrader made it: run 'nbgrader db upgrade' in the course's folder, which keeps a copy"),
+    (("locked", "busy"), "close what holds it, such as a formgrader or a program that shows databases"),
+    (("disk is full", "no space left"), "make room on it"),
+    (("readonly", "read-only", "unable to open", "permission denied"),
+     "see that you may write this file and its folder"),
+    (("not a database", "malformed"), "the file is damaged: put a copy from your backup in its place"),
+    (("connection", "could not connect", "could not translate", "authentication"),
+     "see that the database server runs, and that c.CourseDirectory.db_url leads to it"),
+)  # fmt: skip
+
+
+def gradebook_said(error: Exception) -> str:
+    """What the gradebook's database said (an error of SQLAlchemy), and what to do, where that is known."""
+    cause = getattr(error, "orig", None) or error
+    text = " ".join(str(cause).split())
+    name = f"{type(cause).__name__} {text}".lower()
+    advice = next((advice for words, advice in _ADVICE if any(word in name for word in words)), "")
+    return f"{text}; {advice}" if advice else text
+
+
 def said(error: OSError) -> str:
     """What the system said, in one line: which file, and what is wrong with it."""
     what = error.strerror or str(error) or type(error).__name__

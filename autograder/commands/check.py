@@ -62,7 +62,7 @@ def run(
     output.document({"assignments": done})
     failed = [one["assignment"] for one in done if not one["holds"]]
     if failed:
-        output.problem(f"Mend what is listed, then run 'autograder check {' '.join(failed)}' again.")
+        output.problem(f"Fix what is listed, then run 'autograder check {' '.join(failed)}' again.")
     elif not exercise:
         output.say(f"Everything holds. Next: autograder release {' '.join(names)}")
     return 1 if failed else 0

@@ -36,6 +36,6 @@ def run(
     for copied in done.copied:
         output.say(f"  copied: {copied}")
     for note in done.notes:
-        output.say(f"  not carried over: {note}")
+        output.say(f"  note: {note}")
     output.say(f"Then 'autograder release {name}' tries the solution and the untouched notebook.")
     return 0

@@ -53,16 +53,16 @@ def run(
 
     _check_together(to, out, columns, clones)
     course, output = open_course(context), Output(context)
-    nothing = f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first"
+    first = f"run 'autograder grade {assignment}' first"
     graded = set(course.everybody_autograded(assignment))
     if not any(map(course.takes, graded)):
-        raise NothingToGrade(nothing)
+        raise NothingToGrade(f"nothing is graded for {assignment!r}: {first}")
     table = gather(course, assignment)
     results = {row.student.id: row for row in table.rows}
     wanted = [name for name, row in results.items() if (row.submitted_by or name) in graded and course.takes(name)]
     wanted = [name for name in wanted if not student or name in student]
     if not wanted:
-        raise NothingToGrade(nothing)
+        raise NothingToGrade(f"nothing of {', '.join(student or ())} is graded for {assignment!r}: {first}")
     store_penalties(course, table)
     written = {name: write_feedback(course, assignment, name, results[name]) for name in wanted}
     pages = sum(map(len, written.values()))

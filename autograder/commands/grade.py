@@ -145,13 +145,13 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, standin
     if not output.as_json:
         print_table(console, rows)
     for why, number in Counter(row.again for row in rows if row.again).items():
-        console.print(on_console(f"Graded again ({why}): {number} student{'s' if number > 1 else ''}"), soft_wrap=True)
+        console.print(on_console(f"Graded again ({why}): {_students(number)}"), soft_wrap=True)
     rewritten = sum(row.rewritten for row in rows)
     if rewritten:
-        console.print(f"Written into the gradebook, which did not hold them: the grades of {rewritten}")
+        console.print(f"The gradebook lacked the grades of {_students(rewritten)}: they are in it again")
     before = sum(row.skipped for row in rows)
     if force and before:
-        console.print(f"--force went on with a run that was interrupted: {before} of {len(rows)} were graded in it")
+        console.print(f"--force went on with an interrupted run, which had graded {before} of {_students(len(rows))}")
     for row in rows:
         if row.failure:
             name = on_console(row.student, MAX_NAME)
@@ -160,6 +160,10 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, standin
         output.problems.print(on_console(remark), soft_wrap=True)
     output.document({"assignment": assignment, "students": [_entry(row) for row in rows]})
     return 1 if any(row.failure for row in rows) else 0
+
+
+def _students(number: int) -> str:
+    return f"{number} student{'' if number == 1 else 's'}"
 
 
 def _entry(row: Row) -> dict[str, Any]:
@@ -215,7 +219,7 @@ def print_table(console: Console, rows: list[Row]) -> None:
         table.add_row(on_console(row.student, MAX_NAME), *points, total, on_console(_remarks(row)))
     console.print(table)
     if any(row.waiting for row in rows):
-        console.print("+ more to come: a person has yet to read what is to be read")
+        console.print("+ answers are still to be read by a person: 'to be read' names them")
 
 
 def _points(row: Row, notebook: str) -> str:

@@ -112,7 +112,10 @@ def _entry(
 
 def _sample_answers(output: Output, course: Course, assignment: Assignment) -> list[dict[str, Any]]:
     from autograder.authoring.check import was_checked
+    from autograder.references import loader
 
+    if not loader.names(assignment.references.folder, assignment.name):
+        return []  # without exercises in exercises/ there are no sample answers
     if was_checked(course, assignment):
         output.say("  ✓ the sample answers were right when they were last checked, and nothing has changed since")
         return []

@@ -65,10 +65,11 @@ def _show(output: Output, course: Course, found: list[AssignmentStatus]) -> None
         table.add_column(head, justify="right")
     table.add_column("deadline")
     for one in found:
-        numbers = (one.handed_in, one.graded, one.to_grade, one.changed, one.to_read)
-        late = str(one.late) if one.deadline else "–"
-        deadline = one.deadline[:16].replace("T", " ") or "none"
-        table.add_row(on_console(one.name), *map(str, numbers), late, deadline)
+        numbers: tuple[object, ...] = (one.graded, one.to_grade, one.changed, one.to_read)
+        numbers = (*numbers, one.late if one.deadline else "–", one.deadline[:16].replace("T", " ") or "none")
+        if one.problem:  # said below the table
+            numbers = ("?",) * len(numbers)
+        table.add_row(on_console(one.name), str(one.handed_in), *map(str, numbers))
     console.print(table)
     for one in found:
         for line in _lines(one):

@@ -37,5 +37,5 @@ def run(
     for line in done.left:
         output.problem(f"left: {one_line(line)}")
     if not yes:
-        output.say("nothing has been changed; add --yes to remove it")
+        output.say("Nothing has been changed: the same command with --yes removes it.")
     return 1 if done.left else 0

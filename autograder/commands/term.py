@@ -48,5 +48,5 @@ def run(
     if name is None or pseudonymise:
         raise GradingError("expected 'autograder term new NAME', without --pseudonymise; archive the old term first")
     folder = begin_term(course, name)
-    output.say(f"the old term lies in {folder}" if folder else "there was nothing of an old term")
+    output.say(f"The old term's files are in {folder}" if folder else "The old term had no files: nothing was moved")
     return 0

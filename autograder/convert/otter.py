@@ -144,7 +144,11 @@ def _manual_points(question: Question, notes: list[str]) -> float:
     points = question.config.get("points")
     if isinstance(points, int | float) and not isinstance(points, bool):
         return plain(points)
-    notes.append(f"{question.name}: its points are not given as one number; it has 1")
+    if isinstance(points, list) and points and all(isinstance(one, int | float) for one in points):
+        notes.append(f"{question.name}: its points {points} are added up, for a person gives one number")
+        return plain(sum(points))
+    given = "no points are given" if points is None else f"its points ({points!r}) are no number"
+    notes.append(f"{question.name}: {given}; its cell has 1 point, which you can change there")
     return 1
 
 

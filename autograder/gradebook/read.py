@@ -12,7 +12,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, gradebook_said
 from autograder.gradebook.parts import PART
 from autograder.model.plain_text import is_writable
 
@@ -86,7 +86,7 @@ def open_book(db_url: str) -> api.Gradebook | None:
             return None
         return api.Gradebook(patient(db_url))
     except SQLAlchemyError as error:
-        raise GradingError(f"the gradebook cannot be opened: {getattr(error, 'orig', None) or error}") from error
+        raise GradingError(f"the gradebook cannot be opened: {gradebook_said(error)}") from error
 
 
 def read_book(gradebook: api.Gradebook | None, assignment: str, students: Collection[str] | None = None) -> Book:

@@ -18,9 +18,9 @@ from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import select
-from sqlalchemy.exc import OperationalError, SAWarning
+from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning
 
-from autograder.errors import GOES_ON, GradingError
+from autograder.errors import GOES_ON, GradingError, gradebook_said
 from autograder.gradebook.graded_answers import NotebookRecord, read_record, settle, write_record
 from autograder.gradebook.read import PATIENCE, of_students, patient
 from autograder.model import cells
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 #: What SQLite says of a file that no waiting will help.
-_HOPELESS = ("disk is full", "readonly database", "disk I/O error", "unable to open")
+_HOPELESS = ("disk is full", "readonly database", "disk I/O error", "unable to open", "no such", "has no column")
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,10 @@ def open_gradebook(db_url: str, assignment: str) -> Gradebook:
         _keep_structure(gradebook, assignment)
     except MissingEntry as error:
         raise GradingError(
-            f"the gradebook does not know {assignment!r}: run 'nbgrader generate_assignment "
-            f"{assignment}' (or 'make release') first"
+            f"the gradebook does not know {assignment!r}: run 'autograder release {assignment}' first"
         ) from error
-    except OperationalError as error:
-        advice = "close whatever holds it and start again"
-        raise GradingError(f"the gradebook cannot be opened: {error.orig}; {advice}") from error
+    except DatabaseError as error:
+        raise GradingError(f"the gradebook cannot be opened: {gradebook_said(error)}") from error
     return gradebook
 
 
@@ -95,12 +93,11 @@ def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
             gradebook.db.rollback()
             if any(word in str(error.orig) for word in _HOPELESS):
                 raise GradingError(
-                    f"the gradebook cannot be written: {error.orig}; when that is mended, {GOES_ON}"
+                    f"the gradebook cannot be written: {gradebook_said(error)}; then {GOES_ON}"
                 ) from error
             if time.monotonic() - started > PATIENCE:
                 raise GradingError(
-                    f"the gradebook stayed locked for {PATIENCE:.0f} s: {error.orig}; close whatever "
-                    "holds it and start again, nothing is lost"
+                    f"the gradebook could not be written for {PATIENCE:.0f} s: {gradebook_said(error)}; then {GOES_ON}"
                 ) from error
             time.sleep(pause)
             pause = min(2 * pause, 2.0)

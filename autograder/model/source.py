@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, gradebook_said
 from autograder.model import cells
 
 #: nbgrader's setting -> the marker by its default.
@@ -203,7 +203,7 @@ def stored_cells(db_url: str, assignment: str) -> dict[str, dict[str, str]]:
     except MissingEntry:
         return {}
     except SQLAlchemyError as error:
-        raise GradingError(f"the gradebook cannot be read: {str(error).splitlines()[0]}") from error
+        raise GradingError(f"the gradebook cannot be read: {gradebook_said(error)}") from error
 
 
 def form_of(config: Any, root: Path) -> SourceForm:

@@ -9,7 +9,7 @@ from nbgrader import api
 from sqlalchemy import MetaData, select, text
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, gradebook_said
 from autograder.gradebook.read import open_book
 from autograder.privacy.person import ErasedPerson
 
@@ -68,7 +68,4 @@ def remove(db_url: str, person: ErasedPerson) -> int:
                     connection.execute(text("VACUUM"))
         return count
     except SQLAlchemyError as error:
-        cause = getattr(error, "orig", None) or error
-        raise GradingError(
-            f"the gradebook cannot be changed: {cause}; close whatever holds it and start again"
-        ) from error
+        raise GradingError(f"the gradebook cannot be changed: {gradebook_said(error)}") from error

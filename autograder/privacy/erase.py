@@ -62,7 +62,7 @@ def erase(course: Course, student: str, write: bool) -> Erasure:
             _rows(one, who, write, done)
         _others(course, who, write, done)
     if done.is_empty:
-        raise GradingError(f"nobody here has heard of {student!r}: expected an id as in submitted/ or the gradebook")
+        raise GradingError(f"no student {student!r} is known here: expected an id as in submitted/ or the gradebook")
     if (course.root / ".git").exists():
         done.left.append(".git: commits stay as they are; nothing about students belongs into them")
     return done

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, gradebook_said
 from autograder.files import atomic
 from autograder.model import cells
 from autograder.model.assignment import Assignment, Generated, read_files
@@ -169,4 +169,4 @@ def _graded_cells(course: Course, assignment: str) -> dict[str, set[str]]:
     except MissingEntry:
         return {}
     except SQLAlchemyError as error:
-        raise GradingError(f"the gradebook cannot be read: {str(error).splitlines()[0]}") from error
+        raise GradingError(f"the gradebook cannot be read: {gradebook_said(error)}") from error

@@ -95,7 +95,7 @@ def test_files_of_the_assignment_come_along_and_those_that_cannot_are_named(cour
     (course / "data" / "a.csv").write_text("1")
     assert cli.main(["convert", "otter", "hw01.ipynb", "--assignment", "first"]) == 0
     assert (course / "source" / "first" / "data" / "a.csv").read_text() == "1"
-    assert "not carried over: files: ../b.csv" in capsys.readouterr().out
+    assert "note: files: ../b.csv" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["../x", "a b", ""])

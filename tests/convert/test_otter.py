@@ -200,6 +200,21 @@ def test_a_question_by_hand_has_its_points_in_its_answer():
     assert cells.is_manually_graded(cell) and cells.max_points(cell) == 3 and cell.source == "Because."
 
 
+@pytest.mark.parametrize(
+    ("config", "points", "note"),
+    [
+        ("manual: true", 1, "no points are given; its cell has 1 point"),
+        ("manual: true\npoints: [1, 2]", 3, "are added up"),
+        ("manual: true\npoints: {each: 2}", 1, "({'each': 2}) are no number"),
+    ],
+)
+def test_h6_points_that_a_person_gives_are_told_as_they_are_written(config, points, note):
+    made = convert(notebook(question("why", solution=text("Because."), config=config)))
+    (cell,) = [one for one in made.notebook.cells if cells.is_graded(one)]
+    assert cells.max_points(cell) == points
+    assert any(note in one for one in made.notes)
+
+
 def test_tests_of_a_question_by_hand_have_no_points_and_it_is_said():
     made = convert(notebook(question("q", code("x", "3"), solution=ANSWER, config="manual: true\npoints: 3")))
     assert made.points == 3 and cells.max_points(graded(made)["q"]) == 0

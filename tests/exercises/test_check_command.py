@@ -14,6 +14,7 @@ from autograder.model.course import Course
 from autograder.release.generate import draft
 from tests.exercises.tiny import tiny_course
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
+from tests.silent.small_class import SHEET, small_class
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +63,7 @@ def test_what_does_not_hold_is_listed_with_exit_code_1(tmp_path, capsys):
     assert run(tmp_path, "check", "tiny") == 1
     said = capsys.readouterr().out
     assert "wrong answer 'squared': it is not called cubed, but squared" in said
-    assert "Mend what is listed, then run 'autograder check tiny' again." in said
+    assert "Fix what is listed, then run 'autograder check tiny' again." in said
 
 
 def test_one_exercise_is_checked_alone_and_as_json(tmp_path, capsys):
@@ -117,3 +118,10 @@ def test_an_assignment_that_cannot_be_checked_does_not_stop_the_others(tmp_path,
     said = capsys.readouterr().out
     assert "✓ untouched notebooks run to the end and have no points" in said
     assert "run 'autograder check other' again" in said
+
+
+def test_h6_a_course_without_sample_answers_is_not_told_that_they_were_right(tmp_path, capsys):
+    course = small_class(tmp_path / "course")
+    for _ in range(2):
+        assert run(course.root, "release", SHEET) == 0
+        assert "sample answers" not in capsys.readouterr().out

@@ -131,14 +131,14 @@ def test_without_yes_it_is_said_and_nothing_is_changed(term, capsys):
     before = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}
     assert run(term, GONE) == 0
     said = capsys.readouterr().out
-    assert f"to be removed: submitted/{GONE}/" in said and "add --yes" in said
+    assert f"to be removed: submitted/{GONE}/" in said and "with --yes" in said
     after = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}
     assert {path for path in before if after.get(path) != before[path]} == set()
 
 
 def test_nobody_that_is_known_is_an_error(term, capsys):
     assert run(term, "nobody-here", "--yes") == 2
-    assert "nobody here has heard of 'nobody-here'" in capsys.readouterr().err
+    assert "no student 'nobody-here' is known here" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../course", "a/b"])

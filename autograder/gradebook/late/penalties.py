@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy.exc import OperationalError
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, gradebook_said
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.groups import read_groups, submitters
 from autograder.gradebook.late.file import NAME
@@ -73,10 +73,7 @@ def write_penalties(course: Course, gradebook: Gradebook, table: ResultsTable) -
             record_written(course.root, table.assignment, {})
     except OperationalError as error:
         gradebook.db.rollback()
-        raise GradingError(
-            f"the late penalties could not be written into the gradebook: {error.orig}; "
-            "close whatever holds it and start again"
-        ) from error
+        raise GradingError(f"the late penalties could not be written: {gradebook_said(error)}") from error
 
 
 def _take_back(gradebook: Gradebook, assignment: str, student: str, written: float) -> None:

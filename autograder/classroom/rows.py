@@ -30,7 +30,11 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
         verdict.student,
         _shared((one.notebook, None if one.notebook in broken else one.points) for one in books),
         _shared((one.notebook, one.max_points) for one in books),
-        tuple(cell.cell for cell in cells if cell.status in ("failed", "crashed", "timeout", "partial")),
+        tuple(
+            cell.cell
+            for cell in cells
+            if cell.status in ("failed", "crashed", "timeout", "partial") and cell.max_points  # else nothing was lost
+        ),
         tuple(cell.cell for cell in cells if cell.status == "manual"),
         tuple(note for one in verdict.notebooks for note in one.notes if not _says_missing(one.notebook, note)),
         f"the grader failed on {', '.join(broken)}; grade once more, without --force" if broken else "",

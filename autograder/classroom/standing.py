@@ -1,17 +1,53 @@
-"""Grades that must not pass unnoticed: made by another version than others, or of a submission that is gone."""
+"""Grades that must not pass unnoticed: of another version, of a submission that is gone or has no time, by a test that
+may be wrong.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 
 from autograder.classroom.fingerprint import MACHINE, Parts, digest
 from autograder.classroom.journal import Journal
 from autograder.classroom.regrade import described
-from autograder.gradebook.results import named
+from autograder.errors import GradingError
+from autograder.gradebook.gather import gather_in_parts
+from autograder.gradebook.hints import hints_of
+from autograder.gradebook.read import open_book
+from autograder.gradebook.results import StudentResult, named
+from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 
 
-def standing_remarks(course: Course, assignment: str) -> list[str]:
-    """A line for each kind. Raises GradingError where the journal cannot be read."""
-    return [*_of_another_version(course, assignment), *_without_submission(course, assignment)]
+def standing_remarks(course: Course, assignment: str, rows: Sequence[StudentResult] | None = None) -> list[str]:
+    """A line for each kind. Raises GradingError where the journal or the gradebook cannot be read.
+
+    rows: the class's results, where they were gathered already.
+    """
+    remarks = [*_of_another_version(course, assignment), *_without_submission(course, assignment)]
+    if rows is not None:
+        return [*remarks, *_of_the_class(course, assignment, rows)]
+    graded = sorted(filter(course.takes, course.everybody_autograded(assignment)))
+    with open_book(course.db_url) or nullcontext() as book:
+        return [*remarks, *_of_the_class(course, assignment, gather_in_parts(course, assignment, book, graded))]
+
+
+def _of_the_class(course: Course, assignment: str, rows: Iterable[StudentResult]) -> list[str]:
+    """On the rows of everybody, which are gone through once."""
+    timeless: list[str] = []
+
+    def seen() -> Iterable[StudentResult]:
+        for row in rows:
+            if row.exercises and row.lateness is not None and row.submitted_at is None:
+                timeless.append(row.student.id)
+            yield row
+
+    try:
+        hints = hints_of(course, Assignment.open(course, assignment), seen())
+    except GradingError:  # there is no release to compare with; who depends on it says so
+        return []
+    late = f"{_counted(timeless)}: no recorded time, so counted as on time ('autograder collect' records times)"
+    return [*([late] if timeless else []), *map(str, hints)]
 
 
 def _of_another_version(course: Course, assignment: str) -> list[str]:

@@ -54,9 +54,9 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
     try:
         references = _references(assignment)
         graded, changed = _graded(course, assignment, handed_in)
-        standing = standing_remarks(course, name)
         with open_book(course.db_url) or nullcontext() as gradebook:
             table = gather_from(course, name, gradebook)
+        standing = standing_remarks(course, name, table.rows)
         policy = policy_of(course, [row.student.id for row in table.rows])
     except GradingError as error:
         return AssignmentStatus(name, release, handed_in=len(handed_in), problem=str(error))

@@ -57,6 +57,9 @@ def run(
         bool, typer.Option("--no-isolation", help="Run students' code unconfined (see what it says).")
     ] = False,
     require_outside: RequireOutside = False,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="List what was put right in submissions, below the table.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Grade a class, with a progress bar and a table at the end. What is graded already is left alone.
@@ -74,7 +77,7 @@ def run(
         if not force and (rows := answer.rows()) is not None:
             for remark in answer.remarks:
                 output.problems.print(remark, soft_wrap=True)
-            return _tell(output, assignment, rows, force, answer.standing)
+            return _tell(output, assignment, rows, force, notes, answer.standing)
         context.with_resource(closing(answer)).watch()
 
     from autograder.classroom.head_start import HeadStart
@@ -98,7 +101,7 @@ def run(
         rows = _grade(output, course, options, head_start, answer)
     from autograder.classroom.standing import standing_remarks
 
-    return _tell(output, assignment, rows, force, standing_remarks(course, assignment))
+    return _tell(output, assignment, rows, force, notes, standing_remarks(course, assignment))
 
 
 def _grade(
@@ -137,13 +140,14 @@ def _grade(
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
 
 
-def _tell(output: Output, assignment: str, rows: list[Row], force: bool, standing: list[str]) -> int:
+def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: bool, standing: list[str]) -> int:
     """Show what has become of everybody; the exit code. standing: what is said of grades of others, too."""
     from autograder.model.plain_text import MAX_NAME, on_console
 
     console = output.console
     if not output.as_json:
         print_table(console, rows)
+        _tell_notes(console, assignment, rows, notes)
     for why, number in Counter(row.again for row in rows if row.again).items():
         console.print(on_console(f"Graded again ({why}): {_students(number)}"), soft_wrap=True)
     rewritten = sum(row.rewritten for row in rows)
@@ -158,8 +162,19 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, standin
             output.problems.print(f"[red]{name}[/]: {on_console(row.failure)}", soft_wrap=True)
     for remark in standing:
         output.problems.print(on_console(remark), soft_wrap=True)
-    output.document({"assignment": assignment, "students": [_entry(row) for row in rows]})
+    output.document({"assignment": assignment, "students": [_entry(row) for row in rows], "remarks": standing})
     return 1 if any(row.failure for row in rows) else 0
+
+
+def _tell_notes(console: Console, assignment: str, rows: list[Row], wanted: bool) -> None:
+    """All notes, or how to see those that the table only counts."""
+    from autograder.model.plain_text import MAX_NAME, on_console
+
+    for row in rows if wanted else ():
+        for note in row.notes:
+            console.print(f"{on_console(row.student, MAX_NAME)}: {on_console(note)}", soft_wrap=True)
+    if not wanted and any(len(row.notes) > 1 for row in rows):
+        console.print(f"'autograder grade {on_console(assignment)} --notes' lists the notes", soft_wrap=True)
 
 
 def _students(number: int) -> str:
@@ -224,6 +239,8 @@ def print_table(console: Console, rows: list[Row]) -> None:
 
 def _points(row: Row, notebook: str) -> str:
     points, so_far = row.points.get(notebook), row.so_far.get(notebook)
+    if points == 0 == row.max_points.get(notebook):
+        return ""  # there is nothing to earn
     if points is None and so_far is not None and not row.failure:
         return f"{so_far:g}+"
     return "–" if points is None else f"{points:g}"

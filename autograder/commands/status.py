@@ -81,7 +81,6 @@ def _show(output: Output, course: Course, found: list[AssignmentStatus]) -> None
 def _lines(one: AssignmentStatus) -> list[str]:
     lines = [f"release {one.release}" if one.release == "up to date" else f"release: {one.release}"]
     lines += [f"references: {one.references}"] if one.references else []
-    lines += [f"{one.without_time} without a recorded time, counted as on time"] if one.without_time else []
     lines += one.remarks
     due = one.to_grade + one.changed
     lines += [f"'autograder grade {one.name}' grades {due}"] if due else []

@@ -15,6 +15,7 @@ import numpy as np
 from autograder import feedback
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
+from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.results import StudentResult
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
@@ -77,6 +78,7 @@ def write_report(
     opened = Assignment.open(course, assignment)
     results = read_results(course, assignment)
     answers = read_answers(course, opened, [verdict.student for verdict in results.verdicts])
+    hints = hints_of(course, opened, results.rows)
     terms = [read_earlier(course, assignment, path) for path in against]
     if anonymous:
         results, answers = under_pseudonyms(course.root, results, answers)
@@ -90,7 +92,7 @@ def write_report(
             "class": class_picture(results.verdicts, fresh / "class.png"),
         }
         reasons = {(one.notebook, one.cell): one.reason for one in judged_in_kernel(opened)}
-        page = render(results, exercises, answers, pictures, course.file.ready_made, reasons, earlier)
+        page = render(results, exercises, answers, pictures, course.file.ready_made, reasons, earlier, hints)
         for path in pictures.values():
             write_file(out / path.name, path.read_bytes())
         write_file(out / "index.html", page.encode("utf-8", "replace"))  # names of folders
@@ -105,11 +107,13 @@ def render(
     patterns: Mapping[str, str],
     reasons: Mapping[tuple[str, str], str],
     earlier: Earlier | None = None,
+    hints: Sequence[CellHint] = (),
 ) -> str:
     """The page. ``pictures``: name -> PNG file, put into the page as data; ``patterns`` of ready-made parts.
 
     reasons: (notebook, exercise) -> why it is judged in the student's own kernel.
     earlier: pairs with answers of earlier terms; None where nobody asked for them.
+    hints: exercises whose tests may be wrong.
     """
     alike = by_students(similar_pairs(answers))
     before = by_students(earlier.pairs) if earlier else []
@@ -131,6 +135,7 @@ def render(
             repairs=statistics.repairs(results.verdicts),
             repair_kinds=statistics.repair_kinds(results.verdicts),
             waiting=statistics.waiting_for_people(results.rows),
+            hints=hints,
             pairs=alike[:SHOWN_PAIRS],
             more_pairs=max(0, len(alike) - SHOWN_PAIRS),
             terms=earlier.names if earlier else "",

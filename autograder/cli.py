@@ -34,6 +34,16 @@ STOPPED = 130
 GARBAGE = 50_000, 20, 20
 #: What the user can mend, by module: looked up only where the module has been imported, so that help need not do so.
 EXPECTED = (("autograder.isolation.errors", "IsolationUnavailable"),)
+#: How the help groups the commands, in the order in which they are needed.
+PANELS = {
+    "Every week": (
+        "release", "publish", "collect", "grade", "status", "assign-graders", "feedback", "report", "export",
+    ),
+    "When something is wrong": ("explain", "regrade", "waive", "doctor"),
+    "Once a term": ("init", "adopt", "references", "term", "student"),
+    "For authors of exercises": ("new", "check", "mutants", "convert"),
+    "Elsewhere, and other machines": ("canvas", "ci", "bundle", "warm"),
+}  # fmt: skip
 #: Typer exports this subclass of the error, not the error itself.
 USAGE_ERROR: Any = typer.BadParameter.__base__
 
@@ -48,10 +58,21 @@ def command_names() -> list[str]:
     ]
 
 
+class InPanels(typer.core.TyperGroup):
+    """The commands, grouped in the help; typer's own panels need rich, which takes longer than most commands."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, names in PANELS.items():
+            known = [(name, self.commands[name]) for name in names if name in self.commands]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(90)) for name, one in known if not one.hidden])
+
+
 def app() -> typer.Typer:
     """All commands. Add one by adding a module to :mod:`autograder.commands`."""
     made = typer.Typer(
         name=PROGRAM,
+        cls=InPanels,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Example: autograder grade distilbert --workers 4",
         rich_markup_mode=None,  # plain help starts in half the time

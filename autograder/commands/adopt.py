@@ -16,7 +16,9 @@ def run(
     context: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
 ) -> int:
-    """Add our plug-ins to an existing nbgrader course. Shows the change, asks, and touches nothing else.
+    """Add our plug-ins to an existing nbgrader course.
+
+    The change is shown first, and nothing else is touched.
 
     'autograder grade' needs none of it: it grades any nbgrader course as it is.
     """

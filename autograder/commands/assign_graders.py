@@ -27,8 +27,9 @@ def run(
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Show pseudonyms in place of students' ids.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Share the submissions evenly among graders, and show how far each has come. Without --graders, the latter alone.
+    """Share the submissions evenly among graders, and show their progress.
 
+    Without --graders, only the progress is shown.
     The same names give the same shares. Students who hand in later, and other graders, move as few as possible.
     """
     from autograder.gradebook.gather import gather

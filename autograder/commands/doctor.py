@@ -20,7 +20,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def run(context: typer.Context, as_json: AsJson = False) -> int:
-    """Say what this machine can do, and what to install where it cannot.
+    """Show what this machine can do, and what to install.
 
     Exit code 1 where students' code cannot be confined here, or where an attempt to escape succeeds.
     """

@@ -27,9 +27,10 @@ def run(
         bool, typer.Option("--no-isolation", help="Run the student's code unconfined, as 'grade' can.")
     ] = False,
 ) -> int:
-    """Run one submission again and show of one exercise what came, what was expected and which mistake matched.
+    """Show one student's answer, its test, and what came and was expected.
 
-    For the instructor's eyes: it shows expected answers. Nothing is written, and no grade changes.
+    The submission is run again; nothing is written, and no grade changes. For the instructor alone: it shows expected
+    answers.
     """
     from autograder.isolation import verify
     from autograder.kernel.imports import imports_of
@@ -40,7 +41,8 @@ def run(
 
     course = open_course(context)
     if student not in course.everybody_submitted(assignment):
-        raise GradingError(f"no submission to {assignment!r} by {student}: expected a folder with that name there")
+        expected = course.submitted(student, assignment)
+        raise GradingError(f"no submission to {assignment!r} by {student}: expected the folder {expected}")
     opened = Assignment.open(course, assignment)
     submission = read_submission(course.submitted(student, assignment), student, opened)
     if not no_isolation:
@@ -62,11 +64,19 @@ def _tell(output: Output, student: str, found: Appeal) -> None:
     for check in verdict.checks:
         words = f" [{check.mistake}]" if check.mistake else ""
         output.say(one_line(f"  {'✓' if check.passed else '✗'} {check.name}: {check.message} {check.hint}") + words)
+    for name, text in found.answers.items():
+        _tell_text(output, f"\nThe student's answer, {one_line(name)}:", text)
     if found.test:
-        output.say("The test, as it stands in the source:")
-        output.say("\n".join(f"    {line}" for line in found.test.splitlines()))
+        _tell_text(output, "\nThe test, as it is in the source:", found.test)
     for case in found.cases:
         _tell_case(output, case)
+
+
+def _tell_text(output: Output, title: str, text: str) -> None:
+    from autograder.model.plain_text import paragraph
+
+    output.say(title)
+    output.say("\n".join(f"    {line}".rstrip() for line in paragraph(text).split("\n")))
 
 
 def _tell_case(output: Output, case: AppealedCase) -> None:
@@ -77,7 +87,7 @@ def _tell_case(output: Output, case: AppealedCase) -> None:
         output.say(f"  in        {name}: {one_line(about)}")
     for one in case.compared:
         output.say(f"  expected  {one.name}: {one_line(one.expected, 1000)}")
-        output.say(f"  came      {one.name}: {one_line(one.actual, 1000) if one.actual else 'nothing'}")
+        output.say(f"  actual    {one.name}: {one_line(one.actual, 1000) if one.actual else 'nothing'}")
         if one.difference:
             output.say(f"  largest difference: {one.difference}")
     if case.problem:

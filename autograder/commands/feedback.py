@@ -42,7 +42,9 @@ def run(
         Path | None, typer.Option(metavar="FOLDER", help="With --to git: the folder with the clones.")
     ] = None,
 ) -> int:
-    """Write the students' feedback pages, one a notebook, and pack them for the way back.
+    """Write the students' feedback pages, and pack them for the way back.
+
+    There is one page per notebook.
 
     Exit code 1 where students are left out of what goes back: they are listed.
     """

@@ -62,7 +62,7 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Grade a class, with a progress bar and a table at the end. What is graded already is left alone.
+    """Grade a class and show a table. What is graded already is left alone.
 
     Exit codes: 0 graded; 1 graded, but some submissions failed, which are listed; 2 nothing was graded.
     """

@@ -16,7 +16,7 @@ def run(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or an empty folder.", show_default=False)],
 ) -> int:
-    """Make a course: configuration, one assignment with one exercise, and a workflow for CI."""
+    """Make a course with one small assignment and a workflow for CI."""
     from autograder.authoring.course_folder import EXAMPLE as ASSIGNMENT
     from autograder.authoring.course_folder import make_course
 

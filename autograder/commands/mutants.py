@@ -44,7 +44,7 @@ def run(
     table: Table = None,
     as_json: AsJson = False,
 ) -> int:
-    """Test the checks: change every solution a little, and see whether each change costs points.
+    """Change every solution a little: each change must cost points.
 
     A stopped run goes on where it was. Exit codes: 0 every change that makes a difference costs points; 1 some do not,
     and are listed; 2 nothing could be tried.

@@ -24,8 +24,9 @@ def run(
         ),
     ],
 ) -> int:
-    """Write the cells, oracle, answers and visible check of a new exercise as stubs that say what goes where.
+    """Write the stubs of a new exercise.
 
+    They are cells, oracle, answers and visible check, and say what goes where.
     Assignment and notebook are made where they do not exist. Nothing that exists is overwritten: a notebook gets the
     new cells at its end. Until every stub is filled in, check and release name them and stop.
     """

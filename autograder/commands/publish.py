@@ -29,7 +29,10 @@ def run(
     ] = "",
     also: Annotated[list[str] | None, typer.Option("--assignment", hidden=True)] = None,
 ) -> int:
-    """Write the students' repository, checked before it is written. Assignments published before stay."""
+    """Write the students' repository, searched for leaks as a whole.
+
+    Assignments that were published before stay.
+    """
     from autograder.commands._disclosure import day
     from autograder.release.publish import publish
 

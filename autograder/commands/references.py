@@ -30,7 +30,7 @@ def run(
         ),
     ] = None,
 ) -> int:
-    """Draw the stored inputs and expected answers of hidden tests from a seed."""
+    """Draw hidden inputs and expected answers from a seed."""
     from autograder.references import store
     from autograder.references.draw import new_seed
 

@@ -36,10 +36,11 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Grade again what a change of source, exercises, grader or course library touches, and show old and new points.
+    """Grade again what a change touches, and show old and new points.
 
-    Without --diff or --yes it only says who would be graded again, and why. Manual grades stay. No exercise loses
-    points without --lower. What students have handed in since is left to 'autograder grade'.
+    A change of source, exercises, grader or course library counts. Without --diff or --yes it only says who would
+    be graded again, and why. Manual grades stay. No exercise loses points without --lower. What students have
+    handed in since is left to 'autograder grade'.
 
     Exit code 1 where some could not be graded again: they are listed, and their grades stay.
     """

@@ -20,7 +20,9 @@ EXAMPLE = "autograder status --json"
 
 
 def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJson = False) -> int:
-    """Say what is released, handed in, graded, to be read, late; and what is in use.
+    """Show what is released, handed in, graded, to be read, late.
+
+    It also shows which gradebook, settings and folders are in use.
 
     Exit code 1 where something about an assignment could not be found out: it is said.
     """

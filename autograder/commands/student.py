@@ -20,9 +20,10 @@ def run(
         bool, typer.Option("--yes", help="Remove it; without this, only say what would be removed.")
     ] = False,
 ) -> int:
-    """Remove a student from every file of the course, its gradebook and the exchange.
+    """Remove a student from everything that the course keeps.
 
-    Says what is removed. Nothing brings it back: without --yes nothing is changed.
+    That is every file, the gradebook and the exchange. Says what is removed. Nothing brings it back: without
+    --yes nothing is changed.
 
     Exit code 1 where something still names the student: it is listed, to be changed by hand.
     """

@@ -30,9 +30,10 @@ def run(
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; students read it.", show_default=False)] = "",
     on: Annotated[str, typer.Option("--date", metavar="DATE", help="YYYY-MM-DD (default: today).")] = "",
 ) -> int:
-    """Let an exercise count in full for everybody, or for nobody, and keep the reason in waivers.toml.
+    """Let an exercise count in full for everybody, or for nobody.
 
-    Verdicts and marks stay as they are: with --withdraw they count again. The totals that change are listed.
+    The reason is kept in waivers.toml. Verdicts and marks stay as they are: with --withdraw they count again. The
+    totals that change are listed.
     """
     from autograder.gradebook.waivers import NAME, Waiver, read_waivers, write_waivers
     from autograder.model.plain_text import one_line

@@ -25,10 +25,10 @@ def run(
     ] = 30.0,
     stop: Annotated[bool, typer.Option("--stop", help="End what is kept ready, for every course of yours.")] = False,
 ) -> int:
-    """Keep ready what every grading imports first, so that the next commands on this course start earlier.
+    """Keep ready what every grading imports first.
 
-    A process without any answer or submission in it. Where the library, the grader or a package changes, it is not
-    used any more.
+    The next commands on this course start earlier. A process without any answer or submission in it. Where the
+    library, the grader or a package changes, it is not used any more.
     """
     from autograder.isolation import available
     from autograder.kernel import warm

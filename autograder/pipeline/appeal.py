@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from nbformat import NotebookNode
 
 from autograder.errors import GradingError
 from autograder.exercise.compare import compare_case
@@ -54,11 +55,16 @@ class AppealedCase:
 
 @dataclass(frozen=True)
 class Appeal:
-    """The verdict of this run, and the cases behind it; none for plain tests and written answers."""
+    """The verdict of this run, and the cases behind it; none for plain tests and written answers.
+
+    answers: name of a cell or file -> the student's text, of those that belong to the exercise.
+    test: as it is in the source; empty for what a person reads.
+    """
 
     notebook: str
     verdict: CellVerdict
     cases: tuple[AppealedCase, ...]
+    answers: Mapping[str, str]
     test: str = ""
 
 
@@ -72,17 +78,38 @@ def hear(submission: Submission, assignment: Assignment, kernels: Kernels, limit
         raise GradingError(f"expected one of the exercises {known}, got {exercise!r}")
     notebook, cell = found[0]
     cases: list[AppealedCase] = []
+    answers: dict[str, str] = {}
     grade_id = str(cells.grade_id(cell))
 
     def look(name: str, ran: ExecutedNotebook) -> None:
         if name == notebook:
             cases[:] = _cases(ran, assignment, grade_id)
+            answers.update(_answers(ran.notebook, grade_id))
 
     # what a notebook earns may depend on those before it, and on none behind it
     result = grade_submission(submission, assignment, kernels, limits, look, draw=blank, last=notebook)
     said = next(one for one in result.verdict.notebooks if one.notebook == notebook)
     verdict = next(one for one in said.cells if one.cell == grade_id)
-    return Appeal(notebook, verdict, tuple(cases), cell.source if cells.is_autograded(cell) and not cases else "")
+    if not answers:
+        answers = {name: data.decode("utf-8", "replace") for name, data in submission.files.items()}
+    return Appeal(notebook, verdict, tuple(cases), answers, cell.source if cells.is_autograded(cell) else "")
+
+
+def _answers(notebook: NotebookNode, grade_id: str) -> dict[str, str]:
+    """What the student wrote since the last exercise that has an answer before this one; a test may have several."""
+    found: dict[str, str] = {}
+    ended = False
+    for number, cell in enumerate(notebook.cells):
+        name = cells.grade_id(cell) or ""
+        own = not name and cell.get("id", "").startswith("extra-")
+        if own or cells.is_solution(cell):
+            found = {} if ended else found
+            found[name or f"a cell of their own, number {number}"] = cell.source
+            ended = False
+        if name == grade_id:
+            break
+        ended = ended or cells.is_graded(cell)
+    return found
 
 
 def _cases(ran: ExecutedNotebook, assignment: Assignment, grade_id: str) -> list[AppealedCase]:

@@ -91,6 +91,16 @@ def test_the_help_names_every_command(capsys):
     assert set(NAMES) - old <= set(told) and not old & set(told)
 
 
+def test_the_help_has_each_command_once_in_the_panel_where_it_is_needed(capsys):
+    assert cli.main(["--help"]) == 0
+    said = capsys.readouterr().out
+    grouped = [name for names in cli.PANELS.values() for name in names]
+    assert sorted(grouped) == sorted(NAMES)
+    places = [said.index(f"\n{title}:\n") for title in cli.PANELS]
+    assert places == sorted(places)
+    assert said.index("\n  grade ") < places[1] < said.index("\n  explain ") < places[2] < said.index("\n  term ")
+
+
 def test_the_version_is_the_distributions(capsys):
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out == f"autograder {version('transformer-course-autograder')}\n"

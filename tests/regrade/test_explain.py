@@ -51,9 +51,15 @@ def test_a_known_mistake_is_shown_with_both_answers(root, capsys):
     before = files(root)
     said = explained(root, capsys, "ada")
     assert "in        x: (5,) float64" in said
-    assert "expected  doubled: (5,) float64 [" in said and "came      doubled: (5,) float64 [" in said
+    assert "expected  doubled: (5,) float64 [" in said and "actual    doubled: (5,) float64 [" in said
     assert "largest difference:" in said and "mistake   squared" in said and "0 of 4 points (failed)" in said
     assert files(root) == before
+
+
+def test_h8_the_students_code_and_the_test_are_shown(root, capsys):
+    said = explained(root, capsys, "ada")
+    assert "The student's answer, doubled_answer:\n    def double(x):\n        return x ** 2\n" in said
+    assert "The test, as it is in the source:" in said and 'reference("tiny/doubled")' in said
 
 
 def test_a_right_answer_and_none_at_all(root, capsys):

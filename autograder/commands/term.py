@@ -28,7 +28,8 @@ def run(
 
     archive: write archives/TERM.zip, TERM being the term in course.toml.
 
-    new NAME: move everything about the present term's students into terms/TERM/, and begin empty.
+    new NAME: move everything about the present term's students into terms/TERM/, and begin empty. What moved is listed,
+    and so is what of the old term still counts.
     """
     from autograder.terms.archive import write_archive
     from autograder.terms.new import begin_term, check_name
@@ -47,6 +48,11 @@ def run(
         return 0
     if name is None or pseudonymise:
         raise GradingError("expected 'autograder term new NAME', without --pseudonymise; archive the old term first")
-    folder = begin_term(course, name)
-    output.say(f"The old term's files are in {folder}" if folder else "The old term had no files: nothing was moved")
+    begun = begin_term(course, name)
+    if begun.folder is None:
+        output.say("The old term had no files: nothing was moved")
+    else:
+        output.say(f"moved into {begun.folder}: {', '.join(begun.moved)}")
+    for line in begun.to_do:
+        output.say(f"to do: {line}")
     return 0

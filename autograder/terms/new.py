@@ -9,29 +9,50 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom.lock import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file, writing
+from autograder.gradebook.late.file import NAME as POLICY
 from autograder.gradebook.pseudonyms import salt_path
 from autograder.model import course_file
 from autograder.model.course import Course
 
 NAME = re.compile(r"\w[\w.-]{0,60}")
-#: About the students of a term, beside nbgrader's own folders.
+#: About a term and its students, beside nbgrader's own folders.
 _PERSONAL = (
-    ".autograder", "reports", "exports", "ci-results", "clones", "inbound", "outbound", "gradebook.db*",
-    "late_policy.toml", "extensions.toml", "groups.toml", "*.csv", "*.tsv", "*.xlsx", "*.zip", ".nbgrader.log",
+    ".autograder", "reports", "exports", "ci-results", "clones", "inbound", "outbound", "gradebook.db*", POLICY,
+    "students.toml", "extensions.toml", "groups.toml", "waivers.toml", "*.csv", "*.tsv", "*.xlsx", "*.zip",
+    ".nbgrader.log",
 )  # fmt: skip
-_KEPT = ("release", "exercises", "course.toml", "nbgrader_config.py", "waivers.toml")
+_KEPT = ("release", "exercises", "course.toml", "nbgrader_config.py", "accepted.toml", "approved_pictures.sha256")
+#: Tables of course.toml that are about one term -> what to do about them.
+_OF_A_TERM = {
+    "dates": "set this term's dates: publish takes those of the old term as past",
+    "canvas": "set this term's course and assignments: grades would go into the old course",
+}
 
 
-def begin_term(course: Course, name: str) -> Path | None:
+@dataclass(frozen=True)
+class NewTerm:
+    """``folder``: of the old term, None where there was nothing to move; ``moved``: the names of what is there now.
+
+    ``to_do``: what of the old term still counts, each with what to do about it.
+    """
+
+    folder: Path | None
+    moved: tuple[str, ...]
+    to_do: tuple[str, ...]
+
+
+def begin_term(course: Course, name: str) -> NewTerm:
     """Move the present term into ``terms/``, and write the new one's name into ``course.toml``.
 
-    Returns the old term's folder; None where there was nothing to move. Raises GradingError, and has moved nothing.
+    The rules of a late policy stay, its deadlines do not. Raises GradingError, and has moved nothing.
     """
     check_name(name)
     old, root = course.file.term, course.root
@@ -44,6 +65,8 @@ def begin_term(course: Course, name: str) -> Path | None:
     if personal and folder.exists():
         raise GradingError(f"{folder} is there already: move it away, or rename the present term in {course_file.NAME}")
     text = _with_term(root, name)
+    policy = root / POLICY
+    rules = _without_deadlines(policy.read_text(encoding="utf-8")) if policy.is_file() else ""
     if personal:
         with ExitStack() as held:
             for assignment in course.assignments():
@@ -51,7 +74,29 @@ def begin_term(course: Course, name: str) -> Path | None:
             _move(course, personal, folder)
             _keep_salt(root, folder)
     write_file(root / course_file.NAME, text.encode())
-    return folder if personal else None
+    if rules:
+        write_file(policy, rules.encode())
+    moved = tuple(path.name for path in personal)
+    return NewTerm(folder if personal else None, moved, tuple(_to_do(course, POLICY in moved, bool(rules))))
+
+
+def _without_deadlines(text: str) -> str:
+    """A late policy's rules for every assignment, which are before its first table; empty where there are none."""
+    top = re.split(r"(?m)^\s*\[", text, maxsplit=1)[0].rstrip()
+    return f"{top}\n" if any(line.strip() and not line.strip().startswith("#") for line in top.splitlines()) else ""
+
+
+def _to_do(course: Course, had_policy: bool, has_rules: bool) -> Iterator[str]:
+    if had_policy:
+        kept = "its rules stay, its deadlines do not" if has_rules else "the new term has none"
+        yield f"{POLICY}: {kept}; write this term's deadlines, or nobody is late"
+    text = (course.root / course_file.NAME).read_text(encoding="utf-8")
+    for table, advice in _OF_A_TERM.items():
+        if re.search(rf"(?m)^\s*\[{table}\b", text):
+            yield f"{course_file.NAME}: [{table}] is the old term's; {advice}"
+    if (course.root / "exercises").is_dir():
+        yield "exercises/: students of the old term may know the hidden inputs; 'autograder references --seed new'"
+    yield "gradebook: it is new; 'autograder release' enters the assignments"
 
 
 def check_name(name: str) -> None:

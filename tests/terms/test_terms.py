@@ -89,6 +89,51 @@ def test_a_new_term_begins_empty_and_the_old_one_is_whole(named):
     assert main(["--course", str(old.root), "report", "toy"]) == 0
 
 
+POLICY = """timezone = "Europe/Berlin"
+per_day = "10%"  # of what was earned
+
+[assignments.toy]
+deadline = 2026-11-20T23:59:00
+"""
+WAIVER = """[[waiver]]
+assignment = "toy"
+notebook = "1_sums"
+exercise = "row_sums"
+counts = "full"
+reason = "ambiguous"
+date = 2026-11-30
+"""
+
+
+def test_h8_a_new_term_keeps_the_rules_of_lateness_and_names_what_is_the_old_terms(named, capsys):
+    (named / "late_policy.toml").write_text(POLICY)
+    (named / "waivers.toml").write_text(WAIVER)
+    (named / "students.toml").write_text(f'["{GONE}"]\n')
+    (named / "exercises").mkdir()
+    with (named / "course.toml").open("a") as file:
+        file.write('\n[dates]\ntoy = 2026-11-01\n\n[canvas]\nurl = "https://canvas.example.edu"\ncourse = 1\n')
+    assert run(named, "new", "2027s") == 0
+    said = capsys.readouterr().out
+    assert (named / "late_policy.toml").read_text() == POLICY.partition("\n\n")[0] + "\n"
+    old = named / "terms" / "2026w"
+    assert (old / "late_policy.toml").read_text() == POLICY and (old / "waivers.toml").read_text() == WAIVER
+    for name in ("waivers.toml", "students.toml", "extensions.toml"):
+        assert not (named / name).exists()
+    for part in ("late_policy.toml", "waivers.toml", "students.toml", "submitted", "gradebook.db"):
+        assert part in said.splitlines()[0]
+    for line in ("late_policy.toml: its rules stay", "[dates] is the old term's", "[canvas] is the old term's",
+                 "'autograder references --seed new'", "'autograder release' enters"):  # fmt: skip
+        assert any(one.startswith("to do: ") and line in one for one in said.splitlines())
+    assert main(["--course", str(named), "status"]) == 0  # what was kept can be read
+
+
+def test_h8_a_policy_without_rules_of_its_own_is_named_too(named, capsys):
+    (named / "late_policy.toml").write_text("# ours\n[assignments.toy]\ndeadline = 2026-11-20T23:59:00Z\n")
+    assert run(named, "new", "2027s") == 0
+    assert "late_policy.toml: the new term has none" in capsys.readouterr().out
+    assert not (named / "late_policy.toml").exists()
+
+
 def test_who_is_erased_is_erased_from_earlier_terms_too(named):
     assert run(named, "new", "2027s") == 0
     assert main(["--course", str(named), "student", "erase", GONE, "--yes"]) == 0

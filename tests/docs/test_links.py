@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -76,3 +77,13 @@ def test_every_command_is_in_a_guide_and_every_command_of_a_guide_exists():
     assert known - named == set()
     blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     assert set(re.findall(r"(?m)^autograder ([a-z]+(?:-[a-z]+)*)", blocks)) - known == set()
+
+
+def test_f_the_students_page_names_packages_that_grading_has_and_one_that_it_lacks():
+    page = " ".join((ROOT / "docs" / "student.md").read_text(encoding="utf-8").split())
+    sentence = page.partition("packages that come with the course: ")[2].partition(".")[0]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ours = {re.split(r"[>=<]", one)[0] for one in project["dependencies"]}
+    named = set(re.findall(r"`(\w+)`", sentence))
+    assert {"torch", "transformers", "numpy"} < named <= ours
+    assert "`einops`" in page and "einops" not in (ROOT / "constraints.txt").read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ STOPPED = 130
 GARBAGE = 50_000, 20, 20
 #: What the user can mend, by module: looked up only where the module has been imported, so that help need not do so.
 EXPECTED = (("autograder.isolation.errors", "IsolationUnavailable"),)
-#: How the help groups the commands, in the order in which they are needed.
+#: How the help groups the commands, in the order in which they are needed; old names are in no group.
 PANELS = {
     "Every week": (
         "release", "publish", "collect", "grade", "status", "assign-graders", "feedback", "report", "export",
@@ -42,7 +42,7 @@ PANELS = {
     "When something is wrong": ("explain", "regrade", "waive", "doctor"),
     "Once a term": ("init", "adopt", "references", "term", "student"),
     "For authors of exercises": ("new", "check", "mutants", "convert"),
-    "Elsewhere, and other machines": ("canvas", "ci", "bundle", "warm"),
+    "Elsewhere, and other machines": ("ci", "bundle", "warm"),
 }  # fmt: skip
 #: Typer exports this subclass of the error, not the error itself.
 USAGE_ERROR: Any = typer.BadParameter.__base__
@@ -65,7 +65,7 @@ class InPanels(typer.core.TyperGroup):
         for title, names in PANELS.items():
             known = [(name, self.commands[name]) for name in names if name in self.commands]
             with formatter.section(title):
-                formatter.write_dl([(name, one.get_short_help_str(90)) for name, one in known if not one.hidden])
+                formatter.write_dl([(name, one.get_short_help_str(90)) for name, one in known])
 
 
 def app() -> typer.Typer:

@@ -26,8 +26,7 @@ NAME = re.compile(r"\w[\w.-]{0,60}")
 #: About a term and its students, beside nbgrader's own folders.
 _PERSONAL = (
     ".autograder", "reports", "exports", "ci-results", "clones", "inbound", "outbound", "gradebook.db*", POLICY,
-    "students.toml", "extensions.toml", "groups.toml", "waivers.toml", "*.csv", "*.tsv", "*.xlsx", "*.zip",
-    ".nbgrader.log",
+    "extensions.toml", "groups.toml", "waivers.toml", "*.csv", "*.tsv", "*.xlsx", "*.zip", ".nbgrader.log",
 )  # fmt: skip
 _KEPT = ("release", "exercises", "course.toml", "nbgrader_config.py", "accepted.toml", "approved_pictures.sha256")
 #: Tables of course.toml that are about one term -> what to do about them.

@@ -12,7 +12,7 @@ from autograder.commands.grade import print_table
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 from autograder.release.generate import generate
-from tests.silent.small_class import RIGHT, SHEET, WRONG, grade, hand_in, run, small_class, write_source
+from tests.silent.small_class import RIGHT, SHEET, WRONG, hand_in, run, small_class, write_source
 
 STUB = "# YOUR CODE HERE\n    raise NotImplementedError()"
 NOBODY = "mean (1_mean): 0 of 3 students who answered have points: is its test right?"

@@ -108,7 +108,6 @@ date = 2026-11-30
 def test_h8_a_new_term_keeps_the_rules_of_lateness_and_names_what_is_the_old_terms(named, capsys):
     (named / "late_policy.toml").write_text(POLICY)
     (named / "waivers.toml").write_text(WAIVER)
-    (named / "students.toml").write_text(f'["{GONE}"]\n')
     (named / "exercises").mkdir()
     with (named / "course.toml").open("a") as file:
         file.write('\n[dates]\ntoy = 2026-11-01\n\n[canvas]\nurl = "https://canvas.example.edu"\ncourse = 1\n')
@@ -117,9 +116,9 @@ def test_h8_a_new_term_keeps_the_rules_of_lateness_and_names_what_is_the_old_ter
     assert (named / "late_policy.toml").read_text() == POLICY.partition("\n\n")[0] + "\n"
     old = named / "terms" / "2026w"
     assert (old / "late_policy.toml").read_text() == POLICY and (old / "waivers.toml").read_text() == WAIVER
-    for name in ("waivers.toml", "students.toml", "extensions.toml"):
+    for name in ("waivers.toml", "extensions.toml"):
         assert not (named / name).exists()
-    for part in ("late_policy.toml", "waivers.toml", "students.toml", "submitted", "gradebook.db"):
+    for part in ("late_policy.toml", "waivers.toml", "submitted", "gradebook.db"):
         assert part in said.splitlines()[0]
     for line in ("late_policy.toml: its rules stay", "[dates] is the old term's", "[canvas] is the old term's",
                  "'autograder references --seed new'", "'autograder release' enters"):  # fmt: skip

@@ -154,7 +154,7 @@ def _part(shell: Any, source: str, answers: str) -> dict[str, Any]:
         "status": "error" if error is not None else "ok",
         "ename": type(error).__name__ if error is not None else "",
         "evalue": str(error) if error is not None else "",
-        "raised": line_that_raised("".join(traceback.format_exception(error))) if error is not None else "",
+        "raised": line_that_raised("".join(traceback.format_exception(error))) if error is not None else ("", ""),
         "seconds": time.monotonic() - started,
         "result": done.result if type(done.result) in (int, float) else None,
     }

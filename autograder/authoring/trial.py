@@ -23,6 +23,7 @@ from safetensors.numpy import load_file
 from autograder.authoring.forks import Part, WarmServer, Workplace
 from autograder.authoring.slices import affected, graded_cells, needed
 from autograder.authoring.texts import solutions
+from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course_file import read_course_file
@@ -69,7 +70,7 @@ class Trials:
         self.solutions = solutions(assignment)
         self._until_done = ExitStack()
         self._server = server or self._until_done.enter_context(WarmServer(warm_modules(assignment)))
-        folder = self._until_done.enter_context(tempfile.TemporaryDirectory(prefix="autograder-trial-"))
+        folder = self._until_done.enter_context(TemporaryFolder("trial-"))
         self._folder, self._numbers = Path(folder), count()
         self._free: deque[Workplace] = deque()
         self._lay_out_files()

@@ -7,7 +7,6 @@ changed, so nobody is to lose points by it unless the instructor says so.
 from __future__ import annotations
 
 import pickle
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from autograder.classroom.regrade import reasons
 from autograder.classroom.rows import row_of
 from autograder.classroom.workers import JobResult
 from autograder.errors import GradingError, NothingToGrade
+from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.graded_answers import waiting_again
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
@@ -127,8 +127,7 @@ class _Regrade(classroom._Run):
         plan = self.plan()
         if not plan.again:
             return RegradedClass(plan, written=write)
-        with tempfile.TemporaryDirectory(prefix="autograder-regrade-") as name:
-            folder = Path(name)
+        with TemporaryFolder("regrade-") as folder:
             failed = self._grade_into(folder, plan, lower, report)
             plan = replace(plan, failed={**plan.failed, **failed})
             done = self._compared(folder, plan)

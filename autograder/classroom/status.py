@@ -91,7 +91,10 @@ def _release(course: Course, assignment: Assignment) -> str:
 def _references(assignment: Assignment) -> str:
     if assignment.references.seed(assignment.name) is None:
         return "none"
-    return "the kit's, which students can know" if assignment.references.are_public(assignment.name) else "your own"
+    if assignment.references.are_public(assignment.name):
+        return "the kit's, which students can know"
+    term = assignment.references.earlier_term(assignment.name)
+    return f"those of the term {term}, whose students may pass them on" if term else "your own"
 
 
 def _graded(course: Course, assignment: Assignment, students: list[str]) -> tuple[set[str], set[str]]:

@@ -4,7 +4,7 @@ What a run of ``autograder grade`` finds depends on nothing else on disk: where 
 would find the same (:mod:`.unchanged`). Noted by an audit hook of Python's, so that whatever reads one more file is
 known here without a word. A file that is only asked for is not noted: :meth:`Trace.look` is for those.
 
-This module imports nothing of the grader, so that the trace can begin before all the rest is imported.
+This module imports next to nothing of the grader, so that the trace can begin before all the rest is imported.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from autograder.files.temporary import used
 
 #: How a path was: kind, numbers of the system's, names in a folder. None: there was nothing.
 Stamp = list[int | str] | None
@@ -90,11 +92,13 @@ class Trace:
     def lasting(self, root: Path) -> dict[str, Stamp]:
         """What is still of interest: without temporary files outside of ``root`` that are gone by now."""
         temporary, own = tempfile.gettempdir() + os.sep, str(root) + os.sep
+        ours = tuple(str(folder) for folder in used)
         return {
             path: found
             for path, found in self.stamps.items()
-            if found is None or not path.startswith(temporary) or path.startswith(own) or os.path.lexists(path)
-        }
+            if found is None or path.startswith(own) or not path.startswith((temporary, *ours))
+            or (os.path.lexists(path) and not path.startswith(ours))
+        }  # fmt: skip
 
 
 def is_as_it_was(path: str, before: Stamp) -> bool:

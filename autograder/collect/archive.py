@@ -29,6 +29,10 @@ class Refused(Exception):
     """Why one entry is not taken."""
 
 
+class TooMuch(Refused):
+    """It unpacks to more than it may."""
+
+
 @contextlib.contextmanager
 def opened(source: Path | IO[bytes], name: str) -> Iterator[zipfile.ZipFile]:
     """Raises GradingError where it is no zip, or one with too many entries."""
@@ -63,9 +67,9 @@ class Entry:
         except _BROKEN as error:
             raise Refused(f"it cannot be unpacked ({error})") from error
         if len(data) > limit:
-            raise Refused(f"it is larger than {limit >> 20} MB")
+            raise TooMuch(f"it is larger than {limit >> 20} MB")
         if len(data) > bound:
-            raise Refused(f"it unpacks to more than {MAX_TIMES} times its size")
+            raise TooMuch(f"it unpacks to more than {MAX_TIMES} times its size")
         return data
 
 

@@ -110,11 +110,11 @@ def _grade(
     from autograder.classroom.run import grade_class
     from autograder.kernel.imports import imports_of
     from autograder.model.plain_text import on_console
-    from autograder.references.store import PUBLIC_WARNING, References
+    from autograder.references.store import References
 
     warm = head_start.fork_server(imports_of(course)) if head_start else None
-    if References.of_course(course.root).are_public(options.assignment):
-        remark = f"[yellow]{on_console(PUBLIC_WARNING.format(assignment=options.assignment))}[/]"
+    if warning := References.of_course(course.root).warning(options.assignment):
+        remark = f"[yellow]{on_console(warning)}[/]"
         output.problems.print(remark, soft_wrap=True)
         if answer is not None:
             answer.remarks.append(remark)

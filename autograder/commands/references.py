@@ -63,16 +63,16 @@ def _seed(text: str) -> int:
 
 def _build(output: Output, course: Course, name: str, seed: int) -> None:
     from autograder.authoring.patched import patched_solutions
-    from autograder.references import store
+    from autograder.references.store import References
 
-    references = store.References.of_course(course.root)
+    references = References.of_course(course.root)
     with patched_solutions(course, name) as run:
         folder = references.build(name, seed, run=run)
     exercises = references.exercises(name)
     count = sum(len(references.cases(slug)) for slug in exercises)
     output.say(f"{_short(folder)}: {len(exercises)} exercises, {count} cases, seed {seed}")
-    if references.are_public(name):
-        print(store.PUBLIC_WARNING.format(assignment=name), file=sys.stderr)
+    if warning := references.warning(name):
+        print(warning, file=sys.stderr)
 
 
 def _short(folder: Path) -> Path:

@@ -19,6 +19,7 @@ from autograder.feedback.words import WORDS, points, readable
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import ExerciseResult, StudentResult, result_of
 from autograder.model import cells
+from autograder.model.submission import NOT_HANDED_IN
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 
 
@@ -75,7 +76,8 @@ def render_notebook(
         verdict=verdict,
         title=readable(verdict.notebook),
         exercises=exercises,
-        notes=[_friendly(note) for note in verdict.notes if note not in said],
+        notes=[_friendly(note) for note in verdict.notes if note not in said and not note.endswith(NOT_HANDED_IN)],
+        missing=[note for note in verdict.notes if note.endswith(NOT_HANDED_IN)],
         total=here.points_so_far,
         max_points=sum(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],

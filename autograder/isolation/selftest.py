@@ -11,12 +11,12 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from autograder.files.temporary import TemporaryFolder
 from autograder.isolation import bombs, landlock, probes, seccomp, system, usage
 from autograder.isolation.confined import Confined, channel_pair
 from autograder.isolation.errors import IsolationUnavailable
@@ -153,13 +153,9 @@ def run_probes() -> None:
     """The body of the self-test, in a process of its own: prints a JSON list of probes."""
     seccomp.prepare()
     system.prctl(system.PR_SET_CHILD_SUBREAPER, 1)  # what a supervisor forgot would turn up here
-    base = Path(tempfile.mkdtemp(prefix="ag-"))
-    try:
-        with _targets(base) as target:
-            results = _attempts(target)
-            results += [_bomb(probe, target, stopped) for probe, stopped in bombs.BOMBS.items()]
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
+    with TemporaryFolder("s-", short=True) as base, _targets(base) as target:
+        results = _attempts(target)
+        results += [_bomb(probe, target, stopped) for probe, stopped in bombs.BOMBS.items()]
     print(json.dumps([asdict(result) for result in results]))
 
 

@@ -41,7 +41,7 @@ class Finished:
     ename: str = ""
     evalue: str = ""
     seconds: float = 0.0
-    raised: str = ""
+    raised: tuple[str, str] = ("", "")
     alive: bool = True
     disk_full: bool = False  # meanwhile, and by others
     values: Mapping[str, str] = field(default_factory=dict)

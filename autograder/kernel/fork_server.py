@@ -15,11 +15,11 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
+from autograder.files.temporary import TemporaryFolder
 from autograder.isolation import Confined, Policy, channel_pair
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
-from autograder.kernel.scratch import base_folder, remove_tree
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120.0
@@ -68,10 +68,8 @@ class KernelForkServer:
 
     def __init__(self, imports: KernelImports = KernelImports(), *, watch: bool = True) -> None:
         self._imports = imports
-        self._folder, self._held = base_folder()
-        private = self._folder / "template"
-        private.mkdir(mode=0o700)
-        self.address = str(private / "socket")
+        self._folder = TemporaryFolder("f-", short=True)
+        self.address = str(self._folder.path / "socket")
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._listener.bind(self.address)
         self._listener.listen(_WAITING)
@@ -107,8 +105,7 @@ class KernelForkServer:
         self._process.kill()
         self._keeper.join()
         self._listener.close()
-        remove_tree(self._folder)
-        self._held.close()
+        self._folder.remove()
 
     def _keep(self) -> None:
         """Start the fork server whenever there is none, until it is closed or fails to start several times in a row."""

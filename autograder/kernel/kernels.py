@@ -14,6 +14,7 @@ from typing import Literal
 
 from jupyter_client.manager import KernelManager
 
+from autograder.files.temporary import remove_tree
 from autograder.isolation import Policy, available, environment
 from autograder.kernel.begun import Begun
 from autograder.kernel.channels import KernelChannels, context
@@ -27,7 +28,7 @@ from autograder.kernel.launch import Launch
 from autograder.kernel.plain_kernel import stage_testing, start_plain
 from autograder.kernel.room import Room
 from autograder.kernel.running_kernel import Kernel, await_ready
-from autograder.kernel.scratch import Scratch, base_folder, remove_tree
+from autograder.kernel.scratch import Scratch, kernels_folder
 from autograder.kernel.warm import kept_fork_server
 
 Isolation = Literal["auto", "none"]
@@ -73,9 +74,7 @@ class Kernels:
             client = None
             if isolation == "auto":
                 client = ForkServerClient(fork_server or _own_fork_server(closing, imports))
-            base, held = base_folder()
-            closing.callback(held.close)
-            closing.callback(remove_tree, base)
+            base = closing.enter_context(kernels_folder())
             kernels = cls(base, client, imports)
             closing.callback(kernels._context.destroy, linger=0)
             closing.callback(kernels._background.shutdown)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import signal
 import socket
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerBase
 from traitlets import Instance, default
 
+from autograder.files.temporary import TemporaryFolder
 from autograder.isolation import Confined, Ending
 from autograder.kernel.fork_server import ForkServerClient, shared
 from autograder.kernel.launch import Launch
-from autograder.kernel.scratch import Scratch
+from autograder.kernel.scratch import Scratch, kernels_folder
 
 _MEMORY_BYTES, _PROCESSES, _DISK_BYTES = 4 << 30, 64, 256 << 20
 _LOOK_EVERY = 0.002  # seconds between looks for the end, while one waits for it
@@ -36,6 +34,7 @@ class ForkedProvisioner(KernelProvisionerBase):
     line: socket.socket | None = None  # to code in the kernel that asks the grader
     ending: Ending | None = None
     _scratch: Scratch | None = None
+    _folder: TemporaryFolder | None = None
 
     @default("fork_server")
     def _shared_fork_server(self) -> ForkServerClient:
@@ -51,7 +50,8 @@ class ForkedProvisioner(KernelProvisionerBase):
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         if self._scratch is None:
-            self._scratch = Scratch(Path(tempfile.mkdtemp(prefix="ag-")) / "k")
+            self._folder = kernels_folder()
+            self._scratch = Scratch(self._folder.path / "k")
         manager = self._manager
         manager.transport = "ipc"
         manager.ip = self._scratch.socket_prefix
@@ -103,6 +103,6 @@ class ForkedProvisioner(KernelProvisionerBase):
 
     async def cleanup(self, restart: bool = False) -> None:
         if self._scratch is not None and not restart:
-            self._scratch.remove()
-            shutil.rmtree(self._scratch.root.parent, ignore_errors=True)
-            self._scratch = None
+            assert self._folder is not None
+            self._folder.remove()
+            self._scratch = self._folder = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.files.temporary import own_folder
 from autograder.isolation import holdings
 from autograder.kernel.errors import InfrastructureError
 
@@ -40,7 +40,7 @@ class Room:
 
 def kernels_with_room(disk_bytes: int) -> int:
     """How many kernels may write so much each and still, all together, cannot fill the disk."""
-    return _free(Path(tempfile.gettempdir())) // (_SHARE * disk_bytes)
+    return _free(own_folder(short=True)) // (_SHARE * disk_bytes)
 
 
 def _free(folder: Path) -> int:

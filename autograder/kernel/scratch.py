@@ -11,55 +11,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import shutil
-import stat
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import IO
 
+from autograder.files.temporary import TemporaryFolder, remove_tree
 from autograder.isolation import Policy, environment
 
-_PREFIX = "ag-"
-_MAX_PARENT = 60  # characters: a unix socket's path ends at about 100
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
-def base_folder() -> tuple[Path, IO[bytes]]:
-    """A new folder for one grader's scratch folders, and its lock, to be closed when the folder has been removed.
-
-    Folders of graders that were killed, whose lock nobody holds, are removed first.
-    """
-    parent = Path(tempfile.gettempdir())
-    if len(str(parent)) > _MAX_PARENT and os.name == "posix":
-        parent = Path("/tmp")
-    for left in parent.glob(f"{_PREFIX}*/lock"):
-        with contextlib.suppress(OSError), open(left, "rb") as lock:
-            if os.stat(left.parent).st_uid == os.getuid() and _locked(lock):
-                remove_tree(left.parent)
-    base = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-    base.chmod(0o711)  # a kernel under a uid of its own must get through; its folders are closed to others
-    held = open(base / "unlocked", "wb")  # noqa: SIM115  # it is held for as long as the grader lives
-    if _locked(held):
-        os.rename(base / "unlocked", base / "lock")
-    return base, held
-
-
-def _locked(file: IO[bytes]) -> bool:
-    """Take the file's lock if nobody holds it. Without such locks (Windows), nothing is ever found free."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+def kernels_folder() -> TemporaryFolder:
+    """A new folder for the scratch folders of one grader."""
+    folder = TemporaryFolder("k-", short=True)
+    if os.name == "posix" and os.geteuid() == 0:
+        folder.path.chmod(0o711)  # a kernel under a uid of its own must get through; its folders are closed to others
+    return folder
 
 
 class Scratch:
@@ -73,7 +43,7 @@ class Scratch:
         Raises ValueError for a name that leads out of its folder, OSError where the disk is full.
         """
         self.root = root
-        root.mkdir(mode=0o711)  # a kernel under a uid of its own must get through
+        root.mkdir(mode=0o711)  # as its parent
         for name in ("work", "home", "out", "inputs", "s"):
             (root / name).mkdir(mode=0o700)
         (root / "home" / "tmp").mkdir()
@@ -166,24 +136,3 @@ def _inside(folder: Path, name: str) -> Path:
     if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or "\0" in name:
         raise ValueError(f"{name!r} is not a name within the notebook's folder")
     return folder / path
-
-
-def remove_tree(root: Path) -> None:
-    """Delete a folder that nobody uses any more, however deep it was nested and whatever modes it was given."""
-    with contextlib.suppress(RecursionError):
-        shutil.rmtree(root, ignore_errors=True)
-    if not root.exists():
-        return
-    # Folders are moved up before they are emptied: so no path gets longer than the system allows.
-    todo = [root]
-    while todo:
-        folder = todo.pop()
-        with contextlib.suppress(OSError):
-            folder.chmod(stat.S_IRWXU)
-            for entry in folder.iterdir():
-                if entry.is_dir() and not entry.is_symlink():
-                    entry.chmod(stat.S_IRWXU)
-                    todo.append(entry.rename(root.with_name(f"{root.name}-{secrets.token_hex(8)}")))
-                else:
-                    entry.unlink()
-            folder.rmdir()

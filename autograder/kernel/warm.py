@@ -12,9 +12,7 @@ import json
 import os
 import site
 import socket
-import stat
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -22,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from autograder.errors import GradingError
+from autograder.files.temporary import locked, own_folder
 from autograder.kernel.fork_server import KernelForkServer, variables
 from autograder.kernel.imports import KernelImports
 
@@ -50,13 +49,8 @@ class KeptForkServer:
 
 
 def folder() -> Path:
-    """Where the servers' files lie. Raises GradingError where the folder is not this user's alone."""
-    path = Path(tempfile.gettempdir()) / f"autograder-warm-{os.getuid()}"
-    path.mkdir(mode=0o700, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise GradingError(f"{path} is not a folder of yours alone: remove it, or set TMPDIR to a folder of yours")
-    return path
+    """Where the servers' files lie: locked by nobody, it must be no :class:`TemporaryFolder`."""
+    return own_folder()
 
 
 def kept_fork_server(imports: KernelImports) -> KeptForkServer | None:
@@ -68,7 +62,8 @@ def kept_fork_server(imports: KernelImports) -> KeptForkServer | None:
         user = path.open("rb")
         try:
             said = json.loads(user.read())
-            if _hold(user, shared=True) and _is_kept(path.with_name(said["lock"])) and _answers(said["address"]):
+            held = locked(user.fileno(), shared=True)
+            if held and _is_kept(path.with_name(said["lock"])) and _answers(said["address"]):
                 return KeptForkServer(said["address"], user)
         except BaseException:
             user.close()
@@ -89,7 +84,7 @@ def keep(imports: KernelImports, idle_seconds: float, say: IO[str]) -> None:
         draft, lock = (path.with_suffix(f".{os.getpid()}{suffix}") for suffix in ("", ".lock"))
         draft.write_text(json.dumps({"address": server.address, "lock": lock.name}), encoding="utf-8")
         with lock.open("wb") as alive, draft.open("rb") as own:
-            _hold(alive, shared=False)  # for as long as this process lives
+            locked(alive.fileno())  # for as long as this process lives
             draft.replace(path)
             say.write("ready\n")
             say.close()
@@ -102,7 +97,7 @@ def _until_unused(path: Path, own: IO[bytes], idle_seconds: float) -> None:
     while True:
         time.sleep(_LOOK)
         wanted = _is(path, own)
-        if not _hold(own, shared=False):
+        if not locked(own.fileno()):
             last_used = time.monotonic()
             continue
         if not wanted or time.monotonic() - last_used >= idle_seconds:
@@ -140,7 +135,7 @@ def _code(imports: KernelImports) -> Iterator[tuple[Path, os.stat_result]]:
 def _is_kept(lock: Path) -> bool:
     """Whether the server's keeper lives: the server itself notices only some seconds later that it does not."""
     with lock.open("rb") as alive:
-        return not _hold(alive, shared=True)
+        return not locked(alive.fileno(), shared=True)
 
 
 def _answers(address: str) -> bool:
@@ -154,16 +149,6 @@ def _is(path: Path, file: IO[bytes]) -> bool:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except OSError:
         return False
-
-
-def _hold(file: IO[bytes], *, shared: bool) -> bool:
-    import fcntl
-
-    try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _let_go(file: IO[bytes]) -> None:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from autograder.errors import GradingError
 from autograder.exports.sheet import number
+from autograder.files.temporary import TemporaryFolder
 from autograder.model.course_file import CanvasCourse
 
 TOKEN = "CANVAS_API_TOKEN"
@@ -114,11 +113,11 @@ class CanvasAssignment:
         """
         from canvasapi.upload import Uploader
 
-        with self._speaking(), tempfile.TemporaryDirectory(prefix="canvas-") as temporary:
+        with self._speaking(), TemporaryFolder("canvas-") as temporary:
             place = f"courses/{self._settings.course}/assignments/{self._number}/submissions/{user}"
             numbers = []
             for name, data in files.items():
-                path = Path(temporary, name)
+                path = temporary / name
                 path.write_bytes(data)
                 done, answer = Uploader(self._requester, f"{place}/comments/files", str(path)).start()
                 if not done:

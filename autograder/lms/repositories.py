@@ -7,7 +7,6 @@ filter of the repository runs. Nothing is pushed.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from autograder.collect.archive import Refused
 from autograder.collect.clones import git, repositories
 from autograder.errors import GradingError
+from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.origins import Origin
 from autograder.lms.pages import Pages
 
@@ -66,7 +66,7 @@ def _commit(clone: Path, own: Mapping[str, bytes], assignment: str) -> bool:
     """Whether there was anything to commit."""
     reference = f"refs/heads/{BRANCH}"
     before = git(clone, "for-each-ref", "--format=%(objectname)", reference).decode().strip()
-    with tempfile.TemporaryDirectory(prefix="autograder-index-") as temporary:
+    with TemporaryFolder("index-") as temporary:
         index = {"GIT_INDEX_FILE": os.path.join(temporary, "index")}
         folder = f"feedback/{assignment}"
         lines = []

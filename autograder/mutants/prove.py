@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ from nbformat import NotebookNode
 from autograder.authoring.slices import needed
 from autograder.authoring.texts import solutions
 from autograder.errors import GradingError
+from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
@@ -66,10 +66,10 @@ def proven(
 def _compared(
     assignment: Assignment, part: SolutionPart, versions: Sequence[Mutant]
 ) -> Iterator[tuple[Mutant, Outcome]]:
-    with tempfile.TemporaryDirectory(prefix="autograder-mutants-") as folder:
-        task = _task(assignment, part, Path(folder))
+    with TemporaryFolder("mutants-") as folder:
+        task = _task(assignment, part, folder)
         task["versions"] = [{"id": one.id, "text": one.text} for one in versions]
-        path = Path(folder, "task.json")
+        path = folder / "task.json"
         path.write_text(json.dumps(task), encoding="utf-8")
         command = [sys.executable, "-P", "-m", "autograder.mutants.replay", str(path)]
         environment = {**os.environ, "MPLBACKEND": "agg", "TOKENIZERS_PARALLELISM": "false"}

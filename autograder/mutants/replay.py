@@ -13,7 +13,6 @@ import io
 import json
 import os
 import resource
-import shutil
 import sys
 import tempfile
 import types
@@ -22,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autograder.files.temporary import TemporaryFolder
 from autograder.mutants.compared import Expected, Namespace, compare, expected
 from autograder.mutants.recorded import Call, Recorder
 from autograder.mutants.same import difference, is_picture, pixels
@@ -103,7 +103,7 @@ def main(path: str) -> None:
     said = os.fdopen(os.dup(1), "w")
     sys.stdout = sys.stderr = io.StringIO()
     bench = Bench(task)
-    with tempfile.TemporaryDirectory(prefix="autograder-replay-") as scratch:
+    with TemporaryFolder("replay-") as scratch:
         answers = Path(scratch, "solution")
         answers.mkdir()
         recorder = Recorder((task["place"] if bench.file else f"cell {task['place']}",), frozenset(task["classes"]))
@@ -150,13 +150,13 @@ def _in_child(bench: Bench, text: str, ours: Namespace, wanted: list[Expected], 
     if pid == 0:
         os.close(reading)
         resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
-        own = Path(tempfile.mkdtemp(prefix="autograder-replay-"))
+        own = TemporaryFolder("replay-")
         try:
-            found = _compared(bench, text, ours, wanted, answers, own)
+            found = _compared(bench, text, ours, wanted, answers, own.path)
         except BaseException as error:
             found = _different("its cell", f"it stops with {type(error).__name__}: {str(error)[:200]}", "")
         os.chdir("/")
-        shutil.rmtree(own, ignore_errors=True)
+        own.remove()
         with os.fdopen(writing, "w") as pipe:
             pipe.write(json.dumps(found))
             pipe.flush()

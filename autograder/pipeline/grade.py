@@ -115,6 +115,7 @@ class _Grading:
         self._student, self._assignment, self._limits = submission.student, assignment, limits
         self._on_executed, self._draw = on_executed, draw
         self._prepared = prepare(submission, assignment)
+        self._absent = assignment.deliverables - submission.files.keys()
         names = list(assignment.source)
         self._wanted = names[: names.index(last) + 1] if last else names
         self._inputs = {
@@ -194,6 +195,7 @@ class _Grading:
                         notebook=name,
                         notes=made.notes,
                         earlier=self._earlier,
+                        absent=self._absent,
                     )
                 )
             self._verdicts[name] = verdict

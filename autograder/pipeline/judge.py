@@ -6,9 +6,10 @@ stopped with an error can only cost points: answers count where their cell's hid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 
 import nbformat
 import numpy as np
@@ -45,10 +46,12 @@ def judge(
     notebook: str,
     notes: tuple[str, ...] = (),
     earlier: dict[str, CellVerdict] | None = None,
+    absent: frozenset[str] = frozenset(),
 ) -> NotebookVerdict:
     """The verdict on one notebook that was run, by the course's stored ``references``.
 
     earlier: slug -> verdict, of the submission's notebooks before this one; the verdicts on this one are added.
+    absent: files that were to be handed in and were not; what students got lay in their place.
     Raises nothing on a wrong answer: a wrong answer is a verdict.
     """
     outcomes = {outcome.index: outcome for outcome in ran.outcomes}
@@ -56,7 +59,8 @@ def judge(
     verdicts = []
     for index, cell in enumerate(ran.notebook.cells):
         if cells.is_autograded(cell):
-            verdicts.append(_judge_cell(cell, outcomes.get(index), context))
+            outcome = outcomes.get(index)
+            verdicts.append(_for_want_of_a_file(_judge_cell(cell, outcome, context), cell, outcome, absent))
         elif cells.is_graded(cell):
             verdicts.append(_written(cell))
     return NotebookVerdict(student, assignment, notebook, tuple(verdicts), (*notes, *context.notes), ran.seconds)
@@ -71,6 +75,20 @@ class _Context:
     source: str
     earlier: dict[str, CellVerdict]
     notes: list[str] = field(default_factory=list)
+
+
+def _for_want_of_a_file(
+    verdict: CellVerdict, cell: NotebookNode, outcome: CellOutcome | None, absent: frozenset[str]
+) -> CellVerdict:
+    """The verdict with the true reason where a cell needs a file that was not handed in: its stub stopped it."""
+    parts = (outcome.visible, outcome.hidden, outcome.test.ended if outcome.test else None) if outcome else ()
+    raised = {part.raised[0] for part in parts if part}
+    named = {file for file in absent if re.search(rf"\b{re.escape(PurePath(file).stem)}\b", cell.source)}
+    needed = min((raised | named) & absent, default="")
+    if not needed or verdict.status == "passed":
+        return verdict
+    check = Check(verdict.cell, False, f"{needed} was not handed in.", "Hand it in together with the notebook.")
+    return replace(verdict, checks=(check,))
 
 
 def _written(cell: NotebookNode) -> CellVerdict:

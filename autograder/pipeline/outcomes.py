@@ -13,14 +13,14 @@ from nbformat import NotebookNode
 class PartOutcome:
     """How one part of a cell ended. ``skipped``: the submission's time was up before.
 
-    raised: the line of code that raised the exception; empty where nobody knows, or where it is a library's.
+    raised: file and line of code that raised the exception, see :func:`~autograder.tester.failure.line_that_raised`.
     """
 
     status: Literal["ok", "error", "crashed", "timeout", "skipped"]
     ename: str = ""
     evalue: str = ""
     seconds: float = 0.0
-    raised: str = ""
+    raised: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)

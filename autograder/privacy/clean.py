@@ -8,22 +8,67 @@ import json
 import re
 import tomllib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from autograder.collect.archive import Entry, Refused, TooMuch
 from autograder.gradebook.late.file import EXTENSIONS
 from autograder.privacy.person import ErasedPerson
 
-#: An archive in an archive in an archive: nobody needs more, and a bomb does.
-_DEPTH = 3
-_MAX_MEMBER = 500_000_000  # bytes
+_MAX_ENTRIES = 50_000
+_MAX_UNPACKED, _SMALL = 1 << 30, 32 << 20  # bytes
+_MAX_TIMES = 50  # the archive's own size, where that is more than _SMALL: texts pack to a tenth
+_DEPTH = 3  # of an archive in an archive
 
 
-def clean(name: str, data: bytes, person: ErasedPerson, depth: int = 0) -> bytes:
-    """The file's bytes without the person; unchanged where nothing in it is theirs, or nobody knows how."""
+class TooLarge(ValueError):
+    """An archive that unpacks to more than anybody handed in: it stays as it is, and is named."""
+
+
+@dataclass
+class Allowance:
+    """What may still be unpacked of one file, of all archives in it together. Counted while it comes."""
+
+    bytes: int
+    entries: int = _MAX_ENTRIES
+
+    @classmethod
+    def of(cls, data: bytes) -> Allowance:
+        return cls(min(_MAX_UNPACKED, max(_SMALL, _MAX_TIMES * len(data))))
+
+    def members(self, archive: zipfile.ZipFile, depth: int) -> Iterator[zipfile.ZipInfo]:
+        """Raises TooLarge where there are too many, or archives lie too deep in each other."""
+        if depth >= _DEPTH:
+            raise TooLarge(f"more than {_DEPTH} archives lie in each other")
+        for member in archive.infolist():
+            self.entries -= 1
+            if self.entries < 0:
+                raise TooLarge(f"it holds more than {_MAX_ENTRIES:,} files")
+            yield member
+
+    def read(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+        """A member's bytes. Raises TooLarge, and ValueError for what cannot be unpacked."""
+        if member.is_dir():
+            return b""
+        try:
+            data = Entry(archive, member, member.filename).read(self.bytes)
+        except TooMuch as refused:
+            raise TooLarge(f"{member.filename}: {refused}") from refused
+        except Refused as refused:
+            raise ValueError(f"{member.filename}: {refused}") from refused
+        self.bytes -= len(data)
+        return data
+
+
+def clean(name: str, data: bytes, person: ErasedPerson, depth: int = 0, allowance: Allowance | None = None) -> bytes:
+    """The file's bytes without the person; unchanged where nothing in it is theirs, or nobody knows how.
+
+    Raises TooLarge for an archive that would unpack to more than ``allowance``.
+    """
     if zipfile.is_zipfile(io.BytesIO(data)) and not name.lower().endswith((".xlsx", ".docx", ".ods", ".npz", ".whl")):
-        return _zip(data, person, depth) if depth < _DEPTH else data
+        return _zip(data, person, depth, allowance or Allowance.of(data))
     path = PurePosixPath(name)
     rule = _RULES.get(path.suffix.lower())
     if rule is _json and path.parts[-3:-2] == (".autograder",):
@@ -145,39 +190,42 @@ def _comment_on(line: str, person: ErasedPerson) -> bool:
     return line.lstrip().startswith("#") and person.is_in(line.encode())
 
 
-def _zip(data: bytes, person: ErasedPerson, depth: int) -> bytes:
+def _zip(data: bytes, person: ErasedPerson, depth: int, allowance: Allowance) -> bytes:
     """Without the members named after the person, and without the person in the others."""
     made, changed = io.BytesIO(), False
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
-        for member in old.infolist():
+        for member in allowance.members(old, depth):
             if any(map(person.is_filename, PurePosixPath(member.filename).parts)):
                 changed = True
                 continue
-            if member.flag_bits & 1 or member.file_size > _MAX_MEMBER:
-                raise ValueError(f"{member.filename} is locked or too large")
-            before = old.read(member)
-            after = clean(member.filename, before, person, depth + 1)
+            before = allowance.read(old, member)
+            after = clean(member.filename, before, person, depth + 1, allowance)
             changed = changed or after != before
             new.writestr(member, after)
     return made.getvalue() if changed else data
 
 
-def names_person(name: str, data: bytes, person: ErasedPerson, depth: int = 0) -> bool:
-    """Whether a file still names the person, archives unpacked."""
+def names_person(
+    name: str, data: bytes, person: ErasedPerson, depth: int = 0, allowance: Allowance | None = None
+) -> bool:
+    """Whether a file still names the person, archives unpacked. Raises TooLarge where nobody can tell."""
     if person.is_in(data):
         return True
-    if depth >= _DEPTH or not zipfile.is_zipfile(io.BytesIO(data)):
+    if not zipfile.is_zipfile(io.BytesIO(data)):
         return False
+    allowance = allowance or Allowance.of(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for member in archive.infolist():
+            for member in allowance.members(archive, depth):
                 if any(map(person.is_filename, PurePosixPath(member.filename).parts)):
                     return True
-                if member.flag_bits & 1 or member.file_size > _MAX_MEMBER:
+                if member.flag_bits & 1:
                     return True  # nobody can tell
-                if names_person(member.filename, archive.read(member), person, depth + 1):
+                if names_person(member.filename, allowance.read(archive, member), person, depth + 1, allowance):
                     return True
-    except (zipfile.BadZipFile, NotImplementedError, EOFError):
+    except TooLarge:
+        raise
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError):
         return False
     return False
 

@@ -19,7 +19,7 @@ from autograder.files.atomic import write_file, writing
 from autograder.gradebook.pseudonyms import pseudonym, salt_path
 from autograder.model.course import Course
 from autograder.privacy import database
-from autograder.privacy.clean import clean, names_person
+from autograder.privacy.clean import TooLarge, clean, names_person
 from autograder.privacy.person import ErasedPerson, person
 from autograder.privacy.places import own_paths
 
@@ -130,8 +130,12 @@ def _others(course: Course, who: ErasedPerson, write: bool, done: Erasure) -> No
             done.left.append(f"{shown}: cannot be read: {error.strerror or error}")
             continue
         parts = Path(shown).parts
-        kept = data if _is_fixed(path, course) else _cleaned(shown, data, who)
-        still = names_person(shown, kept, who)
+        try:
+            kept = data if _is_fixed(path, course) else _cleaned(shown, data, who)
+            still = names_person(shown, kept, who)
+        except TooLarge as error:
+            done.left.append(f"{shown}: was not searched: {error}")
+            continue
         if still and any(folder in parts[:3] for folder in _DERIVED):
             done.removed.append(f"{shown} (made again by a command)")
             if write:
@@ -154,6 +158,8 @@ def _is_fixed(path: Path, course: Course) -> bool:
 def _cleaned(shown: str, data: bytes, who: ErasedPerson) -> bytes:
     try:
         return clean(shown, data, who)
+    except TooLarge:
+        raise
     except (ValueError, OSError, NotImplementedError):  # an archive that nobody can read: it is searched below
         return data
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,8 @@ from autograder.references.loader import FOLDER
 from autograder.references.patched import RunPatched
 from autograder.references.write import EXPECTED, MISTAKES, write_references
 
-PUBLIC_WARNING = (
-    "the stored references of {assignment} are those that ship with the kit: everybody can know them. "
-    "Draw your own with 'autograder references {assignment} --seed new'."
-)
+#: Checksums of all expected answers that have ever shipped with the kit, made by ``scripts/list_public_references.py``.
+PUBLIC_LIST = Path(__file__).with_name("public.txt")
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,31 @@ class References:
         return int(json.loads(self._manifest(assignment))["seed"])
 
     def are_public(self, assignment: str) -> bool:
-        """True where everybody can know them: they are drawn from the seed that the kit ships with."""
-        return self.seed(assignment) == PUBLIC_SEED
+        """Whether everybody can know some of them: they ship with the kit, or are drawn from its seed."""
+        seed = self.seed(assignment)
+        if seed is None or seed == PUBLIC_SEED:
+            return seed is not None
+        stored = json.loads(self._manifest(assignment))["exercises"].values()
+        return any(entry["sha256"].get("expected.safetensors") in public_digests() for entry in stored)
+
+    def earlier_term(self, assignment: str) -> str:
+        """The earlier term whose students were graded by the same references; empty where there is none."""
+        seed = self.seed(assignment)
+        for folder in sorted((self.folder.parent / "terms").glob(f"*/{FOLDER}"), reverse=True):
+            if seed is not None and References(folder).seed(assignment) == seed:
+                return folder.parent.name
+        return ""
+
+    def warning(self, assignment: str) -> str:
+        """What to tell an instructor who is about to grade with them; empty where nobody else can know them."""
+        if self.are_public(assignment):
+            whose = "ship with the kit: everybody can know them"
+        elif term := self.earlier_term(assignment):
+            whose = f"students of the term {term} were graded by: some of them may pass on what they saw"
+        else:
+            return ""
+        draw = f"Draw your own with 'autograder references {assignment} --seed new'."
+        return f"the stored references of {assignment} are those that {whose}. {draw}"
 
     def _exercise(self, slug: str) -> Path:
         folder = self.folder / slug
@@ -105,6 +126,13 @@ class References:
         packages = read_course_file(self.folder.parent).packages
         write_references(target, list(self.exercises(assignment).values()), seed, packages, run)
         return target
+
+
+@cache
+def public_digests() -> frozenset[str]:
+    """The checksums in :data:`PUBLIC_LIST`."""
+    lines = PUBLIC_LIST.read_text(encoding="utf-8").splitlines() if PUBLIC_LIST.is_file() else []
+    return frozenset(line.split()[0] for line in lines if line.strip())
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,6 @@ import re
 import secrets
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import nbformat
 
 from autograder.errors import GradingError, gradebook_said
 from autograder.files import atomic
+from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
 from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
@@ -97,7 +97,7 @@ def draft(course: Course, assignment: str, step: str, *, afresh: bool = False) -
 
     afresh: see :func:`autograder.release.nbgrader_command.nbgrader`.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryFolder("release-") as folder:
         gradebook = Path(folder, "gradebook.db")
         with contextlib.closing(sqlite3.connect(gradebook)) as database:
             # else nbgrader starts alembic, only to be told the version of a gradebook that is thrown away

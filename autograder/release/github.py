@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import tempfile
 import tomllib
 import zipfile
 from dataclasses import replace
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from autograder.errors import GradingError
 from autograder.files.atomic import replacing, writing
+from autograder.files.temporary import TemporaryFolder
 from autograder.model.course import Course
 from autograder.release.bundle import BundleSettings, write_bundle
 
@@ -33,8 +33,8 @@ def write_folder(course: Course, assignment: str, settings: BundleSettings, out:
     if out.exists() and any(out.iterdir()) and not (out / _MARK).exists():
         raise GradingError(f"{out} is not empty and was not written by this command: give a new or an empty folder")
     practice = replace(settings, seed=secrets.randbelow(1 << 31) if settings.seed is None else settings.seed)
-    with writing(out), tempfile.TemporaryDirectory(prefix="autograder-github-") as temporary:
-        packed = Path(temporary) / "bundle.zip"
+    with writing(out), TemporaryFolder("github-") as temporary:
+        packed = temporary / "bundle.zip"
         size = write_bundle(course, assignment, practice, packed)
         with replacing(out) as fresh:
             (fresh / _MARK).write_text(f"{assignment}\n")

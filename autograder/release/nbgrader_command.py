@@ -8,13 +8,13 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import GradingError
+from autograder.files.temporary import TemporaryFolder
 from autograder.release.nbgrader_process import SAID, TASK
 
 
@@ -52,9 +52,9 @@ class _WarmNbgrader:
 
     def run(self, arguments: Sequence[str], folder: Path, environment: dict[str, str]) -> Done:
         task = {"arguments": list(arguments), "folder": str(folder), "environment": environment}
-        with tempfile.TemporaryDirectory(prefix="autograder-nbgrader-") as place:
+        with TemporaryFolder("nbgrader-") as place:
             Path(place, TASK).write_text(json.dumps(task), encoding="utf-8")
-            code = self._ask(place)
+            code = self._ask(str(place))
             said = Path(place, SAID).read_text(encoding="utf-8", errors="replace") if code else ""
         if not code:
             raise GradingError(f"'nbgrader {' '.join(arguments)}' was ended from outside: is there too little memory?")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +14,7 @@ import numpy as np
 from autograder import feedback
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
+from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.results import StudentResult
 from autograder.model.assignment import Assignment
@@ -84,8 +84,7 @@ def write_report(
         results, answers = under_pseudonyms(course.root, results, answers)
     earlier = Earlier(terms, pairs_with_earlier(course.root, answers, terms, anonymous=anonymous)) if terms else None
     exercises = statistics.exercise_statistics(results.verdicts)
-    with tempfile.TemporaryDirectory() as made:
-        fresh = Path(made)
+    with TemporaryFolder("report-") as fresh:
         pictures = {
             "distribution": charts.distribution(results.verdicts, fresh / "distribution.png"),
             "exercises": charts.exercise_chart(exercises, fresh / "exercises.png"),

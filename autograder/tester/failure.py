@@ -49,17 +49,18 @@ def failure_of(error: BaseException, source: str, names: dict[str, Any]) -> dict
     }
 
 
-def line_that_raised(traceback: str) -> str:
-    """The line of code that raised an exception, by its traceback in IPython's form or Python's.
+def line_that_raised(traceback: str) -> tuple[str, str]:
+    """File and line of code that raised an exception, by its traceback in IPython's form or Python's.
 
-    Empty where the traceback shows none, and where the line belongs to an installed library.
+    The file is empty for a cell. Both are where the traceback shows none, or the line of an installed library.
     """
-    frames = _FRAME.split(_COLOUR.sub("", traceback))
-    if len(frames) == 1 or any(place in frames[-1].partition("\n")[0] for place in _LIBRARIES):
-        return ""
+    _, *frames = _FRAME.split(_COLOUR.sub("", traceback))
+    if not frames or any(place in frames[-1].partition("\n")[0] for place in _LIBRARIES):
+        return "", ""
     marked = re.findall(r"^-+> *\d+ (.*)$", frames[-1], re.MULTILINE)
     lines = marked or frames[-1].split("\n")[1:2]
-    return lines[-1].strip() if lines else ""
+    file = re.match(r'File "?(?:.*[/\\])?([^/\\\n]+?\.py)(?::\d|", line)', frames[-1])
+    return file[1] if file else "", lines[-1].strip() if lines else ""
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:

@@ -47,10 +47,20 @@ def test_the_instructors_file_has_full_points() -> None:
     assert graded(solution_file()).points == 40
 
 
-def test_a_missing_file_costs_the_exercises_that_need_it_and_says_so() -> None:
+def test_a12_a_missing_file_costs_the_exercises_that_need_it_and_says_so() -> None:
     verdict = graded(None)
     assert set(lost(verdict)) == {cell.cell for cell in verdict.cells} - IN_CELLS
-    assert "Not filled in yet" in words(cell_of(verdict, "feed_forward"))
+    for name in lost(verdict):
+        assert "models.py was not handed in." in words(cell_of(verdict, name))
+
+
+@pytest.mark.parametrize("last", ["while True:\n    pass", "1 / 0", "print(undefined)"])
+def test_a12_what_python_cannot_import_costs_what_a_missing_name_does_and_is_told(last: str) -> None:
+    tried = trials("encoder_lab").run({"models.py": f"{solution_file()}\n\n{last}\n"})
+    missing = {cell: verdict.max_points - (verdict.points or 0) for cell, verdict in tried.verdicts.items()}
+    assert {cell: points for cell, points in missing.items() if points} == {"whole_model": 2}
+    assert "models.py" in words(tried.verdicts["whole_model"])
+    assert "models.py" in tried.visible["whole_model"]
 
 
 def test_a_class_that_is_missing_costs_that_class_and_the_whole_and_is_named() -> None:

@@ -103,6 +103,7 @@ def test_a10_the_line_that_raised_is_read_from_both_forms_of_a_traceback() -> No
         'Traceback (most recent call last):\n  File "<cell>", line 3, in f\n    raise NotImplementedError()\n'
         "NotImplementedError\n"
     )
-    assert line_that_raised(python) == "raise NotImplementedError()"
+    assert line_that_raised(python) == ("", "raise NotImplementedError()")
+    assert line_that_raised(python.replace("<cell>", "/tmp/x/models.py"))[0] == "models.py"
     library = '  File "/x/lib/python3.11/numbers.py", line 3, in f\n    raise NotImplementedError\n'
-    assert line_that_raised(library) == line_that_raised("") == ""
+    assert line_that_raised(library) == line_that_raised("") == ("", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import time
 from importlib.metadata import EntryPoint
@@ -23,7 +22,7 @@ from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.running_kernel import Kernel
-from autograder.kernel.scratch import Scratch, base_folder
+from autograder.kernel.scratch import Scratch, kernels_folder
 from autograder.pipeline.execute import Limits
 from tests.isolation.conftest import Go, cell, text
 
@@ -235,16 +234,14 @@ def test_the_folders_of_a_grader_that_was_killed_are_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    dead, held = base_folder()
-    (dead / "1" / "work").mkdir(parents=True)
-    living, still_held = base_folder()
-    assert dead.exists()
-    held.close()
-    last, _lock = base_folder()
-    assert not dead.exists() and living.exists() and last.exists()
-    for folder, lock in ((living, still_held), (last, _lock)):
-        shutil.rmtree(folder)
-        lock.close()
+    dead, living = kernels_folder(), kernels_folder()
+    (dead.path / "1" / "work").mkdir(parents=True)
+    assert dead._lock is not None
+    os.close(dead._lock)  # as the system does when a process is killed
+    with kernels_folder() as last:
+        assert not dead.path.exists() and living.path.exists() and last.exists()
+    living.remove()
+    assert not living.path.exists()
 
 
 BOUNDS = LIMITS.memory_bytes, LIMITS.processes, LIMITS.disk_bytes

@@ -115,7 +115,9 @@ def test_the_confinement_needs_no_root(tmp_path: Path, with_namespaces: bool) ->
     if not os.path.exists(python):
         pytest.skip("no system Python")
     package = tmp_path / "autograder"
-    shutil.copytree(Path(isolation.__file__).parent, package / "isolation")
+    for name in ("isolation", "files"):
+        shutil.copytree(Path(isolation.__file__).parents[1] / name, package / name)
+    shutil.copy(Path(isolation.__file__).parents[1] / "errors.py", package)
     (package / "__init__.py").touch()
     place = tmp_path
     while place != Path("/tmp") and place != place.parent:

@@ -55,14 +55,21 @@ def read_models(path: Path = Path(FILE)) -> ModuleType:
     for statement in _statements(data, module.__file__):
         problem = statement.problem or _run(statement, module)
         if problem:
-            missing.update(dict.fromkeys(statement.names, problem))
+            for name in statement.names or (FILE,):
+                missing.setdefault(name, problem)
     return module
 
 
 def unread(models: ModuleType) -> dict[str, str]:
-    """name -> why it was not read"""
-    found: dict[str, str] = vars(models)["_unread"]
+    """name -> why it was not read; :data:`FILE` for a statement that binds no name"""
+    found: dict[str, str] = vars(models).get("_unread", {})
     return found
+
+
+def require_whole(models: ModuleType) -> None:
+    """Raises NotRead where Python itself could not import the file."""
+    for why in unread(models).values():
+        raise NotRead(f"{why}, so Python cannot import {FILE}.")
 
 
 def _missing(name: str, why: dict[str, str]) -> Any:

@@ -11,6 +11,7 @@ from torch import nn
 
 from course.check.encoder_lab._attempts import Answers, values
 from course.check.encoder_lab._hand_over import ATTENTION, CLASSIFICATION, ENCODER, LAYER, MODEL
+from course.check.encoder_lab._models_file import require_whole
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
@@ -37,8 +38,9 @@ def whole_model(models: ModuleType, case: Any) -> Answers:
     """``own/logits`` of the whole model, and ``<part>/logits`` with a stand-in for that part, where these run.
 
     ``<part>_head/logits`` have a stand-in for the classification head as well. ``problem``: what the model made of the
-    student's own parts stopped with.
+    student's own parts stopped with. Raises NotRead where Python could not import the file.
     """
+    require_whole(models)
     found: Answers = {}
     for part in ("own", *PARTS) if case.config.stand_ins else ("own",):
         for head in ("", "_head") if case.config.stand_ins else ("",):

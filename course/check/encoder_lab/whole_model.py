@@ -8,6 +8,8 @@ import torch
 
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.encoder_lab._building import ENCODER_SIZES, make, settled
+from course.check.encoder_lab._loading import module_of
+from course.check.encoder_lab._models_file import FILE, unread
 from course.check.encoder_lab._stand_ins import first
 from course.check.modules import undisturbed
 
@@ -18,6 +20,8 @@ IDS = torch.tensor([[3, 7, 1, 9, 2], [2, 5, 4, 9, 6], [2, 5, 4, 6, 9]])
 def whole_model(kind: Any) -> None:
     """Made of its own parts, the model treats every sentence by itself, and knows the order of its words."""
     name = "whole_model"
+    for why in unread(module_of(kind)).values():
+        fail(FILE, "Python must be able to import the file.", f"{why}.", "Code that only tries something out can go.")
     model = make(name, kind, *ENCODER_SIZES, 4, 0.5)
     for tokens in (5, 2, 1):
         ids = IDS[:, :tokens]

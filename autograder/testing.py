@@ -1,7 +1,8 @@
 """What a hidden cell imports: stored inputs in, answers out.
 
-This module is the only one of ``autograder`` that a kernel with student code ever holds, and so it
-knows neither an expected value nor a verdict. Where ``AUTOGRADER_ANSWERS`` names a folder (a grading
+A kernel with student code holds this module and, of the rest of ``autograder``, what starts and confines
+it and its line to the grader: ``errors``, ``files``, ``isolation``, ``kernel``, ``remote``, ``tester``. None of these
+knows an expected value, a verdict or where either is kept. Where ``AUTOGRADER_ANSWERS`` names a folder (a grading
 run), :meth:`StoredCase.compare` writes the answers there as safetensors for the judge. Elsewhere (the
 instructor's own Jupyter) it asks the judge on the spot and raises ``AssertionError``.
 """

@@ -45,7 +45,7 @@ def make_course(folder: Path) -> list[str]:
     with writing(folder):
         _require_empty(folder)
         was_there = folder.is_dir()
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # references, submissions and grades
         try:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".init-") as temporary:
                 fresh = Path(temporary)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import typer
 
@@ -16,6 +21,8 @@ OPTIONAL = {
     "psycopg": "a gradebook in PostgreSQL: pip install 'psycopg[binary]'",
     "bertviz": "attention views in notebooks: pip install bertviz mpld3 XStatic-jQuery",
 }
+#: The first version of git without a known way to have a clone execute something, for each line of versions.
+GIT = {39: 4, 40: 2, 41: 1, 42: 2, 43: 4, 44: 1}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -31,6 +38,10 @@ def run(context: typer.Context, as_json: AsJson = False) -> int:
     capabilities = isolation.capabilities()
     for capability in capabilities:
         _line(output, capability.present, f"{capability.name}: {capability.detail}", capability.advice)
+    output.say("This machine")
+    machine = list(_machine(context))
+    for name, good, detail, advice in machine:
+        _line(output, good, f"{name}: {detail}", advice, needed=False)
     output.say("Optional")
     optional = {module: find_spec(module) is not None for module in OPTIONAL}
     for module, present in optional.items():
@@ -53,11 +64,54 @@ def run(context: typer.Context, as_json: AsJson = False) -> int:
         {
             "confined": confined,
             "capabilities": {capability.name: capability.present for capability in capabilities},
+            "machine": {name: good for name, good, _, _ in machine},
             "optional": optional,
             "stopped": {probe.name: probe.passed for probe in probes},
         }
     )
     return 0 if confined else 1
+
+
+def _machine(context: typer.Context) -> Iterator[tuple[str, bool, str, str]]:
+    """(name, whether all is well, detail, advice) of what protects the grader and the course from other people."""
+    from autograder.errors import GradingError
+    from autograder.files.private import open_to_others
+    from autograder.files.temporary import own_folder
+    from autograder.model.settings import find_course
+
+    python = sys.version_info[:3]
+    advice = "other users can execute code in its worker processes (CVE-2022-42919): update to 3.11.1 or newer"
+    yield "Python", python != (3, 11, 0), ".".join(map(str, python)), advice
+    if version := _git_version():
+        advice = "a student's repository can make this version load more from elsewhere: update to 2.39.4 or newer"
+        yield "git", is_safe_git(version), ".".join(map(str, version)), advice
+    try:
+        yield "temporary folder", True, str(own_folder()), ""
+    except GradingError as error:
+        yield "temporary folder", False, "unsafe", str(error)
+    try:
+        root = find_course(context.obj.course_dir or Path.cwd())
+    except GradingError:
+        return
+    closed = not open_to_others(root)
+    advice = f"references, submissions and grades can be read by every user of this machine: chmod o-rwx '{root}'"
+    yield "the course's folder", closed, "closed to other users" if closed else f"{root} is open to all", advice
+
+
+def _git_version() -> tuple[int, ...]:
+    """Empty where there is no git."""
+    try:
+        said = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ()
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said)
+    return tuple(int(part or 0) for part in found.groups()) if found else ()
+
+
+def is_safe_git(version: tuple[int, ...]) -> bool:
+    """Whether ``GIT_NO_LAZY_FETCH`` is heeded, without which a clone of a student's may load from anywhere."""
+    major, minor, patch = version
+    return major > 2 or (major == 2 and minor >= 39 and patch >= GIT.get(minor, 0))
 
 
 def _line(output: Output, good: bool, text: str, advice: str, needed: bool = True) -> None:

@@ -104,6 +104,14 @@ def run(
     return _tell(output, assignment, rows, force, notes, standing_remarks(course, assignment))
 
 
+def _open_to_others(root: Path) -> str:
+    from autograder.files.private import has_other_users, open_to_others
+
+    if not (open_to_others(root) and has_other_users()):
+        return ""
+    return f"other users of this machine can read references, submissions and grades: chmod o-rwx '{root}'"
+
+
 def _grade(
     output: Output, course: Course, options: GradingOptions, head_start: HeadStart | None, answer: LastAnswer | None
 ) -> list[Row]:
@@ -113,11 +121,12 @@ def _grade(
     from autograder.references.store import References
 
     warm = head_start.fork_server(imports_of(course)) if head_start else None
-    if warning := References.of_course(course.root).warning(options.assignment):
-        remark = f"[yellow]{on_console(warning)}[/]"
-        output.problems.print(remark, soft_wrap=True)
-        if answer is not None:
-            answer.remarks.append(remark)
+    for warning in (References.of_course(course.root).warning(options.assignment), _open_to_others(course.root)):
+        if warning:
+            remark = f"[yellow]{on_console(warning)}[/]"
+            output.problems.print(remark, soft_wrap=True)
+            if answer is not None:
+                answer.remarks.append(remark)
     gc.freeze()  # what was imported stays: no look for garbage goes through it again
     started = time.monotonic()
     with _bar(output.console) as bar:

@@ -31,7 +31,7 @@ class TooLarge(ValueError):
 class Allowance:
     """What may still be unpacked of one file, of all archives in it together. Counted while it comes."""
 
-    bytes: int
+    size: int  # bytes
     entries: int = _MAX_ENTRIES
 
     @classmethod
@@ -53,12 +53,12 @@ class Allowance:
         if member.is_dir():
             return b""
         try:
-            data = Entry(archive, member, member.filename).read(self.bytes)
+            data = Entry(archive, member, member.filename).read(self.size)
         except TooMuch as refused:
             raise TooLarge(f"{member.filename}: {refused}") from refused
         except Refused as refused:
             raise ValueError(f"{member.filename}: {refused}") from refused
-        self.bytes -= len(data)
+        self.size -= len(data)
         return data
 
 

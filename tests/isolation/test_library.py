@@ -13,7 +13,7 @@ from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of, library_places
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels, run
-from tests.isolation.conftest import text
+from tests.isolation.conftest import Go, cell, text
 
 READ = "print(open({path!r}).read())"
 
@@ -140,3 +140,10 @@ def test_a_kernel_draws_where_no_notebook_seemed_to(tmp_path):
     imports = imports_of(make_course(tmp_path, ""))
     assert not imports.pictures
     assert "drawn" in shown(imports, DRAWING, tmp_path / "answers")
+
+
+def test_e5_a_kernel_holds_nothing_of_the_grader_that_knows_an_answer(go: Go) -> None:
+    listed = "import sys\nprint(*(name for name in sys.modules if name.partition('.')[0] == 'autograder'))"
+    held = {name.split(".")[1] for name in text(go(cell(listed)).notebook).split() if "." in name}
+    assert "testing" in held
+    assert held <= {"errors", "files", "isolation", "kernel", "remote", "tester", "testing"}

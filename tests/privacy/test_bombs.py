@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from autograder.cli import main
+from autograder.collect.archive import Entry
 from autograder.privacy import clean
 from autograder.privacy.clean import Allowance, TooLarge, names_person
 from autograder.privacy.person import ErasedPerson
@@ -49,20 +50,20 @@ def test_e4_a_bomb_is_left_as_it_is_by_both_that_unpack(bomb: str) -> None:
 
 def test_e4_no_more_is_ever_unpacked_than_the_whole_file_may(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = 0
-    read = clean.read_entry
+    read = Entry.read
 
-    def counted(archive, member, limit):
+    def counted(entry: Entry, limit: int) -> bytes:
         nonlocal taken
-        data = read(archive, member, limit)
+        data = read(entry, limit)
         taken += len(data)
         return data
 
-    monkeypatch.setattr(clean, "read_entry", counted)
+    monkeypatch.setattr(Entry, "read", counted)
     for bomb in BOMBS.values():
         taken = 0
         with pytest.raises(TooLarge):
             names_person("submission.zip", bomb, WHO)
-        assert taken <= Allowance.of(bomb).bytes
+        assert taken <= Allowance.of(bomb).size
 
 
 def test_e4_an_ordinary_archive_is_cleaned_and_a_damaged_one_is_searched() -> None:

@@ -125,6 +125,29 @@ def test_without_names_all_assignments_are_drawn_and_the_kits_seed_is_said(tmp_p
     assert References.of_course(root).seed(ASSIGNMENT) == seed  # the exam of before, drawn again
 
 
+def test_e3_all_that_ships_with_the_kit_is_known_to_be_public(tmp_path, capsys):
+    shipped = [name for name in Course(ROOT).assignments() if REFERENCES.seed(name) is not None]
+    assert "decoder" in shipped
+    for name in shipped:
+        assert "everybody can know them" in REFERENCES.warning(name)
+    for name in shipped:  # whatever seed a manifest gives: known are the files
+        manifest = json.loads((ROOT / "exercises" / name / "manifest.json").read_text())
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(json.dumps(manifest | {"seed": 4}))
+        assert References(tmp_path).are_public(name)
+
+
+def test_e3_references_of_an_earlier_term_deserve_a_word(tmp_path):
+    root = course(tmp_path / "course")
+    references = References.of_course(root)
+    references.build(ASSIGNMENT, seed=4)
+    assert references.warning(ASSIGNMENT) == ""
+    shutil.copytree(root / "exercises", root / "terms" / "2025w" / "exercises")
+    assert "students of the term 2025w were graded by" in references.warning(ASSIGNMENT)
+    references.build(ASSIGNMENT, seed=5)
+    assert references.warning(ASSIGNMENT) == ""
+
+
 def test_the_first_references_of_an_assignment_are_drawn_from_a_seed_that_nobody_can_guess(tmp_path, capsys):
     seeds = set()
     for root in (course(tmp_path / "one"), course(tmp_path / "two")):

@@ -12,6 +12,7 @@ import json
 import tempfile
 from pathlib import Path
 
+from autograder.authoring.patched import patched_solutions
 from autograder.model.course import Course
 from autograder.references.store import PUBLIC_LIST, References, public_digests
 
@@ -32,8 +33,8 @@ def main() -> None:
         shipped = digests(references.folder, assignment)
         if set(shipped.values()) <= known:
             continue
-        with tempfile.TemporaryDirectory() as other:
-            references.build(assignment, seed + 1, Path(other))
+        with tempfile.TemporaryDirectory() as other, patched_solutions(Course(ROOT), assignment) as run:
+            references.build(assignment, seed + 1, Path(other), run=run)
             drawn_from_another_seed = digests(Path(other), assignment)
         with PUBLIC_LIST.open("a", encoding="utf-8") as file:
             for name, digest in shipped.items():

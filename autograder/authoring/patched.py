@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from autograder.authoring.trial import Trials
 from autograder.classroom.fingerprint import digest
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Patch
+from autograder.files.temporary import TemporaryFolder
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
@@ -34,7 +34,7 @@ class PatchedSolutions:
     ) -> dict[str, list[Arrays]]:
         texts = {key: self._texts(made, key, changes) for key, changes in patches.items()}
         with (
-            tempfile.TemporaryDirectory(prefix="autograder-drawn-") as folder,
+            TemporaryFolder("drawn-") as folder,
             ThreadPoolExecutor(os.cpu_count()) as pool,
         ):
             write_cases(Path(folder), made, cases)

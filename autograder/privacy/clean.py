@@ -28,14 +28,14 @@ class TooLarge(ValueError):
 
 
 @dataclass
-class Allowance:
+class Unpacking:
     """What may still be unpacked of one file, of all archives in it together. Counted while it comes."""
 
     size: int  # bytes
     entries: int = _MAX_ENTRIES
 
     @classmethod
-    def of(cls, data: bytes) -> Allowance:
+    def of(cls, data: bytes) -> Unpacking:
         return cls(min(_MAX_UNPACKED, max(_SMALL, _MAX_TIMES * len(data))))
 
     def members(self, archive: zipfile.ZipFile, depth: int) -> Iterator[zipfile.ZipInfo]:
@@ -62,13 +62,13 @@ class Allowance:
         return data
 
 
-def clean(name: str, data: bytes, person: ErasedPerson, depth: int = 0, allowance: Allowance | None = None) -> bytes:
+def clean(name: str, data: bytes, person: ErasedPerson, depth: int = 0, allowance: Unpacking | None = None) -> bytes:
     """The file's bytes without the person; unchanged where nothing in it is theirs, or nobody knows how.
 
     Raises TooLarge for an archive that would unpack to more than ``allowance``.
     """
     if zipfile.is_zipfile(io.BytesIO(data)) and not name.lower().endswith((".xlsx", ".docx", ".ods", ".npz", ".whl")):
-        return _zip(data, person, depth, allowance or Allowance.of(data))
+        return _zip(data, person, depth, allowance or Unpacking.of(data))
     path = PurePosixPath(name)
     rule = _RULES.get(path.suffix.lower())
     if rule is _json and path.parts[-3:-2] == (".autograder",):
@@ -190,7 +190,7 @@ def _comment_on(line: str, person: ErasedPerson) -> bool:
     return line.lstrip().startswith("#") and person.is_in(line.encode())
 
 
-def _zip(data: bytes, person: ErasedPerson, depth: int, allowance: Allowance) -> bytes:
+def _zip(data: bytes, person: ErasedPerson, depth: int, allowance: Unpacking) -> bytes:
     """Without the members named after the person, and without the person in the others."""
     made, changed = io.BytesIO(), False
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
@@ -206,14 +206,14 @@ def _zip(data: bytes, person: ErasedPerson, depth: int, allowance: Allowance) ->
 
 
 def names_person(
-    name: str, data: bytes, person: ErasedPerson, depth: int = 0, allowance: Allowance | None = None
+    name: str, data: bytes, person: ErasedPerson, depth: int = 0, allowance: Unpacking | None = None
 ) -> bool:
     """Whether a file still names the person, archives unpacked. Raises TooLarge where nobody can tell."""
     if person.is_in(data):
         return True
     if not zipfile.is_zipfile(io.BytesIO(data)):
         return False
-    allowance = allowance or Allowance.of(data)
+    allowance = allowance or Unpacking.of(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in allowance.members(archive, depth):

@@ -140,10 +140,11 @@ def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _folder(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
-    """Every file beneath, but for what tools leave behind."""
+    """Every file beneath, but for what tools leave behind: ``pip install`` a folder ``build``, say."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         litter = any(part.startswith(".") or part == "__pycache__" or part.endswith(".egg-info") for part in parts)
+        litter = litter or parts[0] in ("build", "dist")
         if path.is_file() and not litter:
             yield "/".join((prefix, *parts)), path.read_bytes()
 

@@ -14,6 +14,7 @@ from autograder.errors import GradingError
 from autograder.files import temporary
 from autograder.files.temporary import TemporaryFolder, own_folder, remove_tree
 from tests.grading import ROOT
+from tests.tree import modules
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the folder is each user's own on Windows")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to somebody else")
@@ -131,8 +132,8 @@ def test_e1_a_folder_that_is_in_use_stays_and_one_that_was_left_goes(shared: Pat
 def test_e1_no_module_makes_temporary_files_anywhere_else() -> None:
     """``tempfile`` is asked for something only where the folder is named: one of ours, or the course's."""
     found = []
-    for path in (ROOT / "autograder").rglob("*.py"):
-        if path.name == "temporary.py" or "bundle_files" in path.parts or "build" in path.parts:
+    for path in modules("autograder"):
+        if path.name == "temporary.py" or "bundle_files" in path.parts:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("tempfile."):

@@ -10,7 +10,7 @@ import pytest
 from autograder.cli import main
 from autograder.collect.archive import Entry
 from autograder.privacy import clean
-from autograder.privacy.clean import Allowance, TooLarge, names_person
+from autograder.privacy.clean import TooLarge, Unpacking, names_person
 from autograder.privacy.person import ErasedPerson
 
 WHO = ErasedPerson("qx71zu")
@@ -63,7 +63,7 @@ def test_e4_no_more_is_ever_unpacked_than_the_whole_file_may(monkeypatch: pytest
         taken = 0
         with pytest.raises(TooLarge):
             names_person("submission.zip", bomb, WHO)
-        assert taken <= Allowance.of(bomb).size
+        assert taken <= Unpacking.of(bomb).size
 
 
 def test_e4_an_ordinary_archive_is_cleaned_and_a_damaged_one_is_searched() -> None:

@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from tests.project.test_three_places import imported
+from tests.tree import modules
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +29,7 @@ INSTRUCTOR = [*STUDENT, "--editable ./autograder[canvas,dask,postgresql]"]
 #: Declared and imported nowhere, and why.
 NOT_IMPORTED = {
     "psycopg": "SQLAlchemy loads it",
+    "jsonschema": "nbformat imports it; from 4.25 it builds a grammar whenever a process reads a notebook",
     "pytest": "students run it",
     "mpld3": "the course reads a file of it",
     "xstatic-jquery": "the course reads a file of it",
@@ -82,7 +84,7 @@ def _imported(*folders: str) -> dict[str, set[str]]:
     """Distribution to the files that import it, without the standard library and what lies in this repository."""
     owners = importlib.metadata.packages_distributions()
     found: dict[str, set[str]] = {}
-    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+    for path in modules(*folders, root=ROOT):
         for name in {*imported(path)} - set(sys.stdlib_module_names):
             for owner in {canonicalize_name(owner) for owner in owners.get(name, ())} - OURS:
                 found.setdefault(owner, set()).add(str(path.relative_to(ROOT)))
@@ -142,9 +144,26 @@ def test_every_dependency_is_pinned_within_its_range():
         assert requirement.specifier.contains(pinned[name]), f"{name} is pinned outside its range"
 
 
+def test_g8_no_version_is_let_in_that_is_known_to_be_bad():
+    ranges = {one.name: one.specifier for one in _requirements("autograder/pyproject.toml")}
+    assert not ranges["nbgrader"].contains("0.9.5")  # its Validate takes paths that lead out of the course
+    assert not ranges["jsonschema"].contains("4.25.0")
+    for name in ("nbgrader", "jsonschema"):
+        (pin,) = [line for line in _lines("constraints.txt") if line.startswith(f"{name}==")]
+        assert ranges[name].contains(pin.partition("==")[2])
+
+
+def test_g9_what_tools_leave_in_the_folders_is_no_module(tmp_path):
+    for name in ("a/m.py", "a/build/lib/a/m.py", "a/dist/m.py", "a/x.egg-info/m.py", "a/.venv-2/m.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert modules("a", root=tmp_path) == [tmp_path / "a" / "m.py"]
+    assert all("build" not in path.parts for path in modules("autograder"))
+
+
 def test_every_package_of_the_grader_is_listed_for_its_wheel():
     listed = tomllib.loads((ROOT / "autograder" / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    folders = [path.parent for path in (ROOT / "autograder").rglob("__init__.py")]
+    folders = [path.parent for path in modules("autograder") if path.name == "__init__.py"]
     assert listed == sorted(".".join(folder.relative_to(ROOT).parts) for folder in folders)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from pathlib import Path
 
 from tests.grading import ROOT
+from tests.tree import modules
 
 GRADER = ROOT / "autograder"
-MODULES = [path for path in GRADER.rglob("*.py") if "__pycache__" not in path.parts and "templates" not in path.parts]
+MODULES = [path for path in modules("autograder") if "templates" not in path.parts]
 #: What students' kernels, forked processes and the index of exercises need never be told apart by name alone.
 FOREIGN = {"course", "torch", "transformers", "tokenizers"}
 
@@ -21,8 +21,7 @@ def test_the_top_of_the_grader_holds_the_command_line_the_errors_and_what_hidden
 def test_no_module_repeats_its_folders_name_as_a_prefix():
     repeated = [
         str(path.relative_to(ROOT))
-        for folder in ("autograder", "course", "exercises")
-        for path in (ROOT / folder).rglob("*.py")
+        for path in modules("autograder", "course", "exercises")
         if path.stem.lstrip("_").startswith(f"{path.parent.name}_")
     ]
     assert repeated == []
@@ -58,8 +57,7 @@ def test_no_two_classes_of_the_grader_have_one_name():
 def test_no_module_is_longer_than_300_lines():
     long = {
         str(path.relative_to(ROOT)): lines
-        for folder in ("autograder", "course", "exercises", "demo")
-        for path in Path(ROOT / folder).rglob("*.py")
+        for path in modules("autograder", "course", "exercises", "demo")
         if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 300
     }
     assert long == {}

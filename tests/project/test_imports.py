@@ -7,11 +7,11 @@ import importlib
 import pytest
 
 from tests.grading import ROOT
+from tests.tree import modules
 
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for folder in ("benchmarks", "demo")
-    for path in sorted((ROOT / folder).rglob("*.py"))
+    for path in modules("benchmarks", "demo")
 ]
 
 

@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 
 from autograder import testing
 from tests.grading import ROOT
+from tests.tree import modules
 
 #: What only a course may need: the grader works for any subject.
 OF_A_COURSE = {"course", "demo", "exercises", "torch", "transformers", "tokenizers"}
@@ -29,7 +30,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def offenders(folder: str, forbidden: set[str]) -> list[str]:
-    paths = [path for path in (ROOT / folder).rglob("*.py") if "templates" not in path.parts]
+    paths = [path for path in modules(folder) if "templates" not in path.parts]
     assert paths
     return [f"{path.relative_to(ROOT)}: {name}" for path in paths for name in imported(path) if name in forbidden]
 

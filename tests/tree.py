@@ -10,7 +10,7 @@ _LEFT_BY_TOOLS = {"build", "dist", "__pycache__", "node_modules", "site-packages
 
 
 def modules(*folders: str, root: Path = ROOT) -> list[Path]:
-    """The Python files below these folders: all that git knows or does not ignore; without git, all that no tool left."""
+    """The Python files below these folders that git does not ignore; without git, those that no tool has left."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *folders]
     try:
         listed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode()

@@ -47,7 +47,7 @@ def opened(source: Path | IO[bytes], name: str) -> Iterator[zipfile.ZipFile]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PackedFile:
     """One file of an archive. ``name``: its path with ``/``; ``reason``: why it is refused unread, mostly nothing."""
 
     archive: zipfile.ZipFile
@@ -73,7 +73,7 @@ class Entry:
         return data
 
 
-def sound_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
+def sound_entries(archive: zipfile.ZipFile) -> Iterator[PackedFile]:
     """Every file of the archive, no folder. Windows' own ``Compress-Archive`` wrote backslashes between the names."""
     infos = archive.infolist()
     names = {info: info.orig_filename.replace("\\", "/") for info in infos}
@@ -87,7 +87,7 @@ def sound_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
             reason = "the archive has two entries of this name"
         if not reason and info.header_offset in overlapping:
             reason = "it shares bytes with another entry"
-        yield Entry(archive, info, name, reason)
+        yield PackedFile(archive, info, name, reason)
 
 
 def against_name(name: str) -> str:

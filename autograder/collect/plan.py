@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from autograder.collect import clones
-from autograder.collect.archive import Entry, Refused, opened, sound_entries
+from autograder.collect.archive import PackedFile, Refused, opened, sound_entries
 from autograder.collect.gathering import Collected, Gathering, Wanted, is_litter
 from autograder.collect.lists import ListedPerson, PeopleList
 from autograder.collect.people import Kind, Person, UploadedFile, own_name, owners
@@ -141,7 +141,7 @@ def _plan(kind: Kind, gathering: Gathering, known: Whose, shown: str, listed: Pe
     return Plan(kind, students, gathering.ignored, missing, known.listed, known.new, known.new & outside)
 
 
-def _owned(gathering: Gathering, kind: Kind, entries: list[Entry]) -> list[tuple[Entry, UploadedFile]]:
+def _owned(gathering: Gathering, kind: Kind, entries: list[PackedFile]) -> list[tuple[PackedFile, UploadedFile]]:
     """The entries that are somebody's; the others are ignored, each with its reason."""
     sound = [entry for entry in entries if not entry.reason]
     found = owners(kind, [entry.name for entry in sound], gathering.wanted.names)
@@ -152,7 +152,7 @@ def _owned(gathering: Gathering, kind: Kind, entries: list[Entry]) -> list[tuple
     return [(entry, one) for entry in sound if isinstance(one := found[entry.name], UploadedFile)]
 
 
-def _take(gathering: Gathering, entry: Entry, sent: UploadedFile, known: Whose) -> None:
+def _take(gathering: Gathering, entry: PackedFile, sent: UploadedFile, known: Whose) -> None:
     one = gathering.of(sent.person, known, entry.name)
     if one is None:
         return

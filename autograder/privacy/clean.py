@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from autograder.collect.archive import Entry, Refused, TooMuch
+from autograder.collect.archive import PackedFile, Refused, TooMuch
 from autograder.gradebook.late.file import EXTENSIONS
 from autograder.privacy.person import ErasedPerson
 
@@ -53,7 +53,7 @@ class Unpacking:
         if member.is_dir():
             return b""
         try:
-            data = Entry(archive, member, member.filename).read(self.size)
+            data = PackedFile(archive, member, member.filename).read(self.size)
         except TooMuch as refused:
             raise TooLarge(f"{member.filename}: {refused}") from refused
         except Refused as refused:

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from autograder.cli import main
-from autograder.collect.archive import Entry
+from autograder.collect.archive import PackedFile
 from autograder.privacy import clean
 from autograder.privacy.clean import TooLarge, Unpacking, names_person
 from autograder.privacy.person import ErasedPerson
@@ -50,15 +50,15 @@ def test_e4_a_bomb_is_left_as_it_is_by_both_that_unpack(bomb: str) -> None:
 
 def test_e4_no_more_is_ever_unpacked_than_the_whole_file_may(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = 0
-    read = Entry.read
+    read = PackedFile.read
 
-    def counted(entry: Entry, limit: int) -> bytes:
+    def counted(entry: PackedFile, limit: int) -> bytes:
         nonlocal taken
         data = read(entry, limit)
         taken += len(data)
         return data
 
-    monkeypatch.setattr(Entry, "read", counted)
+    monkeypatch.setattr(PackedFile, "read", counted)
     for bomb in BOMBS.values():
         taken = 0
         with pytest.raises(TooLarge):

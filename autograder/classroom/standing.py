@@ -12,6 +12,7 @@ from autograder.classroom.journal import Journal
 from autograder.classroom.regrade import described
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather_in_parts
+from autograder.gradebook.groups import doubled
 from autograder.gradebook.hints import hints_of
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import StudentResult, named
@@ -24,7 +25,11 @@ def standing_remarks(course: Course, assignment: str, rows: Sequence[StudentResu
 
     rows: the class's results, where they were gathered already.
     """
-    remarks = [*_of_another_version(course, assignment), *_without_submission(course, assignment)]
+    remarks = [
+        *_of_another_version(course, assignment),
+        *_without_submission(course, assignment),
+        *_handed_in_twice(course, assignment),
+    ]
     if rows is not None:
         return [*remarks, *_of_the_class(course, assignment, rows)]
     graded = sorted(filter(course.takes, course.everybody_autograded(assignment)))
@@ -79,6 +84,13 @@ def _without_submission(course: Course, assignment: str) -> list[str]:
     if not gone or not handed_in:  # where there is none at all, they lie elsewhere
         return []
     return [f"{_counted(sorted(gone))}: graded, and the submission is gone since; this grade stays as it is"]
+
+
+def _handed_in_twice(course: Course, assignment: str) -> list[str]:
+    return [
+        f"several of the group {group.name} ({named(group.members)}) handed in the same files: {student}'s count"
+        for group, student in doubled(course, assignment)
+    ]
 
 
 def _counted(students: list[str]) -> str:

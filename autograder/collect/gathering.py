@@ -17,7 +17,7 @@ from autograder.model.submission import EXCHANGE_FILES, MAX_FILE_BYTES
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
 
 MAX_PER_STUDENT = 512 << 20  # bytes
-#: What systems leave in folders and archives; nobody handed these in.
+#: What systems leave in archives and repositories; nobody handed these in.
 _LITTER = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "__pycache__", ".ipynb_checkpoints", ".DS_Store"})
 
 
@@ -89,8 +89,7 @@ class Gathering:
         """Take one file, if it is wanted, sound, and no older than what is there. A refusal costs this file alone."""
         name = filename.rsplit("/", 1)[-1]
         if name not in self.wanted:
-            if not is_litter(name):
-                one.notes.append(f"{origin} is not asked for")
+            one.notes.append(f"{origin} is not asked for")
             return
         rank = (*rank, int(origin.rsplit("/", 1)[-1].endswith(name)))  # a name as it should be comes first
         try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from autograder.collect.archive import Refused
 from autograder.collect.lists import ListedPerson, PeopleList
 from autograder.collect.people import Kind, Person
+from autograder.errors import GradingError
 from autograder.exports.matching import squeezed
 from autograder.gradebook.roster import Roster
 from autograder.model.plain_text import is_folder_name
@@ -42,12 +43,15 @@ class Whose:
 
 
 def identify(people: Iterable[Person], kind: Kind, roster: Roster, listed: PeopleList | None) -> Whose:
-    """Of everybody at once: two who would be one student are none."""
-    search = _Search(kind, roster, listed)
-    students: dict[str, str] = {}
-    refused: dict[str, str] = {}
+    """Of everybody at once: two who would be one student are none. Raises GradingError for another class's list."""
     there = {person.id: person for person in people}
-    for person in there.values():
+    blind = len(there) > 1 and len({person.name for person in there.values()}) == 1
+    search = _Search(kind, roster, listed, kind == "moodle" and not blind)
+    students: dict[str, str] = {}
+    refused = search.misnamed(there)
+    if listed is not None and 2 * len(refused) > sum(number in listed.people for number in there):
+        raise GradingError(f"{listed.file} fits hardly anybody: {next(iter(refused.values()))}")
+    for person in (one for number, one in there.items() if number not in refused):
         try:
             students[person.id] = search.student(person)
         except Refused as reason:
@@ -66,8 +70,10 @@ def identify(people: Iterable[Person], kind: Kind, roster: Roster, listed: Peopl
 
 
 class _Search:
-    def __init__(self, kind: Kind, roster: Roster, listed: PeopleList | None) -> None:
-        self.kind, self.roster = kind, roster
+    """``compare``: whether the names in Moodle's zip must be those of the list, which may be another assignment's."""
+
+    def __init__(self, kind: Kind, roster: Roster, listed: PeopleList | None, compare: bool) -> None:
+        self.kind, self.roster, self.compare = kind, roster, compare
         self.lines: Mapping[str, ListedPerson] = listed.people if listed else {}
         self.has_list = listed is not None
         self.numbered = roster.numbered | {one.student for one in self.lines.values() if one.student}
@@ -81,6 +87,21 @@ class _Search:
         if found and not is_folder_name(found):
             raise Refused(f"{found!r} of the roster cannot name a folder")
         return found or self._new(person, line)
+
+    def misnamed(self, people: Mapping[str, Person]) -> dict[str, str]:
+        """Number -> why, of those whom Moodle's zip calls otherwise than the list, a group's name before it apart."""
+        found: dict[str, str] = {}
+        called = self._all_names()
+        for number, person in people.items() if self.compare else ():
+            line = self.lines.get(number, ListedPerson(number))
+            names = {squeezed(line.name)} if line.name else called.get(line.student, set())
+            if names and not squeezed(person.name).endswith(tuple(names)):
+                shown = line.name or f"{line.student}, who is called otherwise on the roster"
+                found[number] = (
+                    f"the list has {shown} under the number {number}, and Moodle's zip {person.name}: is it another "
+                    "assignment's list?"
+                )
+        return found
 
     def everybody_listed(self, students: Mapping[str, str]) -> dict[str, ListedPerson]:
         """Student -> line, of those who sent something or are known to the course."""
@@ -134,7 +155,10 @@ class _Search:
         return f"correct the roster ('nbgrader db student add {student!r} --email ...'), or give a list id,student"
 
     def _names(self) -> dict[str, set[str]]:
-        """Of those whose number is not another one."""
+        """Of those who have no number here."""
+        return {student: names for student, names in self._all_names().items() if student not in self.numbered}
+
+    def _all_names(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
         for one in self.roster.students.values():
             if one.first_name and one.last_name:
@@ -142,7 +166,7 @@ class _Search:
                 found.setdefault(one.id, set()).update(map(squeezed, both))
         for student, names in self.roster.names.items():
             found.setdefault(student, set()).update(map(squeezed, names))
-        return {student: names for student, names in found.items() if student not in self.numbered}
+        return found
 
     def _only(self, found: list[str], about: ListedPerson, why: str) -> str:
         free = [one for one in found if self.roster.number_of.get(one, about.id) == about.id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -86,4 +87,4 @@ def digits(text: str) -> str:
 
 def squeezed(name: str) -> str:
     """Letters and digits alone: ``Doe, Jane`` and ``doejane`` are one name."""
-    return re.sub(r"[\W_]", "", name).casefold()
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFC", name)).casefold()

@@ -52,7 +52,7 @@ def gather_from(
     graded = set(course.everybody_autograded(assignment))
     handed_in = set(course.everybody_submitted(assignment))
     groups = read_groups(course.root, course.assignments())
-    together = submitters(groups.get(assignment, ()), assignment, handed_in | graded)
+    together = submitters(course, groups.get(assignment, ()), assignment, graded)
     asked = None if students is None else {together.get(student, student) for student in students}
     book = waiting_again(course.root, assignment, read_book(gradebook, assignment, asked))
     everybody = {*book.students, *book.grades, *graded, *handed_in, *together}
@@ -82,8 +82,7 @@ def gather_in_parts(
     groups = read_groups(course.root, course.assignments())
     together: dict[str, str] = {}
     if own := groups.get(assignment):
-        handed_in = {*course.everybody_submitted(assignment), *course.everybody_autograded(assignment)}
-        together = submitters(own, assignment, handed_in)
+        together = submitters(course, own, assignment, course.everybody_autograded(assignment))
 
     def everybody() -> set[str]:
         found = {*course.everybody_autograded(assignment), *course.everybody_submitted(assignment)}

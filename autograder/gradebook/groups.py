@@ -5,18 +5,22 @@
 red = ["ada", "bob"]
 ```
 
-Whoever of a group hands in does it for all. Late days are each member's own.
+Whoever of a group hands in does it for all; of two with the same files the last counts. Late days are each member's
+own.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.errors import GradingError
+from autograder.gradebook.late.times import read_times
+from autograder.model.course import Course
+from autograder.model.submission import EXCHANGE_FILES
+from autograder.model.toml_text import read_toml
 
 NAME = "groups.toml"
 
@@ -35,7 +39,7 @@ def read_groups(root: Path, assignments: Collection[str] = ()) -> dict[str, tupl
     assignments: those that the course has; empty where nobody knows.
     """
     try:
-        data = tomllib.loads((root / NAME).read_text(encoding="utf-8"))
+        data = read_toml(root / NAME)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -66,18 +70,55 @@ def _groups(assignment: str, table: object) -> tuple[Group, ...]:
     return tuple(found)
 
 
-def submitters(groups: Iterable[Group], assignment: str, handed_in: Collection[str]) -> dict[str, str]:
-    """Member to the one who handed in for the group. Raises GradingError where two of a group did."""
+def submitters(
+    course: Course, groups: Iterable[Group], assignment: str, graded: Collection[str] = ()
+) -> dict[str, str]:
+    """Member to the one who handed in for the group. Of two with the same files the last counts.
+
+    graded: who has a grade, perhaps of a submission that is gone. Raises GradingError where two of a group handed in
+    different files.
+    """
     found: dict[str, str] = {}
+    handed_in: set[str] | None = None
     for group in groups:
+        if handed_in is None:  # to list everybody takes its time
+            handed_in = set(course.everybody_submitted(assignment))
         those = [member for member in group.members if member in handed_in]
-        if len(those) > 1:
+        those = those or [member for member in group.members if member in graded]
+        if len(those) > 1 and not _are_same(course, assignment, those):
             raise GradingError(
                 f"{NAME}: {' and '.join(those)} of the group {group.name} both handed in {assignment}: one submission "
                 "counts for all, so keep one and move the other folders away"
             )
-        found |= dict.fromkeys(group.members, those[0]) if those else {}
+        if those:
+            found |= dict.fromkeys(group.members, _last(course, assignment, those))
     return found
+
+
+def doubled(course: Course, assignment: str) -> list[tuple[Group, str]]:
+    """The groups of which several handed in the same files, with the one whose submission counts."""
+    groups = read_groups(course.root, course.assignments()).get(assignment, ())
+    counting = submitters(course, groups, assignment, course.everybody_autograded(assignment)) if groups else {}
+    handed_in = set(course.everybody_submitted(assignment)) if groups else set()
+    several = [group for group in groups if len(handed_in & set(group.members)) > 1]
+    return [(group, counting[group.members[0]]) for group in several]
+
+
+def _last(course: Course, assignment: str, students: list[str]) -> str:
+    """By the recorded times; where there are none, the first in the group."""
+    times = read_times(course.root, assignment) if len(students) > 1 else {}
+    return max(students, key=lambda one: times.get(one, datetime.min.replace(tzinfo=UTC)))
+
+
+def _are_same(course: Course, assignment: str, students: list[str]) -> bool:
+    """Whether all handed in the same files; what the exchange lays beside a submission differs always."""
+    first, *others = (_contents(course.submitted(student, assignment)) for student in students)
+    return bool(first) and all(other == first for other in others)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.name not in EXCHANGE_FILES)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
 
 
 def shared_times(groups: Iterable[Group], times: Mapping[str, datetime]) -> dict[str, datetime]:

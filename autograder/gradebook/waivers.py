@@ -7,7 +7,6 @@ Verdicts and the gradebook stay as they are, so that a waiver can be taken back.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -19,6 +18,7 @@ from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.gradebook.read import Key
 from autograder.model.plain_text import one_line
+from autograder.model.toml_text import read_toml, toml_text
 
 NAME = "waivers.toml"
 Counts = Literal["full", "drop"]
@@ -53,7 +53,7 @@ def read_waivers(root: Path) -> tuple[Waiver, ...]:
     """Every waiver of the course, in the file's order. Raises GradingError where the file says something else."""
     path = root / NAME
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_toml(path)
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:
@@ -118,7 +118,7 @@ def write_waivers(root: Path, waivers: Sequence[Waiver]) -> None:
 
 
 def _comment(path: Path) -> str:
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    lines = toml_text(path.read_bytes()).splitlines() if path.is_file() else []
     top = []
     for line in lines:
         if line.strip() and not line.lstrip().startswith("#"):

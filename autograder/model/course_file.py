@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.errors import GradingError
 from autograder.model.limits import Limits
+from autograder.model.toml_text import read_toml
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -121,12 +122,12 @@ class CourseFile:
 def read_course_file(root: Path) -> CourseFile:
     """The course's settings; the defaults where it has no ``course.toml``. Raises GradingError, in one line."""
     try:
-        data = tomllib.loads((root / NAME).read_text(encoding="utf-8"))
+        data = read_toml(root / NAME)
     except FileNotFoundError:
         return CourseFile()
     except OSError as error:
         raise GradingError(f"{root / NAME} cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise GradingError(f"{NAME} is not TOML: {error}") from error
     return CourseFile(**_read(data, _READERS, "at the top of the file"))
 

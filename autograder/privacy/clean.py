@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.collect.archive import PackedFile, Refused, TooMuch
 from autograder.gradebook.late.file import EXTENSIONS
+from autograder.model.toml_text import toml_text
 from autograder.privacy.person import ErasedPerson
 
 _MAX_ENTRIES = 50_000
@@ -75,7 +76,7 @@ def clean(name: str, data: bytes, person: ErasedPerson, depth: int = 0, allowanc
         rule = _by_student
     if rule is _toml and path.name == EXTENSIONS:
         rule = _extensions
-    if rule is None or (not person.is_in(data) and not (person.lms_user_id and rule is _table)):
+    if rule is None or (not person.is_in(data) and not (person.numbers and rule is _table)):
         return data
     try:
         return rule(data, person)
@@ -166,7 +167,7 @@ def _extensions(data: bytes, person: ErasedPerson) -> bytes:
 
 def _without_extensions(data: bytes, person: ErasedPerson, table: str, inline: str) -> bytes:
     """table, inline: regular expressions for the heading of a table, or the name of an inline one, about students."""
-    text = data.decode("utf-8")
+    before = text = toml_text(data)
     tomllib.loads(text)
     names = "|".join(map(re.escape, sorted(person.ids)))
     key, quoted = rf"(?:(?:{names})|\"(?:{names})\"|'(?:{names})')", rf"(?:\"(?:{names})\"|'(?:{names})')"
@@ -183,7 +184,7 @@ def _without_extensions(data: bytes, person: ErasedPerson, table: str, inline: s
         kept.append(line)
     text = re.sub(rf"(?<=[\[,])\s*{quoted}\s*(?:,|(?=\]))", "", "".join(kept))
     tomllib.loads(text)
-    return text.encode()
+    return text.encode() if text != before else data
 
 
 def _comment_on(line: str, person: ErasedPerson) -> bool:

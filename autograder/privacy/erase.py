@@ -17,6 +17,7 @@ from autograder.classroom.lock import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.pseudonyms import pseudonym, salt_path
+from autograder.gradebook.roster import lasting_ids
 from autograder.model.course import Course
 from autograder.privacy import database
 from autograder.privacy.clean import TooLarge, clean, names_person
@@ -78,9 +79,10 @@ def _find(courses: list[Course], student: str) -> ErasedPerson:
     others = [one for one in everybody if one.id != student]
     rows = [one for one in everybody if one.id == student]
     best = max(rows, key=lambda one: sum(map(bool, (one.first_name, one.last_name, one.email))), default=None)
+    numbers = frozenset(number for one in courses for number in lasting_ids(one.root, student))
     if best is None:
-        return ErasedPerson(student, aliases=frozenset(aliases))
-    return person(best, others, aliases)
+        return ErasedPerson(student, numbers=numbers, aliases=frozenset(aliases))
+    return person(best, others, aliases, numbers)
 
 
 def _own(course: Course, who: ErasedPerson, write: bool, done: Erasure) -> None:

@@ -16,12 +16,15 @@ _LMS_COLUMN = re.compile(r"\b(id|identifier|sis|lms|participant|user)\b", re.IGN
 
 @dataclass(frozen=True)
 class ErasedPerson:
-    """``names``: full names that nobody else in the class has. ``aliases``: ids by which archives know the person."""
+    """``names``: full names that nobody else in the class has. ``aliases``: ids by which archives know the person.
+
+    ``numbers``: by which LMSs know them for the whole term.
+    """
 
     id: str
     names: tuple[str, ...] = ()
     email: str = ""
-    lms_user_id: str = ""
+    numbers: frozenset[str] = frozenset()
     parts: tuple[str, str] = ("", "")
     aliases: frozenset[str] = field(default_factory=frozenset)
 
@@ -55,8 +58,8 @@ class ErasedPerson:
         """Whether a table's row is theirs: it holds the id, the address, the name, or the LMS's number as an id."""
         texts = {cell.strip().casefold() for cell in cells}
         whole = all(part.casefold() in texts for part in self.parts) if all(self.parts) and self.names else False
-        number = bool(self.lms_user_id) and any(
-            cell.strip() == self.lms_user_id and _LMS_COLUMN.search(title)
+        number = any(
+            cell.strip() in self.numbers and _LMS_COLUMN.search(title)
             for cell, title in zip(cells, header, strict=False)
         )
         return whole or number or any(map(self.is_cell, cells))
@@ -65,12 +68,19 @@ class ErasedPerson:
         """Whether a file or folder is named after the person, by us, nbgrader's exchange, Moodle or Canvas."""
         if name in self.ids or name.partition(".")[0] in self.ids or name.partition("+")[0] in self.ids:
             return True
-        uploaded = re.match(r"(.+?)_(?:LATE_)?\d+_", name)
-        return uploaded is not None and _flat(uploaded[1]) in {_flat(word) for word in (*self.names, self.id)}
+        uploaded = re.match(r"(.+?)_(?:LATE_)?(\d+)_", name)
+        names = {_flat(word) for word in (*self.names, self.id)}
+        canvas = "_assignsubmission_" not in name  # Moodle's numbers are each assignment's own
+        return uploaded is not None and (_flat(uploaded[1]) in names or (canvas and uploaded[2] in self.numbers))
 
 
-def person(student: object, others: Iterable[object], aliases: Iterable[str] = ()) -> ErasedPerson:
-    """The person behind a row of the gradebook's table of students. What another student has too is left out."""
+def person(
+    student: object, others: Iterable[object], aliases: Iterable[str] = (), numbers: Iterable[str] = ()
+) -> ErasedPerson:
+    """The person behind a row of the gradebook's table of students. What another student has too is left out.
+
+    numbers: by which LMSs know them.
+    """
 
     def of(one: object, name: str) -> str:
         return (getattr(one, name, "") or "").strip()
@@ -83,7 +93,8 @@ def person(student: object, others: Iterable[object], aliases: Iterable[str] = (
         names = (f"{first} {last}", f"{last}, {first}", f"{last},{first}", f"{last} {first}")
     if email.casefold() in {of(one, "email").casefold() for one in others}:
         email = ""
-    return ErasedPerson(of(student, "id"), names, email, of(student, "lms_user_id"), (first, last), frozenset(aliases))
+    known = frozenset({of(student, "lms_user_id"), *numbers}) - {""}
+    return ErasedPerson(of(student, "id"), names, email, known, (first, last), frozenset(aliases))
 
 
 def _full(first: str, last: str) -> tuple[str, str]:

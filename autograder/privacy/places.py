@@ -53,8 +53,14 @@ def _clones(course: Course, person: ErasedPerson) -> Iterator[Path]:
     names = {f"{start}{one}" for one in person.ids for start in ("", *(f"{name}-" for name in course.assignments()))}
     for folder in ("clones", "inbound"):
         for path in (course.root / folder).glob("*"):
-            if path.name in names or path.name.partition("+")[0] in person.ids:
+            if path.name in names or _is_theirs(path.name, person):
                 yield path
+
+
+def _is_theirs(name: str, person: ErasedPerson) -> bool:
+    """Whether a folder of the exchange is theirs. ``ada+test+lab+2026-...`` is another user's than ada's."""
+    ids = "|".join(map(re.escape, sorted(person.ids)))
+    return re.match(rf"(?:{ids})\+[^+]+\+\d{{4}}-[^+]*(?:\+[^+]*)?\Z", name) is not None
 
 
 def _exchange(course: Course, person: ErasedPerson) -> Iterator[Path]:
@@ -62,7 +68,7 @@ def _exchange(course: Course, person: ErasedPerson) -> Iterator[Path]:
         return
     folder = exchange.inbound_folder(course)
     for path in folder.glob("*") if os.access(folder, os.R_OK | os.X_OK) else ():
-        if path.name.partition("+")[0] in person.ids:
+        if _is_theirs(path.name, person):
             yield path
             yield from _released(course, path / _SECRET)
     for step in (course.submitted, course.feedback, course.autograded):

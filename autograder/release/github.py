@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import tomllib
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from autograder.errors import GradingError
 from autograder.files.atomic import replacing, writing
 from autograder.files.temporary import TemporaryFolder
 from autograder.model.course import Course
+from autograder.model.toml_text import read_toml
 from autograder.release.bundle import BundleSettings, write_bundle
 
 FILES = Path(__file__).parent / "bundle_files"
@@ -70,5 +70,5 @@ def _library(course: Course) -> str:
     path = course.root / "pyproject.toml"
     if not path.is_file():
         return course.file.library
-    name = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}).get("name", course.file.library)
+    name = read_toml(path).get("project", {}).get("name", course.file.library)
     return f"{name} @ git+https://github.com/{course.file.repository}"

@@ -21,6 +21,7 @@ from autograder.gradebook.late.file import NAME as POLICY
 from autograder.gradebook.pseudonyms import salt_path
 from autograder.model import course_file
 from autograder.model.course import Course
+from autograder.model.toml_text import toml_text
 
 NAME = re.compile(r"\w[\w.-]{0,60}")
 #: About a term and its students, beside nbgrader's own folders.
@@ -154,7 +155,7 @@ def _keep_salt(root: Path, folder: Path) -> None:
 def _with_term(root: Path, name: str) -> str:
     """``course.toml`` with the term's name; the rest of it as it is."""
     path = root / course_file.NAME
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    text = toml_text(path.read_bytes()) if path.is_file() else ""
     line = f'term = "{name}"'
     first = re.search(r"(?m)^\s*\[", text)
     top, tables = (text[: first.start()], text[first.start() :]) if first else (text, "")

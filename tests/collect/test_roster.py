@@ -11,6 +11,7 @@ from autograder.cli import main
 from autograder.collect.lists import read_names
 from autograder.collect.people import Person
 from autograder.collect.whose import identify
+from autograder.gradebook.late.times import read_times
 from autograder.gradebook.read import Student
 from autograder.gradebook.roster import Roster, read_roster
 from tests.collect.uploads import MOODLE, ONE, collect, packed, submitted
@@ -49,7 +50,7 @@ def whose(people, kind, students=(), listed=None, numbers=None, **known):
 
 def test_d2_moodles_worksheet_says_whose_number_is_whose(course, tmp_path, capsys):
     enrol(course, ADA, BOB)
-    source = moodle(tmp_path / "m.zip", [(1001, "Ada Lovelace"), (1002, "Bob Byte")])
+    source = moodle(tmp_path / "m.zip", [(1001, "Ada Lovelace"), (1002, "Robert Byte")])
     people = {1001: ("Ada Lovelace", "ada@uni.example"), 1002: ("Robert Byte", "bob@uni.example"), 1003: ("Eve", "")}
     assert collect(course, source, "--names", str(worksheet(tmp_path / "w.csv", people))) == 0
     assert submitted(course) == {f"ada/{ONE}": b"1001", f"bob/{ONE}": b"1002"}
@@ -191,3 +192,46 @@ def test_d3_moodle_before_and_since_41_mixed_with_texts(course, tmp_path, capsys
         f"BobByte-1003/{ONE}": b"flat",
     }
     assert "onlinetext.html is not asked for" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("data", ["sep=;\r\nid;student\r\n101.0;ada\r\n", "id\tstudent\n101,0\tada\n"])
+def test_d9_a_list_of_excels_is_the_list(course, tmp_path, data):
+    (tmp_path / "n.csv").write_bytes(data.encode("utf-16" if "\t" in data else "cp1252"))
+    (tmp_path / "t.csv").write_text("id;time\n101.0;2026-11-21T18:00:00+01:00\n")
+    source = packed(tmp_path / "c.zip", {f"x_101_9001_{ONE}": b"1"})
+    assert collect(course, source, "--names", str(tmp_path / "n.csv"), "--times", str(tmp_path / "t.csv")) == 0
+    assert set(submitted(course)) == {f"ada/{ONE}"} and set(read_times(course.root, "distilbert")) == {"ada"}
+
+
+def test_d2_a_list_of_another_assignment_that_has_the_same_numbers_gives_nobody_anothers_work(course, tmp_path, capsys):
+    enrol(course, ADA, BOB)
+    source = moodle(tmp_path / "m.zip", [(1002, "Ada Lovelace"), (1001, "Bob Byte")])
+    people = {1001: ("Ada Lovelace", "ada@uni.example"), 1002: ("Bob Byte", "bob@uni.example")}
+    assert collect(course, source, "--names", str(worksheet(tmp_path / "w.csv", people))) == 2
+    assert "is it another assignment's list?" in capsys.readouterr().err
+    (tmp_path / "n.csv").write_text("id,student\n1001,ada\n1002,bob\n")
+    assert collect(course, source, "--names", str(tmp_path / "n.csv")) == 2
+    (tmp_path / "n.csv").write_text("id,student\n1002,ada\n1001,bob\n")
+    assert collect(course, source, "--names", str(tmp_path / "n.csv")) == 0
+    assert submitted(course) == {f"ada/{ONE}": b"1002", f"bob/{ONE}": b"1001"}
+
+
+def test_d2_where_moodle_hides_the_names_the_numbers_count(course, tmp_path):
+    enrol(course, ADA, BOB)
+    (tmp_path / "n.csv").write_text("id,student\n1002,ada\n1001,bob\n")
+    source = moodle(tmp_path / "m.zip", [(1002, "Teilnehmer"), (1001, "Teilnehmer")])
+    assert collect(course, source, "--names", str(tmp_path / "n.csv")) == 0
+    assert submitted(course) == {f"ada/{ONE}": b"1002", f"bob/{ONE}": b"1001"}
+
+
+def test_d2_a_time_is_found_by_moodles_number_and_by_no_other_number(course, tmp_path):
+    """Ada's ID number is Bob's participant number."""
+    sheet = tmp_path / "w.csv"
+    sheet.write_text(
+        "Identifier,Full name,ID number,Email address,Grade,Last modified (submission)\n"
+        "Participant 1001,Ada Lovelace,1002,ada@x,,2026-11-20T09:00:00+01:00\n"
+        "Participant 1002,Bob Byte,77,bob@x,,2026-11-22T09:00:00+01:00\n"
+    )
+    source = moodle(tmp_path / "m.zip", [(1001, "Ada Lovelace"), (1002, "Bob Byte")])
+    assert collect(course, source, "--names", str(sheet), "--times", str(sheet)) == 0
+    assert {who: when.day for who, when in read_times(course.root, "distilbert").items()} == {"1002": 20, "77": 22}

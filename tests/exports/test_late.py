@@ -161,3 +161,53 @@ def test_it_does_not_matter_in_which_zone_a_time_is_said():
     assert {decide(given, "sums", "ada", moment.astimezone(ZoneInfo(zone))) for zone in ("Asia/Tokyo", "UTC")} == {
         decide(given, "sums", "ada", moment)
     }
+
+
+def berlin(*moment: int) -> datetime:
+    return datetime(*moment, tzinfo=BERLIN)  # type: ignore[misc, arg-type]
+
+
+@pytest.mark.parametrize("year, spring, autumn", [(2027, (3, 28), (10, 31)), (2026, (3, 29), (10, 25))])
+def test_d5_an_extension_moves_the_hard_deadline_by_days_on_the_clock_over_both_changes(year, spring, autumn):
+    for month, day in (spring, autumn):
+        deadline = berlin(year, month, day, 23, 59) - 2 * DAY
+        for extension in (deadline + 3 * DAY, 3 * DAY):  # a time, and a number of days
+            rules = Rules(deadline, hard_deadline=deadline + 7 * DAY, extensions={"ada": extension})
+            until, hard = rules.deadlines_for("ada")
+            assert until == deadline + 3 * DAY and hard == deadline + 10 * DAY
+            assert (until.hour, until.minute, hard.hour, hard.minute) == (23, 59, 23, 59)
+            given = LatePolicy({"sums": rules})
+            assert decide(given, "sums", "ada", hard.astimezone(UTC)).share < 1
+            assert decide(given, "sums", "ada", hard.astimezone(UTC) + SECOND).share == 1
+
+
+def test_d5_the_case_that_cost_everything():
+    """Deadline 27 March, hard 3 April, extended to 29 March: 5 April, 23:30 is before the hard deadline."""
+    rules = Rules(berlin(2027, 3, 27, 23, 59), per_day_share=0.1, hard_deadline=berlin(2027, 4, 3, 23, 59),
+                  extensions={"ada": berlin(2027, 3, 29, 23, 59), "grace": 2 * DAY})  # fmt: skip
+    for student in rules.extensions:
+        found = decide(LatePolicy({"sums": rules}), "sums", student, berlin(2027, 4, 5, 23, 30))
+        assert (found.days, found.share) == (7, pytest.approx(0.7))
+
+
+def test_d5_an_extension_in_another_zone_is_a_difference_of_clocks_where_the_hard_deadline_is():
+    rules = Rules(berlin(2027, 3, 27, 23, 59), hard_deadline=berlin(2027, 4, 3, 23, 59),
+                  extensions={"ada": datetime(2027, 3, 29, 21, 59, tzinfo=UTC)})  # fmt: skip
+    assert rules.deadlines_for("ada")[1] == berlin(2027, 4, 5, 23, 59)
+
+
+def test_d5_days_end_at_the_deadlines_hour_in_autumn_too_and_grace_is_real_minutes():
+    deadline = berlin(2026, 10, 24, 23, 59)
+    given = LatePolicy({"sums": Rules(deadline, per_day_points=1, grace=15 * MINUTE)})
+    end = berlin(2026, 10, 25, 23, 59).astimezone(UTC)
+    assert end - deadline.astimezone(UTC) == 25 * HOUR
+    assert [decide(given, "sums", "ada", end + by).days for by in (15 * MINUTE, 15 * MINUTE + SECOND)] == [1, 2]
+
+
+def test_d5_a_deadline_that_the_clocks_show_twice_or_never_is_the_later_one():
+    twice, never = berlin(2026, 10, 25, 2, 30), berlin(2027, 3, 28, 2, 30)
+    for deadline, utc in ((twice, datetime(2026, 10, 25, 1, 30)), (never, datetime(2027, 3, 28, 1, 30))):
+        given = LatePolicy({"sums": Rules(deadline, per_day_points=1, hard_deadline=deadline + DAY)})
+        moment = utc.replace(tzinfo=UTC)
+        assert decide(given, "sums", "ada", moment).days == 0
+        assert decide(given, "sums", "ada", moment + SECOND).days == 1

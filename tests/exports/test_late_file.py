@@ -146,3 +146,23 @@ def test_extensions_without_a_policy_are_an_error_and_an_empty_file_is_none(tmp_
     (tmp_path / "extensions.toml").write_text("[sums]\nada = 1\n")
     with pytest.raises(GradingError, match=r"extends deadlines of late_policy\.toml, which is not there"):
         read_policy(tmp_path, ASSIGNMENTS, STUDENTS)
+
+
+def test_d5_a_deadline_with_an_offset_keeps_its_hour_where_the_course_has_a_zone(read):
+    text = 'timezone = "Europe/Berlin"\n[assignments.sums]\ndeadline = 2027-03-27T22:59:00Z\n'
+    deadline = read(text).assignments["sums"].deadline
+    assert (deadline + timedelta(days=1)).astimezone(UTC) == datetime(2027, 3, 28, 21, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
+def test_d9_toml_of_windows_editors_is_read(tmp_path, codec):
+    (tmp_path / "late_policy.toml").write_bytes((DATED + "# für alle\n").encode(codec))
+    (tmp_path / "extensions.toml").write_bytes("[sums]\nada = 1\n".encode(codec))
+    policy = read_policy(tmp_path, ASSIGNMENTS, STUDENTS)
+    assert policy is not None and policy.assignments["sums"].extensions == {"ada": timedelta(days=1)}
+
+
+def test_d9_toml_in_another_encoding_is_said_with_its_line(tmp_path):
+    (tmp_path / "late_policy.toml").write_bytes((DATED + "# für alle\n").encode("cp1252"))
+    with pytest.raises(GradingError, match="line 3 is not in UTF-8: save the file as UTF-8"):
+        read_policy(tmp_path, ASSIGNMENTS, STUDENTS)

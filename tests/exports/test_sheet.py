@@ -9,7 +9,7 @@ import random
 import pytest
 
 from autograder.errors import GradingError
-from autograder.exports.sheet import neutral, number, original, read_sheet, to_csv
+from autograder.exports.sheet import neutral, number, original, read_sheet, to_csv, whole_number
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,29 @@ def test_a_file_that_is_no_table_is_refused_in_one_line(tmp_path, data, said):
     with pytest.raises(GradingError, match=said) as caught:
         read_sheet(tmp_path / "given.csv")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "A;B\r\nMüller;1\r\n".encode("cp1252"),
+        "sep=;\r\nA;B\r\nMüller;1\r\n".encode("cp1252"),
+        '"sep=,"\nA,B\nMüller,1\n'.encode("utf-8-sig"),
+        "A\tB\r\nMüller\t1\r\n".encode("utf-16"),
+        "A;B;\r\nMüller;1;\r\n".encode(),
+        "A;B\r\nMüller;1;;\r\n".encode(),
+    ],
+)
+def test_d9_a_table_is_read_as_excel_writes_it(tmp_path, data):
+    (tmp_path / "given.csv").write_bytes(data)
+    sheet = read_sheet(tmp_path / "given.csv")
+    assert (sheet.column("A"), sheet.column("B")) == (0, 1)
+    assert [line[:2] for line in sheet.lines] == [("Müller", "1")]
+
+
+def test_d9_a_number_that_a_spreadsheet_wrote_is_the_number():
+    assert {whole_number(text) for text in ("101.0", "101,00", "101")} == {"101"}
+    assert [whole_number(text) for text in ("a.0", "1.5", "")] == ["a.0", "1.5", ""]
+    for text in ("1.23457E+11", "1,2E+05"):
+        with pytest.raises(ValueError, match="was shortened by a spreadsheet"):
+            whole_number(text)

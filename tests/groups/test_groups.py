@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from datetime import UTC, datetime
 
 import pytest
 
 from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class
+from autograder.classroom.standing import standing_remarks
 from autograder.errors import GradingError
 from autograder.exports import make
 from autograder.gradebook.gather import gather, gather_one
@@ -128,3 +130,24 @@ def test_a_group_whose_members_were_erased_stops_nothing(world):
     before = world.points()
     write(world, "[sums]\nred = []\n")
     assert world.points() == before
+
+
+def test_d8_the_same_files_from_two_of_a_group_are_one_submission_and_the_last_counts(world):
+    for student in ("ada", "bob"):
+        world.hand_in(student, "We say the same.")
+    (world.course.submitted("bob", SHEET) / "timestamp.txt").write_text("2026-11-20 09:00:00 UTC")
+    write(world, '[sums]\nred = ["ada", "bob", "kim"]\n')
+    rows = grade_class(world.course, GradingOptions(SHEET))
+    assert not any(row.failure for row in rows)
+    for ada, bob, last in ((8, 9, "bob"), (10, 9, "ada")):
+        days = {"ada": datetime(2026, 11, ada, tzinfo=UTC), "bob": datetime(2026, 11, bob, tzinfo=UTC)}
+        record_times(world.course.root, SHEET, days)
+        rows = {row.student.id: row for row in gather(world.course, SHEET).rows}
+        assert {(row.submitted_by or name) for name, row in rows.items() if name in ("ada", "bob", "kim")} == {last}
+        assert f"handed in the same files: {last}'s count" in " ".join(standing_remarks(world.course, SHEET))
+
+
+def test_d8_of_a_group_the_submission_that_is_still_there_counts(world):
+    write(world, '[sums]\nred = ["ada", "bob"]\n')
+    shutil.rmtree(world.course.submitted("ada", SHEET))  # as the message says
+    assert {row.student.id: row.submitted_by for row in gather(world.course, SHEET).rows}["ada"] == "bob"

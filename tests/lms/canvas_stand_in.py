@@ -22,6 +22,7 @@ PER_PAGE = 2
 class CanvasStandIn(ThreadingHTTPServer):
     """``submissions``: as the API lists them; ``files``: address -> content. ``puts``, ``uploads``: what came.
     ``refused``: users for whom the server fails. ``tokens``: path -> the token of each request.
+    ``loaded``: the files that were asked for.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,8 @@ class CanvasStandIn(ThreadingHTTPServer):
         self.refused: set[str] = set()
         self.tokens: list[tuple[str, str]] = []
         self.points = 5.0
+        self.loaded: list[str] = []
+        self.next_page: str | None = None  # instead of the true one
 
     @property
     def url(self) -> str:
@@ -46,7 +49,13 @@ class CanvasStandIn(ThreadingHTTPServer):
             self.files[place] = data
             shown = file.replace("__", ".")
             attachments.append(
-                {"id": user * 10 + number, "display_name": shown, "filename": shown, "url": self.url + place}
+                {
+                    "id": user * 10 + number,
+                    "display_name": shown,
+                    "filename": shown,
+                    "url": self.url + place,
+                    "size": len(data),
+                }
             )
         self.submissions.append({
             "id": user + 5000, "user_id": user, "assignment_id": ASSIGNMENT, "score": None, "late": False,
@@ -106,9 +115,11 @@ class _Handler(BaseHTTPRequestHandler):
             begin = (page - 1) * PER_PAGE
             shown = self.server.submissions[begin : begin + PER_PAGE]
             more = begin + PER_PAGE < len(self.server.submissions)
-            following = f'<{self.server.url}{place}?page={page + 1}&{query}>; rel="next"'
-            self._answer(shown, **({"Link": following} if more else {}))
+            true = f"{self.server.url}{place}?page={page + 1}&{query}" if more else None
+            following = self.server.next_page or true
+            self._answer(shown, **({"Link": f'<{following}>; rel="next"'} if following else {}))
         elif place in self.server.files:
+            self.server.loaded.append(place)
             self._answer(self.server.files[place])
         else:
             self._answer({"errors": [{"message": "not found"}]}, 404)

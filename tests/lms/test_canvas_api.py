@@ -241,3 +241,73 @@ def test_the_guides_commands_run_as_written(course, canvas, monkeypatch):
     for words in typed:
         assert main([word.replace("distilbert", "toy") for word in words[1:]]) == 0
     assert len(canvas.puts) == 3
+
+
+def test_d6_one_file_that_fails_costs_one_file_and_unwanted_ones_are_not_loaded(course, canvas, names, capsys):
+    """102's file is gone (404), 103 sends a film and, beside the notebook, one that Canvas says is too large."""
+    shutil.rmtree(course.root / "submitted", ignore_errors=True)
+    canvas.files.pop("/files/1020/download")
+    extra = [("film.mp4", 10), ("2_more.ipynb", 1 << 40)]
+    for number, (name, size) in enumerate(extra, start=1):
+        place = f"/files/103{number}/download"
+        canvas.files[place] = b"x"
+        canvas.submissions[2]["attachments"].append(
+            {"id": 1030 + number, "display_name": name, "filename": name, "url": canvas.url + place, "size": size}
+        )
+    assert say(course, "pull", "toy", *names, "--yes") == 1
+    assert handed_in(course) == {"ada": b"ada", "o_neill": b"o_neill"}
+    assert canvas.loaded == ["/files/1010/download", "/files/1030/download"]
+    said = " ".join(capsys.readouterr().out.split())
+    for words in ("left out: bob: #1020 1_sums.ipynb was refused: Canvas", "2_more.ipynb was refused: it is larger"):
+        assert words in said
+    assert "film.mp4 is not asked for" in said and "bob: nothing that the assignment asks for" in said
+
+
+@pytest.mark.parametrize("following", ["itself", "https://elsewhere.example/next"])
+def test_d6_pages_without_an_end_or_elsewhere_stop(course, canvas, names, capsys, following):
+    canvas.next_page = f"{canvas.url}/api/v1/courses/{COURSE}/assignments/{ASSIGNMENT}/submissions?page=1"
+    if following != "itself":
+        canvas.next_page = following
+    assert say(course, "pull", "toy", *names, "--yes") == 2
+    assert "without an end" in (said := capsys.readouterr().err) or "another server" in said
+
+
+def test_d1_from_the_api_a_files_name_says_nothing_of_its_owner(course, canvas, names):
+    shutil.rmtree(course.root / "submitted", ignore_errors=True)
+    canvas.submissions[1]["attachments"][0]["display_name"] = "x_101_9_1_sums.ipynb"
+    canvas.submissions[1]["user"]["sortable_name"] = "ada, X_101_9_"
+    canvas.submissions[2]["attachments"][0]["display_name"] = "../../../1_sums.ipynb"
+    assert say(course, "pull", "toy", *names, "--yes") == 0
+    assert handed_in(course) == {"ada": b"ada", "bob": b"bob", "o_neill": b"o_neill"}
+    assert (course.submitted("bob", "toy") / "x_101_9_1_sums.ipynb").is_file()
+
+
+def test_d2_the_api_finds_a_student_by_login(course, canvas, capsys):
+    shutil.rmtree(course.root / "submitted", ignore_errors=True)
+    for one, login in zip(canvas.submissions, CLASS, strict=True):
+        one["user"]["login_id"] = f"{login}@uni.example"
+    assert say(course, "pull", "toy", "--yes") == 0
+    assert set(handed_in(course)) == set(CLASS)
+
+
+def test_d2_who_could_be_somebody_on_the_roster_is_not_given_another_name(course, canvas, capsys):
+    shutil.rmtree(course.root / "submitted", ignore_errors=True)
+    assert say(course, "pull", "toy", "--yes") == 2
+    assert "nobody on the roster has Canvas's number 101" in capsys.readouterr().err
+
+
+def test_the_old_names_work_and_say_the_new_ones(course, canvas, names, capsys):
+    words = ["--course-dir", str(course.root), "canvas"]
+    assert main([*words, "pull", "toy", *names, "--yes"]) == 0
+    assert "is now 'autograder collect toy --from canvas'" in capsys.readouterr().err
+    assert main([*words, "push", "toy", "--yes"]) == 0
+    assert "is now 'autograder export toy --to canvas --push'" in capsys.readouterr().err
+    assert set(canvas.received()) == {"101", "102", "103"}
+
+
+@pytest.mark.parametrize(
+    "words", [["--to", "moodle", "--push"], ["--to", "canvas", "--push", "--out", "x"], ["--to", "canvas", "--yes"]]
+)
+def test_options_of_push_that_do_not_go_together_are_one_line(course, capsys, words):
+    assert main(["--course-dir", str(course.root), "export", "toy", *words]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

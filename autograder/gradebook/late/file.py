@@ -8,14 +8,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from autograder.errors import GradingError
-from autograder.gradebook.late.policy import Afterwards, LatePolicy, Rules
+from autograder.gradebook.late.policy import Afterwards, LatePolicy, Rules, instant
+from autograder.model.toml_text import read_toml
 
 NAME = "late_policy.toml"
 EXTENSIONS = "extensions.toml"
@@ -57,10 +58,10 @@ def read_zone(root: Path) -> tzinfo | None:
 def _toml(root: Path, name: str) -> dict[str, Any] | None:
     """None where there is no such file."""
     try:
-        return tomllib.loads((root / name).read_text(encoding="utf-8"))
+        return read_toml(root / name)
     except FileNotFoundError:
         return None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise GradingError(f"{name} is not TOML: {error}") from error
 
 
@@ -96,7 +97,7 @@ class _Reader:
         said = {**common, **own}
         deadline = _moment(own["deadline"], zone, f"{where}: deadline")
         hard = _moment(own["hard_deadline"], zone, f"{where}: hard_deadline") if "hard_deadline" in own else None
-        if hard is not None and hard.astimezone(UTC) < deadline.astimezone(UTC):
+        if hard is not None and instant(hard) < instant(deadline):
             raise GradingError(f"{where}: hard_deadline must not come before deadline ({hard} < {deadline})")
         share, points = _rule("per_day", said, where)
         return Rules(
@@ -168,7 +169,7 @@ def _extension(value: object, deadline: datetime, zone: tzinfo | None, where: st
     if _number(value):
         return timedelta(days=cast(float, value))
     until = _moment(value, zone, where, "a time or a number of days, 0 or more")
-    if until.astimezone(UTC) < deadline.astimezone(UTC):
+    if instant(until) < instant(deadline):
         raise GradingError(f"{where}: must not end before the deadline ({until} < {deadline})")
     return until
 
@@ -177,7 +178,7 @@ def _moment(value: object, zone: tzinfo | None, where: str, expected: str = "a d
     if not isinstance(value, datetime):
         raise GradingError(f"{where}: expected {expected}, such as 2027-01-15T23:59:00, got {str(value)!r}")
     if value.tzinfo is not None:
-        return value
+        return value.astimezone(zone) if zone else value  # its days end by the course's clocks
     if zone is None:
         raise GradingError(
             f'{where}: {value.isoformat()} has no time zone: add one (+01:00), or timezone = "Europe/Berlin" on top'

@@ -25,7 +25,7 @@ from autograder.model.course import Course
 def check_policy(course: Course, assignment: str) -> None:
     """Raises GradingError for a wrong late policy, or wrong groups: before a class is graded, not after."""
     groups = read_groups(course.root, course.assignments()).get(assignment, ())
-    submitters(groups, assignment, course.everybody_submitted(assignment))
+    submitters(course, groups, assignment)
     members = {member for group in groups for member in group.members}
     with open_book(course.db_url) or nullcontext() as gradebook:
         policy_of(course, {*read_students(gradebook), *members})

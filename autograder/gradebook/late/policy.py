@@ -43,8 +43,8 @@ class Rules:
             return self.deadline, self.hard_deadline
         if isinstance(extension, timedelta):
             return self.deadline + extension, self.hard_deadline and self.hard_deadline + extension
-        more = extension.astimezone(UTC) - self.deadline.astimezone(UTC)
-        return extension, self.hard_deadline and self.hard_deadline + more
+        hard = self.hard_deadline
+        return extension, hard and hard + (_clock(extension, hard) - _clock(self.deadline, hard))
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def decide(
     extended = " (with an extension)" if student in rules.extensions else ""
     moment = submitted_at.astimezone(UTC) - rules.grace
     days = started_days(moment, deadline)
-    after = submitted_at.astimezone(UTC) - deadline.astimezone(UTC)
-    if hard is not None and moment > hard.astimezone(UTC):
+    after = submitted_at.astimezone(UTC) - instant(deadline)
+    if hard is not None and moment > instant(hard):
         return _too_late(rules, days, extended, after)
     if not days:
         return Lateness(reason=f"on time{extended}")
@@ -113,10 +113,22 @@ def decide(
 
 def started_days(moment: datetime, deadline: datetime) -> int:
     """How many days after the deadline have begun. A day ends at the deadline's own hour, in summer as in winter."""
-    days = max(0, (moment - deadline) // DAY - 1)
-    while (deadline + days * DAY).astimezone(UTC) < moment:
+    days = max(0, (moment - instant(deadline)) // DAY - 1)
+    while instant(deadline + days * DAY) < moment:
         days += 1
     return days
+
+
+def instant(wall: datetime) -> datetime:
+    """What a clock on the wall shows, in UTC. In the nights when clocks change that time may come twice, or not at
+    all: the later counts, in favour of the student.
+    """
+    return max(wall.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+
+
+def _clock(moment: datetime, other: datetime) -> datetime:
+    """What clocks show where ``other`` is told, without a zone: their differences are whole days over every change."""
+    return moment.astimezone(other.tzinfo).replace(tzinfo=None)
 
 
 def _too_late(rules: Rules, days: int, extended: str, after: timedelta) -> Lateness:

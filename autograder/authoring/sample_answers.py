@@ -11,6 +11,7 @@ import numpy as np
 from autograder.authoring.texts import texts_of
 from autograder.authoring.trial import Trials, Tried
 from autograder.exercise import SampleAnswer
+from autograder.model.points import same
 from autograder.model.verdict import CellVerdict
 from autograder.references import loader
 
@@ -83,7 +84,8 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
 def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
     for name, verdict in tried.verdicts.items():
         costs = name in answer.costs
-        if costs == (verdict.status == "passed") or verdict.points != answer.costs.get(name, verdict.max_points):
+        want = answer.costs.get(name, verdict.max_points)
+        if costs == (verdict.status == "passed") or verdict.points is None or not same(verdict.points, want):
             yield Problem(
                 f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}", points=True
             )

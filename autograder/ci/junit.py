@@ -2,7 +2,7 @@
 
 There is no official specification; this keeps to what https://github.com/testmoapp/junitxml collects of common use and
 to the schema that Jenkins checks against (``junit-10.xsd`` in the repository jenkinsci/xunit-plugin).
-``failure``: the submission is not right. ``error``: the grader failed. ``skipped``: a person has yet to read it.
+``failure``: the submission is not right. ``error``: nobody could judge it. ``skipped``: a person has yet to read it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _suite(notebook: NotebookOutcome, disclosure: Disclosure) -> Element:
 
 
 def _verdict(case: Element, exercise: ExerciseOutcome, disclosure: Disclosure) -> None:
-    if exercise.status == "infrastructure":
+    if exercise.status in ("infrastructure", "ungradable"):
         _child(case, "error", exercise.status, exercise.text)
     elif exercise.status == "manual":
         _child(case, "skipped", exercise.status, exercise.text)

@@ -12,7 +12,8 @@ from autograder.ci.visible import VisibleCheck, visible_check
 from autograder.gradebook.results import result_of
 from autograder.model import cells
 from autograder.model.assignment import Assignment
-from autograder.model.verdict import CellVerdict, Status
+from autograder.model.points import total
+from autograder.model.verdict import FOR_A_PERSON, CellVerdict, Status, SubmissionVerdict
 from autograder.pipeline.grade import Graded
 
 
@@ -62,17 +63,17 @@ class SubmissionOutcome:
     @property
     def points(self) -> float:
         """Of the exercises that are decided; what a person has yet to give is ``waiting``."""
-        return sum(exercise.points or 0.0 for notebook in self.notebooks for exercise in notebook.exercises)
+        return total(exercise.points or 0.0 for notebook in self.notebooks for exercise in notebook.exercises)
 
     @property
     def max_points(self) -> float:
-        return sum(exercise.max_points for notebook in self.notebooks for exercise in notebook.exercises)
+        return total(exercise.max_points for notebook in self.notebooks for exercise in notebook.exercises)
 
     @property
     def waiting(self) -> float:
         """Points that a human has yet to give."""
         exercises = [exercise for notebook in self.notebooks for exercise in notebook.exercises]
-        return sum(exercise.max_points for exercise in exercises if exercise.status == "manual")
+        return total(exercise.max_points for exercise in exercises if exercise.status in FOR_A_PERSON)
 
 
 def failed_outcome(student: str, assignment: str, failure: str) -> SubmissionOutcome:
@@ -95,13 +96,25 @@ def outcome_of(graded: Graded, assignment: Assignment) -> SubmissionOutcome:
         exercises = [_exercise(cell, cell.cell in judged, executed, words) for cell in verdict.cells]
         notebooks.append(NotebookOutcome(verdict.notebook, tuple(exercises), tuple(map(words.clean, verdict.notes))))
     broken = [notebook.notebook for notebook in graded.verdict.notebooks if notebook.status == "infrastructure"]
-    failure = f"the grader failed on {', '.join(broken)}" if broken else ""
+    failure = f"the grader failed on {', '.join(broken)}" if broken else _ungradable(graded.verdict)
+    failure = words.clean(failure)
     return SubmissionOutcome(printable(graded.verdict.student), graded.verdict.assignment, tuple(notebooks), failure)
+
+
+def _ungradable(verdict: SubmissionVerdict) -> str:
+    """Why a notebook could not be judged; empty where all could."""
+    found = (
+        next(check.message for check in cell.checks)
+        for notebook in verdict.notebooks
+        for cell in notebook.cells[:1]
+        if cell.status == "ungradable"
+    )
+    return " ".join(found).removesuffix(".")
 
 
 def _exercise(verdict: CellVerdict, judged: bool, executed: NotebookNode | None, words: Words) -> ExerciseOutcome:
     visible = None
-    if judged and verdict.status != "infrastructure":
+    if judged and verdict.status not in ("infrastructure", "ungradable"):
         seen = visible_check(executed, verdict)
         visible = VisibleCheck(seen.status, words.clean(seen.text))
     text, points = words.clean(_text(verdict)), result_of(verdict).points

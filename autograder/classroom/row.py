@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from autograder.model.points import total
+
 
 @dataclass(frozen=True, slots=True)  # a large class has many
 class Row:
@@ -28,11 +30,21 @@ class Row:
     rewritten: bool = False  # graded before, but the gradebook did not hold it
     so_far: dict[str, float] = field(default_factory=dict)
     late: str = ""  # what being late costs, where it does
+    ungradable: tuple[str, ...] = ()  # notebooks that nobody could judge, and no person has yet
 
     @property
     def total(self) -> float:
         """Of the exercises that are decided."""
-        return sum(self.so_far.values())
+        return total(self.so_far.values())
+
+    @property
+    def most(self) -> float:
+        return total(self.max_points.values())
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether any of its notebooks could be judged."""
+        return bool(self.points) and not self.failure and len(self.ungradable) < len(self.points)
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Row:

@@ -11,7 +11,7 @@ from autograder.classroom.row import Row
 from autograder.exports.sheet import number
 from autograder.gradebook.results import StudentResult
 from autograder.model.submission import NOT_HANDED_IN
-from autograder.model.verdict import SubmissionVerdict
+from autograder.model.verdict import FOR_A_PERSON, SubmissionVerdict
 
 Points = TypeVar("Points", float, float | None)
 
@@ -26,22 +26,24 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
         if not notebook.seconds and all(cell.status == "missing" for cell in notebook.cells)  # nothing was there to run
     ]
     books = verdict.notebooks
+    ungradable = tuple(one.notebook for one in books if any(cell.status == "ungradable" for cell in one.cells))
     return Row(
         verdict.student,
-        _shared((one.notebook, None if one.notebook in broken else one.points) for one in books),
+        _shared((one.notebook, None if one.notebook in (*broken, *ungradable) else one.points) for one in books),
         _shared((one.notebook, one.max_points) for one in books),
         tuple(
             cell.cell
             for cell in cells
             if cell.status in ("failed", "crashed", "timeout", "partial") and cell.max_points  # else nothing was lost
         ),
-        tuple(cell.cell for cell in cells if cell.status == "manual"),
+        tuple(cell.cell for cell in cells if cell.status in FOR_A_PERSON),
         tuple(note for one in verdict.notebooks for note in one.notes if not _says_missing(one.notebook, note)),
         f"the grader failed on {', '.join(broken)}; grade once more, without --force" if broken else "",
         skipped,
         kept_manual,
         tuple(missing),
         so_far=_shared((one.notebook, one.points) for one in books),
+        ungradable=ungradable,
     )
 
 
@@ -62,7 +64,8 @@ def with_result(row: Row, result: StudentResult | None) -> Row:
         so_far=_shared((name, book.points_so_far) for name, book in books.items()),
         max_points=_shared((name, book.max_points) for name, book in books.items()),
         failed=tuple(cell for cell in row.failed if cell not in by_hand),
-        waiting=tuple(key[1] for key in result.waiting if result.exercises[key].status == "manual"),
+        waiting=tuple(key[1] for key in result.waiting if result.exercises[key].status in FOR_A_PERSON),
+        ungradable=tuple(name for name in row.ungradable if books[name].waiting),
         late=_late(result),
     )
 

@@ -15,6 +15,7 @@ from autograder.gradebook.results import ResultsTable
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
+from autograder.model.verdict import FOR_A_PERSON
 from autograder.release.agreement import differences
 
 
@@ -122,5 +123,5 @@ def _submission(course: Course, assignment: Assignment, student: str) -> Parts:
 
 
 def _to_read(table: ResultsTable) -> int:
-    return sum(result.status == "manual" and result.points is None
+    return sum(result.status in FOR_A_PERSON and result.points is None
                for row in table.rows for result in row.exercises.values())  # fmt: skip

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands._output import Output
+from autograder.model.points import total
 
 if TYPE_CHECKING:
     from autograder.authoring.check import ExerciseCheck, Progress
@@ -36,7 +37,7 @@ def kernel_cells(output: Output, assignment: Assignment) -> list[dict[str, Any]]
 
     found = judged_in_kernel(assignment)
     if found:
-        points = f"{sum(one.points for one in found):g} of {assignment.max_points:g} points"
+        points = f"{total(one.points for one in found):g} of {assignment.max_points:g} points"
         output.say(
             f"  ! {points} rest on tests in the student's own kernel, where code can cheat (docs/plain-tests.md):"
         )

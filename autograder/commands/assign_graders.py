@@ -10,6 +10,7 @@ import typer
 from autograder.commands._options import AsJson, AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.model.verdict import FOR_A_PERSON
 
 if TYPE_CHECKING:
     from autograder.gradebook.results import StudentResult
@@ -66,7 +67,7 @@ def _shown(course: Course, anonymous: bool) -> Callable[[str], str]:
 def _entry(
     course: Course, assignment: str, row: StudentResult, grader: str, shown: Callable[[str], str]
 ) -> dict[str, Any]:
-    to_read = [key for key in row.waiting if row.exercises[key].status == "manual"]
+    to_read = [key for key in row.waiting if row.exercises[key].status in FOR_A_PERSON]
     return {
         "student": shown(row.student.id),
         "grader": grader,

@@ -169,10 +169,14 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: 
         if row.failure:
             name = on_console(row.student, MAX_NAME)
             output.problems.print(f"[red]{name}[/]: {on_console(row.failure)}", soft_wrap=True)
+        elif row.ungradable:
+            which = ", ".join(f"{one}.ipynb" for one in row.ungradable)
+            said = f"{which} could not be graded: ask for it again, or give points in the formgrader"
+            output.problems.print(f"[red]{on_console(row.student, MAX_NAME)}[/]: {on_console(said)}", soft_wrap=True)
     for remark in standing:
         output.problems.print(on_console(remark), soft_wrap=True)
     output.document({"assignment": assignment, "students": [_entry(row) for row in rows], "remarks": standing})
-    return 1 if any(row.failure for row in rows) else 0
+    return 1 if any(row.failure or row.ungradable for row in rows) else 0
 
 
 def _tell_notes(console: Console, assignment: str, rows: list[Row], wanted: bool) -> None:
@@ -195,12 +199,13 @@ def _entry(row: Row) -> dict[str, Any]:
     return {
         "student": row.student,
         "points": None if row.failure or row.waiting else row.total,
-        "points_so_far": None if row.failure else row.total,
-        "max_points": sum(row.max_points.values()),
+        "points_so_far": row.total if row.is_graded else None,
+        "max_points": row.most,
         "notebooks": row.points,
         "failed": row.failed,
         "waiting": row.waiting,
         "not_handed_in": row.missing,
+        "could_not_be_graded": row.ungradable,
         "late": row.late,
         "notes": row.notes,
         "graded_before": row.skipped,
@@ -239,7 +244,7 @@ def print_table(console: Console, rows: list[Row]) -> None:
     for row in rows:
         points = [_points(row, name) for name in notebooks]
         more = "+" if row.waiting else ""
-        total = f"{row.total:g}{more}/{sum(row.max_points.values()):g}" if row.points and not row.failure else "–"
+        total = f"{row.total:g}{more}/{row.most:g}" if row.is_graded else "–"
         table.add_row(on_console(row.student, MAX_NAME), *points, total, on_console(_remarks(row)))
     console.print(table)
     if any(row.waiting for row in rows):
@@ -250,7 +255,7 @@ def _points(row: Row, notebook: str) -> str:
     points, so_far = row.points.get(notebook), row.so_far.get(notebook)
     if points == 0 == row.max_points.get(notebook):
         return ""  # there is nothing to earn
-    if points is None and so_far is not None and not row.failure:
+    if points is None and so_far is not None and not row.failure and notebook not in row.ungradable:
         return f"{so_far:g}+"
     return "–" if points is None else f"{points:g}"
 
@@ -261,6 +266,8 @@ def _remarks(row: Row) -> str:
     remarks = []
     if row.missing:
         remarks.append(f"not handed in: {', '.join(name.partition('_')[0] for name in row.missing)}")
+    if row.ungradable:
+        remarks.append(f"could not be graded: {', '.join(name.partition('_')[0] for name in row.ungradable)}")
     if row.failed:
         remarks.append(", ".join(row.failed) if row.total or row.waiting else "everything")
     if row.waiting:

@@ -61,8 +61,9 @@ def _exporter() -> TemplateExporter:
     return exporter
 
 
-def _markdown(source: str) -> str:
-    return str(MarkdownWithMath(renderer=_Renderer(escape=False, exclude_anchor_links=True)).render(source))
+def _markdown(source: str, attachments: dict[str, dict[str, str]] | None = None) -> str:
+    renderer = _Renderer(escape=False, exclude_anchor_links=True, attachments=attachments)
+    return str(MarkdownWithMath(renderer=renderer).render(source))
 
 
 class _Renderer(IPythonRenderer):

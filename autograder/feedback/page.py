@@ -19,6 +19,7 @@ from autograder.feedback.words import WORDS, points, readable
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import ExerciseResult, StudentResult, result_of
 from autograder.model import cells
+from autograder.model.points import total
 from autograder.model.submission import NOT_HANDED_IN
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 
@@ -79,12 +80,19 @@ def render_notebook(
         notes=[_friendly(note) for note in verdict.notes if note not in said and not note.endswith(NOT_HANDED_IN)],
         missing=[note for note in verdict.notes if note.endswith(NOT_HANDED_IN)],
         total=here.points_so_far,
-        max_points=sum(exercise.max_points for exercise in exercises),
+        max_points=total(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
         whole=(*whole_assignment(result), *graded_again(result)),
-        body=notebook_body(without_paths(without_hidden_tests(notebook), library)) if notebook is not None else "",
+        body=_body(notebook, verdict, library),
         style=_style(),
     )
+
+
+def _body(notebook: NotebookNode | None, verdict: NotebookVerdict, library: str) -> str:
+    """The notebook as it was run; nothing where it was not."""
+    if notebook is None or any(cell.status == "ungradable" for cell in verdict.cells):
+        return ""
+    return notebook_body(without_paths(without_hidden_tests(notebook), library))
 
 
 def _of_verdict(verdict: NotebookVerdict) -> StudentResult:

@@ -13,6 +13,7 @@ WORDS = {
     "timeout": "took too long",
     "missing": "not there",
     "manual": "waits to be read by a person",
+    "ungradable": "could not be graded: a person looks at what was handed in",
     "infrastructure": "could not be graded: our fault, not yours, and it will be tried again",
 }
 

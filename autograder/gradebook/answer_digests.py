@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 
 from nbformat import NotebookNode
 
@@ -13,11 +14,12 @@ from autograder.model import cells
 Digests = Mapping[str, str]
 
 
-def answer_digests(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[str, str]:
+def answer_digests(notebook: NotebookNode, files: Mapping[str, bytes], waiting: Collection[str] = ()) -> dict[str, str]:
     """A digest for every answer and every graded cell of a rebuilt notebook.
 
-    A written answer is its own text. What a person sees of code depends on the code that ran before it and on the
-    student's ``files``, so both are part of it; the answer to a task is everything that the student added.
+    A written answer is its own text, with the pictures in it. What a person sees of code depends on the code that ran
+    before it and on the student's ``files``, so both are part of it; the answer to a task is everything that the
+    student added, and so is an answer that stands outside of its cell (``waiting``: the grade ids of these).
     """
     ran = hashlib.sha256()
     for file, data in sorted(files.items()):
@@ -26,6 +28,8 @@ def answer_digests(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[s
     for cell in notebook.cells:
         name = cells.grade_id(cell)
         text = cell.source.strip().encode("utf-8", "replace")
+        if cell.get("attachments"):
+            text += b"\0" + json.dumps(cell.attachments, sort_keys=True).encode()
         added = not name and cell.get("id", "").startswith("extra-")
         if cell.cell_type == "code" and (added or cells.is_solution(cell)):
             ran.update(hashlib.sha256(text).digest())
@@ -36,4 +40,4 @@ def answer_digests(notebook: NotebookNode, files: Mapping[str, bytes]) -> dict[s
         elif name and cells.is_solution(cell):
             found[name] = hashlib.sha256(text).hexdigest()
     tasks = [cells.grade_id(cell) or "" for cell in notebook.cells if cells.is_task(cell)]
-    return found | dict.fromkeys(tasks, ran.hexdigest())
+    return found | dict.fromkeys((*tasks, *waiting), ran.hexdigest())

@@ -20,6 +20,7 @@ from autograder.gradebook.results import ResultsTable, State, StudentResult
 from autograder.model import course_file
 from autograder.model.course import Course
 from autograder.model.course_file import TotalRules
+from autograder.model.points import total
 
 _MISSING: tuple[State, ...] = ("nothing handed in", "refused")
 
@@ -64,11 +65,11 @@ class StudentTotal:
 
     @property
     def points(self) -> float | None:
-        return None if self.waiting else sum(part.weight * (part.score or 0.0) for part in self.counted)
+        return None if self.waiting else total(part.weight * (part.score or 0.0) for part in self.counted)
 
     @property
     def max_points(self) -> float:
-        return sum(part.weight * part.max_points for part in self.counted)
+        return total(part.weight * part.max_points for part in self.counted)
 
     @property
     def percent(self) -> float | None:

@@ -28,7 +28,8 @@ from autograder.gradebook.late.policy import Lateness
 from autograder.gradebook.read import Grade, Key, Student
 from autograder.gradebook.regradings import Regrading
 from autograder.gradebook.waivers import Waiver
-from autograder.model.verdict import CellVerdict, NotebookVerdict, Status, SubmissionVerdict
+from autograder.model.points import total
+from autograder.model.verdict import FOR_A_PERSON, CellVerdict, NotebookVerdict, Status, SubmissionVerdict
 
 #: ``waiting``: a person must read something; ``infrastructure``: the grader failed, or has not graded it yet.
 State = Literal["graded", "waiting", "infrastructure", "refused", "nothing handed in"]
@@ -53,7 +54,8 @@ class GradedExercise:
 class ExerciseResult:
     """One student's result in one exercise.
 
-    ``points`` is None where nobody has decided yet; ``status`` then says who must: ``manual`` or ``infrastructure``.
+    ``points`` is None where nobody has decided yet; ``status`` then says who must: a person (``manual``, or
+    ``ungradable`` where no grader could judge what was handed in) or the grader (``infrastructure``).
     Else it is the grader's own word, whoever gave the points. ``extra_credit`` is part of ``points``.
     ``graded_before``: a person gave points for an answer that has changed since.
     ``waiver``: why the exercise counts otherwise than it was graded; empty for most.
@@ -77,7 +79,7 @@ def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded
     status = str(cell.status) if cell is not None else "graded"
     if grade is not None and grade.manual_score is not None and not grade.needs_manual_grade:
         extra = grade.extra_credit
-        return ExerciseResult(status, grade.manual_score + extra, most, "person", extra)
+        return ExerciseResult(status, total((grade.manual_score, extra)), most, "person", extra)
     if status == NOT_GRADED or never_graded:
         return ExerciseResult(NOT_GRADED, None, most)
     if grade is None:
@@ -86,8 +88,11 @@ def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded
     if grade.auto_score is None and cell is not None and cell.points is not None:
         return ExerciseResult(NOT_GRADED, None, most)  # this gradebook has never heard of the verdict
     if grade.auto_score is None or grade.needs_manual_grade:
-        return ExerciseResult("manual", None, most, graded_before=grade.manual_score is not None)
-    return ExerciseResult(status, grade.auto_score + grade.extra_credit, most, "grader", grade.extra_credit)
+        return ExerciseResult(
+            status if status in FOR_A_PERSON else "manual", None, most, graded_before=grade.manual_score is not None
+        )
+    points = total((grade.auto_score, grade.extra_credit))
+    return ExerciseResult(status, points, most, "grader", grade.extra_credit)
 
 
 def waived(result: ExerciseResult, waiver: Waiver) -> ExerciseResult:
@@ -140,11 +145,11 @@ class StudentResult:
     @property
     def points_so_far(self) -> float:
         """Of the exercises that are decided."""
-        return sum(result.points or 0.0 for result in self.exercises.values())
+        return total(result.points or 0.0 for result in self.exercises.values())
 
     @property
     def max_points(self) -> float:
-        return sum(result.max_points for result in self.exercises.values())
+        return total(result.max_points for result in self.exercises.values())
 
     @property
     def deduction(self) -> float | None:
@@ -158,7 +163,7 @@ class StudentResult:
     @property
     def score(self) -> float | None:
         """What counts. None while an exercise waits, and for a refused submission."""
-        return None if self.points is None or self.deduction is None else self.points - self.deduction
+        return None if self.points is None or self.deduction is None else total((self.points, -self.deduction))
 
     def notebook(self, name: str) -> StudentResult:
         """The exercises of one notebook alone. Being late is a matter of the whole submission, and left out."""

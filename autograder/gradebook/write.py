@@ -134,6 +134,7 @@ def _save_notebook(stored: SubmittedNotebook, verdict: NotebookVerdict, notebook
         if grade.name in found:
             grade.auto_score = found[grade.name].points
     untouched = _untouched(notebook) if notebook is not None else set()
+    untouched -= {cell.cell for cell in verdict.cells if cell.points is None}
     for comment in stored.comments:
         comment.auto_comment = "No response." if comment.name in untouched else None
 

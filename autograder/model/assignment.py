@@ -14,6 +14,7 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.deliverables import solutions_of, stub
+from autograder.model.points import total
 from autograder.model.source import instructors_notebook, name_cells, read_notebook, stored_cells
 from autograder.references.store import References
 
@@ -95,7 +96,8 @@ class Assignment:
 
     @property
     def max_points(self) -> float:
-        return sum(cells.max_points(cell) for nb in self.source.values() for cell in nb.cells if cells.is_graded(cell))
+        graded = (cell for notebook in self.source.values() for cell in notebook.cells if cells.is_graded(cell))
+        return total(map(cells.max_points, graded))
 
 
 def _no_notebook(source: Path) -> str:

@@ -10,8 +10,8 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
 from autograder.errors import NothingToGrade
-from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.model.choose_notebook import MAX_LOOKED_INTO, candidates, choose, may_be_notebook
 from autograder.model.plain_text import few, is_writable
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
@@ -22,8 +22,6 @@ EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")
 _MAX_LOOKED_AT, _MAX_DEPTH = 1000, 4
 #: So many files of the student's own are laid beside the notebooks, and so much in all.
 _MAX_OWN, _MAX_OWN_BYTES = 50, 8 << 20
-#: So many notebooks of other names are searched for one that is missing.
-_MAX_RENAMED = 20
 #: How the note on a file ends of which nothing more is to be said.
 NOT_HANDED_IN = " was not handed in"
 
@@ -33,7 +31,8 @@ class Submission:
     """What one student handed in: raw bytes, none of them looked into yet.
 
     ``notebooks`` and ``files`` hold what the assignment asks for and is there; ``beside`` what else the student handed
-    in, for the student's own code to read; ``notes`` says what was left out.
+    in, for the student's own code to read; ``notes`` says what was left out. ``blocked``: notebook to the reason why
+    none was taken, although something was handed in that nobody has judged.
     """
 
     student: str
@@ -41,6 +40,7 @@ class Submission:
     files: Mapping[str, bytes]
     notes: tuple[str, ...]
     beside: Mapping[str, bytes] = field(default_factory=dict)
+    blocked: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_submission(folder: Path, student: str, assignment: Assignment) -> Submission:
@@ -54,20 +54,27 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         if not any(fnmatch(name, one) for one in assignment.ignore)
     }
     notebooks: dict[str, bytes] = {}
+    blocked: dict[str, str] = {}
+    others = _others(present, assignment)
     for stem in assignment.source:
-        data = _plain(present[f"{stem}.ipynb"], MAX_NOTEBOOK_BYTES, notes) if f"{stem}.ipynb" in present else None
         before = len(notes)
-        if data is None:
-            data = _renamed(stem, present, assignment, notes)
-        else:
-            notes += _beside(stem, data, present, assignment)
-        if data is not None:
-            notebooks[stem] = data
-        elif f"{stem}.ipynb" not in present and len(notes) == before:
+        named = _plain(present[f"{stem}.ipynb"], MAX_NOTEBOOK_BYTES, notes) if f"{stem}.ipynb" in present else None
+        alike = list(candidates(stem, others, assignment.release or assignment.source))
+        choice = choose(stem, named, alike, (assignment.release or assignment.source)[stem])
+        notes += [note for note in (choice.note, choice.blocked) if note]
+        if choice.data is not None:
+            notebooks[stem] = choice.data
+            continue
+        if len(notes) == before:
             notes.append(f"{stem}.ipynb{NOT_HANDED_IN}")
             notes += _deeper(folder, f"{stem}.ipynb")
+        if notes[-1] != f"{stem}.ipynb{NOT_HANDED_IN}":
+            blocked[stem] = notes[-1]
     if not notebooks:
         found = [note for note in notes if not note.endswith(NOT_HANDED_IN)]
+        there = sorted(name for name, path in present.items() if path.is_file() and name not in EXCHANGE_FILES)
+        if not found and there:
+            found = [f"found {', '.join(map(plain_name, there[:3]))}, in which no marks of it are"]
         raise NothingToGrade(
             f"{plain_name(str(folder))} holds no notebook of {assignment.name!r}: expected "
             f"{', '.join(f'{stem}.ipynb' for stem in assignment.source)}"
@@ -80,7 +87,21 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
     }
     notes += [f"{name}{NOT_HANDED_IN}" for name in sorted(assignment.deliverables) if name not in present]
     beside = _own_files(folder, {f"{stem}.ipynb" for stem in assignment.source}, assignment, notes)
-    return Submission(student, notebooks, files, few(tuple(notes)), beside)
+    return Submission(student, notebooks, files, few(tuple(notes)), beside, blocked)
+
+
+def _others(present: Mapping[str, Path], assignment: Assignment) -> dict[str, bytes]:
+    """Files of other names that may be notebooks of the assignment: name -> content."""
+    expected = {*(f"{stem}.ipynb" for stem in assignment.source), *assignment.files, *EXCHANGE_FILES}
+    names = sorted(name for name in present if name not in expected and may_be_notebook(name))
+    names.sort(key=lambda name: ".ipynb" not in name.lower())
+    found: dict[str, bytes] = {}
+    room = MAX_NOTEBOOK_BYTES
+    for name in names[:MAX_LOOKED_INTO]:
+        if data := _plain(present[name], room, []):
+            found[name] = data
+            room -= len(data)
+    return found
 
 
 def _present(folder: Path, student: str) -> dict[str, Path]:
@@ -165,52 +186,6 @@ def exchange_files(folder: Path) -> dict[str, bytes]:
     present = ((name, folder / name) for name in EXCHANGE_FILES if (folder / name).exists())
     read = ((name, _plain(path, _EXCHANGE_BYTES, [])) for name, path in present)
     return {name: data for name, data in read if data is not None}
-
-
-def _renamed(stem: str, present: Mapping[str, Path], assignment: Assignment, notes: list[str]) -> bytes | None:
-    """A notebook under another name: the only one whose cells carry this notebook's marks."""
-    found: bytes | None = None
-    names: list[str] = []  # of those that differ
-    for name, data in _like(stem, present, assignment):
-        if data != found:
-            found = found or data
-            names.append(plain_name(name))
-    if len(names) > 1:
-        some = " and ".join(names[:3])
-        notes.append(f"{some} could each be {stem}.ipynb, and differ: none was taken; give one of them that name")
-        return None
-    if names:
-        notes.append(f"{names[0]} was taken for {stem}.ipynb: it carries its marks")
-    return found
-
-
-def _beside(stem: str, taken: bytes, present: Mapping[str, Path], assignment: Assignment) -> list[str]:
-    """What is said of another version of the notebook that was taken: one of the two is what the student meant."""
-    names = [plain_name(name) for name, data in _like(stem, present, assignment) if data != taken]
-    if not names:
-        return []
-    several = len(names) > 1
-    which = f"{' and '.join(names[:3])} {'carry' if several else 'carries'} its marks too"
-    return [f"{stem}.ipynb was taken; {which}, and {'differ' if several else 'differs'}: left out"]
-
-
-def _like(stem: str, present: Mapping[str, Path], assignment: Assignment) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of notebooks that the assignment does not ask for and that carry all marks of this one."""
-    expected = {f"{other}.ipynb" for other in assignment.source}
-    others = [name for name in present if name.lower().endswith(".ipynb") and name not in expected]
-    if not others:
-        return
-    marks = [
-        f'"{grade_id}"'.encode()
-        for cell in assignment.source[stem].cells
-        if (grade_id := cells.grade_id(cell)) and cells.is_solution(cell)
-    ]
-    # a name that differs in capitals alone comes first
-    others.sort(key=lambda name: (name.lower() != f"{stem}.ipynb".lower(), name))
-    for name in others[:_MAX_RENAMED]:
-        data = _plain(present[name], MAX_NOTEBOOK_BYTES, [])
-        if data and marks and all(mark in data for mark in marks):
-            yield name, data
 
 
 def _plain(path: Path, limit: int, notes: list[str]) -> bytes | None:

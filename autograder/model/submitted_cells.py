@@ -6,59 +6,75 @@ parsed value takes up to sixty times the memory of its text.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from nbformat import NotebookNode
 
+from autograder.model.checksum import checksum_of
+from autograder.model.notebook_text import UnreadableNotebook, as_utf8, document_of
 from autograder.model.plain_text import writable
 
+__all__ = ["SubmittedCell", "UnreadableNotebook", "read_submitted", "without_large_parts"]
+
 MAX_NOTEBOOK_BYTES = 200 << 20
-#: Of what is left without outputs, attachments and the state of widgets.
+#: Of what is left without outputs, pictures and the state of widgets.
 MAX_SOURCE_BYTES = 16 << 20
+#: Of the pictures pasted into a notebook, in base64: of one, and of all.
+MAX_PICTURE_BYTES, MAX_PICTURES_BYTES = 12 << 20, 32 << 20
+_MAX_PICTURES_OF_CELL, _MAX_PICTURE_NAME = 50, 200
 MAX_VALUES = 500_000
 MAX_CELLS = 20_000
 MAX_PARTS = 100_000
 MAX_CELL_CHARACTERS = 200_000
 
 _CHUNK = 1 << 20
-#: A part of a cell (an output, nbgrader's marks) above this size is cut out: nbgrader's marks take 200 bytes.
+#: A part of a cell (an output, nbgrader's marks) above this size is cut out, unless it is a picture: nbgrader's marks
+#: take 200 bytes.
 _MAX_PART_BYTES = 4096
 #: Brackets around a key of such a part, in notebook format 4 and in format 3.
 _PART_LEVELS = (5, 7)
 
 
-class UnreadableNotebook(ValueError):
-    """The file is no notebook: what was expected, what came."""
-
-
 @dataclass(frozen=True)
 class SubmittedCell:
-    """One cell of a submission, reduced to what counts."""
+    """One cell of a submission, reduced to what counts.
+
+    attachments: name to mime type to data, of pictures alone. is_as_released: the cell has the checksum that nbgrader
+    gave it at some release. A student can forge that, so it decides over the wording of a note and nothing else.
+    """
 
     source: str
     cell_type: str
     grade_id: str | None
+    attachments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    is_as_released: bool = False
 
 
-def read_submitted(data: bytes) -> list[SubmittedCell]:
+def read_submitted(data: bytes, notes: list[str] | None = None) -> list[SubmittedCell]:
     """The cells of a submitted file. Raises UnreadableNotebook; never trusts the notebook format.
 
     Reads nbformat 3 and 4 by hand: a notebook saved by another tool need not pass the schema.
+    notes: what had to be put right is added to these.
     """
+    notes = [] if notes is None else notes
     if len(data) > MAX_NOTEBOOK_BYTES:
         raise UnreadableNotebook(f"the file has {len(data) >> 20} MB; at most {MAX_NOTEBOOK_BYTES >> 20} MB are read")
-    document = _parsed(data, _PART_LEVELS[0])
+    data = as_utf8(data, notes)
+    document = _parsed(data, _PART_LEVELS[0], notes)
     raw = document.get("cells")
     if raw is None and isinstance(document.get("worksheets"), list):
-        sheets = _parsed(data, _PART_LEVELS[1]).get("worksheets") or []
+        sheets = _parsed(data, _PART_LEVELS[1], []).get("worksheets") or []
         raw = [cell for sheet in sheets if isinstance(sheet, dict) for cell in _list(sheet.get("cells"))]
     if not isinstance(raw, list):
         raise UnreadableNotebook("the file is JSON, but has no list of cells")
     if len(raw) > MAX_CELLS:
         raise UnreadableNotebook(f"the file has {len(raw)} cells; at most {MAX_CELLS} are read")
+    if any(None in _pictures(cell).values() for cell in raw if isinstance(cell, dict)):
+        most = f"{MAX_PICTURE_BYTES >> 20} MB each and {MAX_PICTURES_BYTES >> 20} MB together"
+        notes.append(f"pictures were left out of the text: at most {most} are kept")
     return [_sent(cell) for cell in raw if isinstance(cell, dict)]
 
 
@@ -75,30 +91,50 @@ def _sent(cell: dict[str, object]) -> SubmittedCell:
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
-    kind = cell.get("cell_type")
-    return SubmittedCell(
-        text,
-        kind if kind in ("code", "markdown", "raw", "heading") else "code" if kind is None else "raw",
-        writable(grade_id) if isinstance(grade_id, str) else None,
-    )
+    said = cell.get("cell_type")
+    kind = str(said) if said in ("code", "markdown", "raw", "heading") else "code" if said is None else "raw"
+    pictures = {name: bundle for name, bundle in _pictures(cell).items() if bundle}
+    if not isinstance(marks, dict) or not isinstance(grade_id, str):
+        return SubmittedCell(text, kind, None, pictures)
+    return SubmittedCell(text, kind, writable(grade_id), pictures, _is_as_released(text, kind, marks))
 
 
-def _parsed(data: bytes, level: int) -> dict[str, Any]:
+def _is_as_released(text: str, kind: str, marks: dict[str, Any]) -> bool:
+    try:
+        cell = NotebookNode(source=text, cell_type=kind, metadata={"nbgrader": marks})
+        return bool(marks.get("checksum")) and checksum_of(cell) == marks["checksum"]
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _pictures(cell: dict[str, Any]) -> dict[str, dict[str, str] | None]:
+    """Name -> mime type -> data; None for one that is too large."""
+    attachments = cell.get("attachments")
+    if not isinstance(attachments, dict) or cell.get("cell_type") == "code":
+        return {}
+    found: dict[str, dict[str, str] | None] = {}
+    for name, bundle in list(attachments.items())[:_MAX_PICTURES_OF_CELL]:
+        if not isinstance(bundle, dict) or len(name) > _MAX_PICTURE_NAME:
+            continue
+        kinds = {
+            kind: "".join(part for part in (data if isinstance(data, list) else [data]) if isinstance(part, str))
+            for kind, data in bundle.items()
+            if kind.startswith("image/")
+        }
+        found[writable(name)] = {kind: writable(data) for kind, data in kinds.items()} if bundle else None
+    return found
+
+
+def _parsed(data: bytes, level: int, notes: list[str]) -> dict[str, Any]:
     """The document without its large parts. ``level``: how many brackets stand around the keys of a part."""
     small = without_large_parts(data, level)
-    if len(small) > MAX_SOURCE_BYTES:
+    if len(small) > MAX_SOURCE_BYTES + MAX_PICTURES_BYTES:
         raise UnreadableNotebook(
             f"the file has {len(small) >> 20} MB besides its outputs; at most {MAX_SOURCE_BYTES >> 20} MB are read"
         )
     if sum(int(np.count_nonzero(_is_any(chunk, b",[{") & ~inside)) for chunk, inside in _chunks(small)) > MAX_VALUES:
         raise UnreadableNotebook(f"the file holds more than {MAX_VALUES} values besides its outputs")
-    try:
-        document = json.loads(small.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise UnreadableNotebook(f"the file is no JSON: {error}"[:200]) from error
-    if not isinstance(document, dict):
-        raise UnreadableNotebook("the file is JSON, but no notebook")
-    return document
+    return document_of(small, data, notes)
 
 
 def without_large_parts(data: bytes, level: int) -> bytes:
@@ -110,6 +146,7 @@ def without_large_parts(data: bytes, level: int) -> bytes:
     depth = 0
     part: list[bytes] | None = []  # the part that is being read; None where it has become too large
     size = parts = 0
+    room = MAX_PICTURES_BYTES
 
     def take(text: bytes) -> None:
         nonlocal part, size
@@ -117,7 +154,9 @@ def without_large_parts(data: bytes, level: int) -> bytes:
             kept.append(text)
         elif part is not None:
             size += len(text)
-            part = None if size > _MAX_PART_BYTES else [*part, text]
+            part.append(text)
+            if size > _MAX_PART_BYTES and not (size <= min(MAX_PICTURE_BYTES, room) and _is_picture(part)):
+                part = None
 
     for text, inside in _chunks(data):
         characters = np.frombuffer(text, dtype=np.uint8)
@@ -133,10 +172,21 @@ def without_large_parts(data: bytes, level: int) -> bytes:
             take(text[start : border + opens])
             if not opens:
                 kept.extend(part or ())
+                room -= size if part and size > _MAX_PART_BYTES else 0
             depth, part, size, start = level if opens else level - 1, [], 0, border + opens
         take(text[start:])
         depth = int(depths[-1]) if depths.size else depth
     return b"".join([*kept, *(part or ())])
+
+
+def _is_picture(part: list[bytes]) -> bool:
+    """Whether a part is an attachment with a picture: mime types to data."""
+    begin = b""
+    for piece in part:
+        begin += piece[:100]
+        if len(begin) >= 100:
+            break
+    return begin.lstrip().startswith(b'"image/')
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, np.ndarray]]:

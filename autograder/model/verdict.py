@@ -13,8 +13,14 @@ from typing import Any, Literal
 
 from autograder.exercise.model import Check
 from autograder.model import plain_text as plain
+from autograder.model.points import total
 
-Status = Literal["passed", "partial", "failed", "crashed", "timeout", "missing", "manual", "infrastructure"]
+Status = Literal[
+    "passed", "partial", "failed", "crashed", "timeout", "missing", "manual", "ungradable", "infrastructure"
+]
+
+#: What a person decides: an answer to be read, or a file that nobody could judge.
+FOR_A_PERSON = ("manual", "ungradable")
 
 #: Bumped when a field changes its meaning or goes away.
 SCHEMA_VERSION = 1
@@ -50,18 +56,21 @@ class NotebookVerdict:
 
     @property
     def points(self) -> float:
-        return sum(cell.points or 0.0 for cell in self.cells)
+        return total(cell.points or 0.0 for cell in self.cells)
 
     @property
     def max_points(self) -> float:
-        return sum(cell.max_points for cell in self.cells)
+        return total(cell.max_points for cell in self.cells)
 
     @property
     def status(self) -> Status:
-        """``infrastructure`` where the grader itself failed: such a notebook has no grade yet."""
+        """``infrastructure`` where the grader itself failed: such a notebook has no grade yet.
+
+        ``manual`` where a person decides.
+        """
         if any(cell.status == "infrastructure" for cell in self.cells):
             return "infrastructure"
-        if any(cell.status == "manual" for cell in self.cells):
+        if any(cell.status in FOR_A_PERSON for cell in self.cells):
             return "manual"
         return "passed" if self.points == self.max_points else "partial" if self.points else "failed"
 
@@ -76,11 +85,11 @@ class SubmissionVerdict:
 
     @property
     def points(self) -> float:
-        return sum(notebook.points for notebook in self.notebooks)
+        return total(notebook.points for notebook in self.notebooks)
 
     @property
     def max_points(self) -> float:
-        return sum(notebook.max_points for notebook in self.notebooks)
+        return total(notebook.max_points for notebook in self.notebooks)
 
 
 def presentable(verdict: NotebookVerdict) -> NotebookVerdict:

@@ -17,6 +17,7 @@ from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult
 from autograder.model import cells
 from autograder.model.course import Course
+from autograder.model.points import same
 from autograder.model.submission import exchange_files
 from autograder.model.verdict import CellVerdict, NotebookVerdict, Status
 
@@ -51,7 +52,9 @@ def _without_verdict(nb: NotebookNode, result: StudentResult, assignment: str, n
     for cell in nb.cells:
         name = cells.grade_id(cell) or ""
         if one := result.exercises.get((notebook, name)):
-            status: Status = "manual" if one.points is None else "passed" if one.points == one.max_points else "failed"
+            status: Status = (
+                "manual" if one.points is None else "passed" if same(one.points, one.max_points) else "failed"
+            )
             found.append(CellVerdict(name, status, one.points, one.max_points))
     return NotebookVerdict(result.student.id, assignment, notebook, tuple(found))
 

@@ -19,6 +19,7 @@ from autograder.files.atomic import write_file
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.results import ResultsTable, StudentResult, check_one_version
 from autograder.model.course import Course
+from autograder.model.points import total
 
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
@@ -62,7 +63,7 @@ def _max_score(assignment: Assignment, table: ResultsTable) -> float:
     if not table.released:
         return float(assignment.max_score)
     dropped = {one.key for one in table.waivers if one.counts == "drop"}
-    return sum(points for key, points in table.released.items() if key not in dropped)
+    return total(points for key, points in table.released.items() if key not in dropped)
 
 
 def _line(assignment: Assignment, row: StudentResult, max_score: float) -> list[Cell]:

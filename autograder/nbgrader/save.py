@@ -8,7 +8,6 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
-from nbgrader.utils import determine_grade
 
 from autograder.gradebook.graded_answers import read_record, settle, write_record
 from autograder.model.verdict import NotebookVerdict
@@ -27,7 +26,7 @@ class SaveGrades(SaveAutoGrades):
         record = read_record(root, assignment, student)
         with Gradebook(names["db_url"]) as gradebook:
             stored = gradebook.find_submission_notebook(notebook, assignment, student)
-            verdict = NotebookVerdict(student, assignment, notebook, ())
+            verdict = resources["autograder"]["verdict"]
             settled, _ = settle(stored, verdict, resources["autograder"]["answers"], record.get(notebook))
             gradebook.db.commit()
         write_record(root, assignment, student, {**record, notebook: settled})
@@ -37,5 +36,16 @@ class SaveGrades(SaveAutoGrades):
         """The automatic score alone: whether a person must look is decided when all of them are there."""
         name = cell.metadata["nbgrader"]["grade_id"]
         grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
-        grade.auto_score, _ = determine_grade(cell, self.log)
+        verdict: NotebookVerdict = resources["autograder"]["verdict"]
+        grade.auto_score = next(one.points for one in verdict.cells if one.cell == name)
         self.gradebook.db.commit()
+
+    def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        """nbgrader says "No response." of a cell that is as it was handed out; the answer may stand elsewhere."""
+        super()._add_comment(cell, resources)
+        name = cell.metadata["nbgrader"]["grade_id"]
+        verdict: NotebookVerdict = resources["autograder"]["verdict"]
+        if any(one.cell == name and one.points is None for one in verdict.cells):
+            comment = self.gradebook.find_comment(name, self.notebook_id, self.assignment_id, self.student_id)
+            comment.auto_comment = None
+            self.gradebook.db.commit()

@@ -22,6 +22,7 @@ from autograder.pipeline.drawings import Draw, drawing
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.prepare import inputs_of, nothing, prepare, trusted_files
+from autograder.pipeline.rebuild import trusted
 from autograder.pipeline.side_by_side import side_by_side
 from autograder.pipeline.steps import Step, steps_for
 
@@ -122,7 +123,11 @@ class _Grading:
             name: inputs_of(made.notebook, assignment.references) for name, made in self._prepared.rebuilt.items()
         }
         self._verdicts = dict(self._prepared.unreadable)
-        self._notebooks: dict[str, NotebookNode] = {}
+        self._notebooks = {
+            name: write_into(trusted(assignment.source[name], assignment.release[name]), verdict)
+            for name, verdict in self._prepared.unreadable.items()
+            if name in self._prepared.answers  # for the person who decides, nbgrader needs a notebook to show
+        }
         self._log: list[str] = []
         self._parts: list[PartOutcome] = []
         self._earlier: dict[str, CellVerdict] = {}
@@ -196,6 +201,7 @@ class _Grading:
                         notes=made.notes,
                         earlier=self._earlier,
                         absent=self._absent,
+                        waiting=made.waiting,
                     )
                 )
             self._verdicts[name] = verdict

@@ -7,7 +7,7 @@ stopped with an error can only cost points: answers count where their cell's hid
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
@@ -19,6 +19,7 @@ from autograder.exercise.compare import compare_case, merged
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
+from autograder.model.points import total
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_file
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
@@ -34,7 +35,19 @@ from autograder.pipeline.judge_tests import (
     judge_test,
 )
 from autograder.pipeline.sanitize import harmless
+from autograder.pipeline.stopped import missing_name, stopped_cells, told_of
 from autograder.references.store import References
+
+#: Of a test whose answer stands in a text: message and hint.
+NOT_RUN = (
+    "The code for this test stands in a text cell, where nothing is run; a person looks at it.",
+    "Next time, write it into the code cell that is there for the answer, and run the notebook from the top.",
+)
+#: Of a written answer that is not in its cell: message and hint.
+ELSEWHERE = (
+    "Nothing was written into the cell of this answer; a person looks for it elsewhere in the notebook.",
+    "Next time, write into the cell that is there for the answer.",
+)
 
 
 def judge(
@@ -47,22 +60,28 @@ def judge(
     notes: tuple[str, ...] = (),
     earlier: dict[str, CellVerdict] | None = None,
     absent: frozenset[str] = frozenset(),
+    waiting: Collection[str] = (),
 ) -> NotebookVerdict:
     """The verdict on one notebook that was run, by the course's stored ``references``.
 
+    waiting: grade ids of answers that a person must look for outside of their cells.
     earlier: slug -> verdict, of the submission's notebooks before this one; the verdicts on this one are added.
     absent: files that were to be handed in and were not; what students got lay in their place.
     Raises nothing on a wrong answer: a wrong answer is a verdict.
     """
     outcomes = {outcome.index: outcome for outcome in ran.outcomes}
     context = _Context(references, ran.answers, solution_source(ran.notebook), {} if earlier is None else earlier)
+    stopped = stopped_cells(ran)
     verdicts = []
     for index, cell in enumerate(ran.notebook.cells):
         if cells.is_autograded(cell):
             outcome = outcomes.get(index)
-            verdicts.append(_for_want_of_a_file(_judge_cell(cell, outcome, context), cell, outcome, absent))
+            found = _for_want_of_a_file(_judge_cell(cell, outcome, context), cell, outcome, absent)
+            if found.cell in waiting and not found.points and found.status != "infrastructure":
+                found = replace(found, status="manual", points=None, checks=(Check(found.cell, False, *NOT_RUN),))
+            verdicts.append(told_of(found, stopped.get(missing_name(outcome))))
         elif cells.is_graded(cell):
-            verdicts.append(_written(cell))
+            verdicts.append(_written(cell, waiting))
     return NotebookVerdict(student, assignment, notebook, tuple(verdicts), (*notes, *context.notes), ran.seconds)
 
 
@@ -91,10 +110,12 @@ def _for_want_of_a_file(
     return replace(verdict, checks=(check,))
 
 
-def _written(cell: NotebookNode) -> CellVerdict:
+def _written(cell: NotebookNode, waiting: Collection[str]) -> CellVerdict:
     """What a human reads waits, unless nothing was written: that nbgrader itself counts as zero, except for a task."""
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
     untouched = cells.nbgrader(cell).get("checksum") == checksum_of(cell)
+    if name in waiting and untouched:
+        return CellVerdict(name, "manual", None, points, (Check(name, False, *ELSEWHERE),), judged="manual")
     if cells.is_task(cell) or not cells.is_solution(cell) or not untouched:
         return CellVerdict(name, "manual", None, points, judged="manual")
     return CellVerdict(name, "missing", 0.0, points, (Check(name, False, "No answer was written."),), judged="manual")
@@ -122,12 +143,12 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
         judgements.append(Judgement([Check(name, False, *_why_missing(outcome))]))
     if not judgements and points:  # refused long before; should it get here, it is never a zero
         return CellVerdict(name, "infrastructure", None, points, (Check(name, False, "Nothing here can be judged."),))
-    share = min((judgement.earned for judgement in judgements), default=1.0)
+    share = round(min((judgement.earned for judgement in judgements), default=1.0), 9)
     status: Status = "passed" if share == 1 else "partial" if share > 0 else "failed"
     if share < 1 and hidden and hidden.status in ("crashed", "timeout"):
         status = hidden.status if share == 0 else status
     seconds = sum(part.seconds for part in (outcome.visible, outcome.hidden) if part) if outcome else 0.0
-    verdict = CellVerdict(name, status, share * points, points, merged(judgements), seconds)
+    verdict = CellVerdict(name, status, total((share * points,)), points, merged(judgements), seconds)
     context.earlier |= dict.fromkeys(slugs, verdict)
     return verdict
 

@@ -42,9 +42,12 @@ def _cut(line: str) -> str:
     return line[: _MAX_CODE_LINE - len(said)] + said
 
 
-def harmless_markdown(source: str) -> str:
-    """The text itself where its rendering is inert and quick, else the same text as a block of code."""
-    return source if is_harmless_markdown(source) else as_text(source)
+def harmless_markdown(source: str, pictures: frozenset[str] = frozenset()) -> str:
+    """The text itself where its rendering is inert and quick, else the same text as a block of code.
+
+    pictures: names of the cell's attachments.
+    """
+    return source if is_harmless_markdown(source, pictures) else as_text(source)
 
 
 def as_text(source: str) -> str:
@@ -65,18 +68,18 @@ def _is_fenced(text: str) -> bool:
     return whole and 3 <= len(fence) <= 100 and fence not in inside and short_lines(inside) == inside
 
 
-def is_harmless_markdown(source: str) -> bool:
+def is_harmless_markdown(source: str, pictures: frozenset[str] = frozenset()) -> bool:
     """Whether nbconvert's own Markdown parser finds only inert HTML, links and images in the text, and soon."""
     # the instructor's texts are in every submission; what is longer would take memory for nothing
-    return _is_remembered(source) if len(source) <= _MAX_REMEMBERED else _is_harmless(source)
+    return (_is_remembered if len(source) <= _MAX_REMEMBERED else _is_harmless)(source, pictures)
 
 
 @lru_cache(maxsize=512)
-def _is_remembered(source: str) -> bool:
-    return _is_harmless(source)
+def _is_remembered(source: str, pictures: frozenset[str]) -> bool:
+    return _is_harmless(source, pictures)
 
 
-def _is_harmless(source: str) -> bool:
+def _is_harmless(source: str, pictures: frozenset[str]) -> bool:
     if not _is_fenced(source) and (
         len(source) > MAX_MARKDOWN
         or _GAP.search(source)
@@ -84,14 +87,14 @@ def _is_harmless(source: str) -> bool:
         or is_tangled(source)
     ):
         return False
-    return not re.search(r"[<\[]|mermaid", source) or _is_inert_markdown(source)
+    return not re.search(r"[<\[]|mermaid", source) or _is_inert_markdown(source, pictures)
 
 
-def _is_inert_markdown(source: str) -> bool:
+def _is_inert_markdown(source: str, pictures: frozenset[str] = frozenset()) -> bool:
     # nbconvert takes a third of a second to import, and few texts need its parser
     from autograder.pipeline.markdown_parser import is_inert_markdown
 
-    return is_inert_markdown(source)
+    return is_inert_markdown(source, pictures)
 
 
 def is_tangled(text: str) -> bool:

@@ -7,9 +7,12 @@ from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer,
 from autograder.pipeline.inert import is_inert, is_safe_url
 
 
-def is_inert_markdown(source: str) -> bool:
-    """Whether the parser finds only inert HTML, links and images in the text; False where it gives up."""
-    watch = _Watch()
+def is_inert_markdown(source: str, pictures: frozenset[str] = frozenset()) -> bool:
+    """Whether the parser finds only inert HTML, links and images in the text; False where it gives up.
+
+    pictures: names of the cell's attachments.
+    """
+    watch = _Watch(pictures)
     try:
         MarkdownWithMath(renderer=watch).render(source)
     except (InvalidNotebook, RecursionError, ValueError):
@@ -20,9 +23,10 @@ def is_inert_markdown(source: str) -> bool:
 class _Watch(IPythonRenderer):
     """nbconvert's renderer, noting whatever it would pass through that is not inert."""
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: frozenset[str]) -> None:
         super().__init__(escape=False)
         self.harm = False
+        self._pictures = pictures
 
     def block_html(self, html: str) -> str:
         self.harm |= not is_inert(html)
@@ -36,7 +40,8 @@ class _Watch(IPythonRenderer):
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         # an attachment that is not there makes nbconvert give up on the whole page
-        self.harm |= not is_safe_url(url) or url.startswith("attachment:")
+        missing = url.startswith("attachment:") and url.removeprefix("attachment:") not in self._pictures
+        self.harm |= not is_safe_url(url) or missing
         return text
 
     def block_mermaidjs(self, code: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -25,7 +26,7 @@ from autograder.references.store import References
 class Prepared:
     """A submission after the rebuild: notebooks that can be run, verdicts on those that cannot, files beside them.
 
-    ``answers``: digests of the answers in those that can be run.
+    ``answers``: digests of the answers in those that were handed in.
     """
 
     rebuilt: Mapping[str, RebuiltNotebook]
@@ -38,37 +39,49 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
     """The stage REBUILD for every notebook of a submission."""
     rebuilt: dict[str, RebuiltNotebook] = {}
     unreadable: dict[str, NotebookVerdict] = {}
+    answers: dict[str, Digests] = {}
     for name in assignment.source:
         if name not in submission.notebooks:
             named = re.compile(rf"(?<!\S){re.escape(name)}\.ipynb")
             why = "; ".join(note for note in submission.notes if named.search(note))
             why = f"{why or f'{name}.ipynb{NOT_HANDED_IN}'}."
-            unreadable[name] = nothing(assignment, name, submission.student, "missing", why)
+            status: Status = "ungradable" if name in submission.blocked else "missing"
+            unreadable[name] = nothing(assignment, name, submission.student, status, why)
+            if name in submission.blocked:
+                answers[name] = _of_a_file(assignment.source[name], submission.blocked[name].encode())
             continue
         about = tuple(
             note for note in submission.notes if name in note or not any(other in note for other in assignment.source)
         )
+        put_right: list[str] = []
         try:
-            sent = read_submitted(submission.notebooks[name])
+            sent = read_submitted(submission.notebooks[name], put_right)
         except UnreadableNotebook as error:
             why = f"{name}.ipynb could not be read: {error}"
-            unreadable[name] = nothing(assignment, name, submission.student, "failed", why, about)
+            unreadable[name] = nothing(assignment, name, submission.student, "ungradable", why, about)
+            answers[name] = _of_a_file(assignment.source[name], submission.notebooks[name])
             continue
         made = rebuild(assignment.source[name], assignment.release[name], sent)
-        rebuilt[name] = RebuiltNotebook(made.notebook, about + made.notes)
-    answers = {name: answer_digests(made.notebook, submission.files) for name, made in rebuilt.items()}
+        rebuilt[name] = replace(made, notes=(*about, *put_right, *made.notes))
+        answers[name] = answer_digests(made.notebook, submission.files, made.waiting)
     files = {**submission.beside, **assignment.files, **submission.files, **_siblings(rebuilt)}
     return Prepared(rebuilt, unreadable, files, answers)
+
+
+def _of_a_file(source: NotebookNode, data: bytes) -> Digests:
+    """Digests for a notebook that cannot be read: points that a person gives are for this file alone."""
+    graded = [cells.nbgrader(cell)["grade_id"] for cell in source.cells if cells.is_graded(cell)]
+    return dict.fromkeys(graded, hashlib.sha256(data).hexdigest())
 
 
 def nothing(
     assignment: Assignment, name: str, student: str, status: Status, why: str, notes: tuple[str, ...] = ()
 ) -> NotebookVerdict:
-    """The verdict on a notebook that was not run: no points, or none yet where the grader itself failed.
+    """The verdict on a notebook that was not run: no points, or none yet where nobody could judge what was handed in.
 
     notes: what else is to be said of it.
     """
-    points = None if status == "infrastructure" else 0.0
+    points = None if status in ("infrastructure", "ungradable") else 0.0
     graded = [cell for cell in assignment.source[name].cells if cells.is_graded(cell)]
     verdicts = tuple(
         CellVerdict(
@@ -100,6 +113,7 @@ def _siblings(rebuilt: Mapping[str, RebuiltNotebook]) -> dict[str, bytes]:
     for name, made in rebuilt.items():
         notebook = nbformat.from_dict(made.notebook)
         for cell in notebook.cells:
+            cell.pop("attachments", None)
             if cells.is_autograded(cell):
                 cell.source = cells.split_hidden(cell.source).visible
         # on one line, as no person reads it, which takes a tenth of the time

@@ -1,16 +1,16 @@
 """The stage REBUILD: the notebook that is run is made anew from the trusted source.
 
-Of what the student sent only two things count: the text of the solution cells, and the text of cells
-that the student added. Everything else (protected cells, metadata, tags, ids, types, outputs) comes from
+Of what the student sent only two things count: the solution cells and the cells that the student added, with their
+text and the pictures pasted into it. Everything else (protected cells, metadata, tags, ids, types, outputs) comes from
 the source, and whatever had to be put right is noted in words.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import nbformat
 from nbformat import NotebookNode
@@ -18,21 +18,24 @@ from nbformat import NotebookNode
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
 from autograder.model.plain_text import name as plain_name
-from autograder.model.submitted_cells import MAX_CELL_CHARACTERS, SubmittedCell, UnreadableNotebook, read_submitted
+from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, read_submitted
+from autograder.pipeline.find_answers import Answer, FoundAnswers, find_answers, standing, with_locked_cells_apart
+from autograder.pipeline.gaps import Gap, gaps_of, is_prose
 from autograder.pipeline.own_cells import own_cells, placed
+from autograder.plain.names import names_of
 
 __all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild", "trusted"]
 
-#: So many cells without a mark are searched for a lost answer, and so much of each.
-_MAX_STRAYS = 500
-_COMPARED_CHARACTERS = 10_000
 _MAX_UNKNOWN = 10
 
 
 @dataclass(frozen=True)
 class RebuiltNotebook:
+    """``waiting``: grade ids of answers that a person must look for: their cells are as they were handed out."""
+
     notebook: NotebookNode
     notes: tuple[str, ...]
+    waiting: frozenset[str] = frozenset()
 
 
 def trusted(source: NotebookNode, release: NotebookNode) -> NotebookNode:
@@ -58,132 +61,100 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Submitt
     source: the instructor's notebook with solutions and hidden tests.
     release: what students got; its stubs stand where an answer is missing.
     """
+    gaps = gaps_of(source, {cells.grade_id(cell): cell.source for cell in release.cells})
     source = trusted(source, release)
     notes: list[str] = []
     ours = {grade_id: cell for cell in source.cells if (grade_id := cells.grade_id(cell))}
-    by_id: dict[str, list[SubmittedCell]] = defaultdict(list)
-    for sent in submitted:
-        if sent.grade_id in ours:
-            by_id[sent.grade_id].append(sent)
-    answers = _answers(source, release, submitted, by_id, notes)
-    own = own_cells(release, submitted, set(ours), answers, notes)
-    extras = placed(source, own, submitted)
-    _note_damage(release, list(ours), submitted, by_id, notes)
+    found = find_answers(source, release, gaps, list(with_locked_cells_apart(release, submitted)), notes)
+    own = own_cells(release, found, ours.keys(), notes)
+    waiting = _waiting(source, found, gaps, own)
+    extras = placed(source, own, found.cells)
+    _note_damage(release, list(ours), submitted, found.cells, notes)
 
-    source.cells = list(_merge(source.cells, answers, extras))
-    return RebuiltNotebook(source, tuple(notes))
+    source.cells = list(_merge(source.cells, found.answers, extras))
+    return RebuiltNotebook(source, tuple(notes), waiting)
 
 
 def _merge(
-    trusted_cells: list[NotebookNode], answers: dict[str, str], extras: Mapping[int, Sequence[NotebookNode]]
+    trusted_cells: list[NotebookNode], answers: Mapping[str, Answer], extras: Mapping[int, Sequence[NotebookNode]]
 ) -> Iterator[NotebookNode]:
     yield from extras.get(-1, ())
     for index, cell in enumerate(trusted_cells):
-        grade_id = cells.grade_id(cell)
-        if grade_id in answers and cells.is_solution(cell):
-            cell.source = answers[grade_id]
+        answer = answers.get(cells.grade_id(cell) or "")
+        if answer is not None:
+            cell.source = answer.text
+            cell.pop("attachments", None)
+            if answer.attachments:
+                cell.attachments = {name: dict(kinds) for name, kinds in answer.attachments.items()}
         yield cell
         yield from extras.get(index, ())
 
 
-def _answers(
-    source: NotebookNode,
-    release: NotebookNode,
-    submitted: list[SubmittedCell],
-    by_id: Mapping[str, Sequence[SubmittedCell]],
-    notes: list[str],
-) -> dict[str, str]:
-    """grade id -> text for every solution cell that came; several cells of one id are joined, in order."""
-    stubs = {cells.grade_id(cell): cell.source for cell in release.cells}
-    strays: list[_Stray] | None = None
-    answers: dict[str, str] = {}
-    for cell in source.cells:
-        grade_id = cells.grade_id(cell)
-        if not grade_id or not cells.is_solution(cell):
+def _not_executed(
+    source: NotebookNode, found: FoundAnswers, gaps: Mapping[str, Gap], own: list[SubmittedCell]
+) -> set[str]:
+    """Tests of what a student defines in a text alone, which is not executed: nobody has judged it."""
+    texts = "\n".join(sent.source for sent in own if sent.cell_type != "code")
+    asked = {name for grade_id, gap in gaps.items() if found.answers[grade_id].untouched for name in gap.asked}
+    there = {name for name in asked if re.search(rf"(?m)^\s*(?:(?:def|class)\s+{name}\b|{name}\s*=(?!=))", texts)}
+    tests = (cell for cell in source.cells if cells.is_autograded(cell))
+    return {cells.nbgrader(cell)["grade_id"] for cell in tests if names_of(cell.source).loaded & there}
+
+
+def _waiting(
+    source: NotebookNode, found: FoundAnswers, gaps: Mapping[str, Gap], own: list[SubmittedCell]
+) -> frozenset[str]:
+    """Answers for a person to read that are not in their cell, while something of the student's stands elsewhere.
+
+    Words may belong to any of them, wherever they stand; code belongs to the answer that it stands beside.
+    """
+    words = any(sent.cell_type != "code" or is_prose(sent.source) for sent in own)
+    added, in_order = {id(sent) for sent in own}, standing(source, found.cells)
+    code = [index for index, sent in enumerate(found.cells) if id(sent) in added]
+    waiting = _not_executed(source, found, gaps, own)
+    for place, cell in enumerate(source.cells):
+        answer = found.answers.get(cells.grade_id(cell) or "")
+        if answer is None or not answer.untouched or not cells.is_manually_graded(cell):
             continue
-        texts = [sent.source for sent in by_id.get(grade_id, ())]
-        changed = list(dict.fromkeys(text for text in texts if text != stubs.get(grade_id)))
-        if len(texts) > 1:
-            notes.append(f"the answer cell '{grade_id}' was there {len(texts)} times; its texts were taken together")
-        if texts:
-            answers[grade_id] = "\n\n".join(changed)[:MAX_CELL_CHARACTERS] if changed else texts[0]
-            continue
-        if strays is None:
-            unmarked = [sent for sent in submitted if sent.grade_id not in stubs or sent.grade_id is None]
-            strays = [_Stray(sent) for sent in unmarked[:_MAX_STRAYS]]
-        found = _by_text(stubs.get(grade_id, ""), strays)
-        if found is None:
-            notes.append(f"the answer cell '{grade_id}' was missing")
-        else:
-            answers[grade_id] = found.source
-            notes.append(f"the answer cell '{grade_id}' had lost its mark; it was found by its text")
-    return answers
-
-
-@dataclass(frozen=True)
-class _Stray:
-    """A cell without a mark. It may be compared with many stubs, so what is compared is worked out once."""
-
-    sent: SubmittedCell
-
-    @cached_property
-    def definitions(self) -> set[str]:
-        return _definitions(self.sent.source)
-
-    @cached_property
-    def letters(self) -> Counter[str]:
-        return Counter(self.sent.source[:_COMPARED_CHARACTERS])
-
-
-def _by_text(stub: str, strays: list[_Stray]) -> SubmittedCell | None:
-    """The stray cell that most looks like the stub filled in: it defines the same names."""
-    wanted = _definitions(stub)
-    candidates = [stray for stray in strays if wanted and wanted <= stray.definitions]
-    letters = Counter(stub[:_COMPARED_CHARACTERS])
-    best = max(candidates, key=lambda stray: _likeness(letters, stray.letters), default=None)
-    return best.sent if best else None
-
-
-def _likeness(first: Counter[str], second: Counter[str]) -> float:
-    """Share of two texts' characters that both have, from 0 to 1."""
-    return 2 * (first & second).total() / max(1, first.total() + second.total())
-
-
-def _definitions(text: str) -> set[str]:
-    """The classes, functions and variables that a text defines at its top level, read line by line."""
-    names: set[str] = set()
-    for line in text.split("\n"):
-        if line[:1].isspace():
-            continue
-        words = line[:1000].replace("(", " ").replace(":", " ").replace("=", " = ").split(maxsplit=2)
-        if len(words) < 2:
-            continue
-        if words[0] in ("def", "class"):
-            names.add(words[1])
-        elif words[1] == "=" and words[0].isidentifier():
-            names.add(words[0])
-    return names
+        start = max((index for index, other in in_order.items() if other < place), default=-1)
+        end = min((index for index, other in in_order.items() if other > place), default=len(found.cells))
+        beside = any(start < index < end for index in code)
+        if answer.missing or answer.attachments or words or beside:
+            waiting.add(cells.nbgrader(cell)["grade_id"])
+    return frozenset(waiting)
 
 
 def _note_damage(
     release: NotebookNode,
     order: list[str],
     submitted: list[SubmittedCell],
-    by_id: Mapping[str, Sequence[SubmittedCell]],
+    found: list[SubmittedCell],
     notes: list[str],
 ) -> None:
+    """submitted: as handed in; found: with the marks that were put right."""
+    by_id: dict[str, list[SubmittedCell]] = defaultdict(list)
+    for sent in submitted:
+        if sent.grade_id in order:
+            by_id[sent.grade_id].append(sent)
+    recovered = {sent.grade_id for sent in found} - by_id.keys()
     texts = {cells.grade_id(cell): cell for cell in release.cells if cells.is_locked(cell)}
     for grade_id in order:
         if grade_id not in texts:
             continue
         came = by_id.get(grade_id, ())
-        if not came:
+        if grade_id in recovered:
+            notes.append(f"the protected cell '{grade_id}' had lost its mark; it was found by its text")
+        elif not came:
             notes.append(f"the protected cell '{grade_id}' was missing; it was put back")
         elif len(came) > 1:
             notes.append(f"the protected cell '{grade_id}' was there {len(came)} times; one was kept")
         elif came[0].cell_type != texts[grade_id].cell_type:
             notes.append(f"the protected cell '{grade_id}' had become a {came[0].cell_type} cell; it was put right")
-        elif came[0].source.strip() != texts[grade_id].source.strip():
+        elif came[0].source.strip() == texts[grade_id].source.strip():
+            continue
+        elif came[0].is_as_released:
+            notes.append(f"the protected cell '{grade_id}' is of an earlier release; the present one was used")
+        else:
             notes.append(f"the protected cell '{grade_id}' had been changed; it was put right")
     came_order = dict.fromkeys(sent.grade_id for sent in submitted if sent.grade_id in by_id)
     if list(came_order) != [grade_id for grade_id in order if grade_id in came_order]:

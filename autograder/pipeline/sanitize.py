@@ -7,7 +7,6 @@ once more by the feedback page. Allow-lists throughout: what is not known to be 
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
 from copy import deepcopy
@@ -19,6 +18,7 @@ from nbformat import NotebookNode
 
 from autograder.kernel.outputs import MAX_ALT_CHARACTERS
 from autograder.model import cells
+from autograder.pipeline.attachments import picture, with_pictures
 from autograder.pipeline.inert import IMAGE_URL, TAGS
 from autograder.pipeline.markdown import (
     LEFT_OUT,
@@ -38,7 +38,7 @@ _ATTRIBUTES = {
     "th": {"colspan", "rowspan", "scope", "style"},
 }
 _LINK_URL = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
-_MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+_SHOWN = {"image/png", "image/jpeg"}  # of outputs
 
 #: Of one notebook, besides the instructor's own marked cells.
 MAX_MARKDOWN_OF_NOTEBOOK = 200_000
@@ -85,9 +85,12 @@ def harmless(notebook: NotebookNode) -> NotebookNode:
             if not cells.is_locked(cell):
                 cell.source = short_lines(cell.source)
         elif not cells.is_locked(cell):
-            cell.pop("attachments", None)
+            attachments = cell.pop("attachments", {})
             if cell.cell_type == "markdown":
-                cell.source = markdown.harmless(cell.source)
+                source, pictures = with_pictures(cell.source, attachments)
+                cell.source = markdown.harmless(source, frozenset(pictures))
+                if pictures:
+                    cell.attachments = pictures
     return copy
 
 
@@ -97,9 +100,9 @@ class _Markdown:
     def __init__(self) -> None:
         self._left = MAX_MARKDOWN_OF_NOTEBOOK
 
-    def harmless(self, source: str) -> str:
+    def harmless(self, source: str, pictures: frozenset[str] = frozenset()) -> str:
         self._left -= len(source)
-        return harmless_markdown(source) if self._left >= 0 else as_text(source)
+        return harmless_markdown(source, pictures) if self._left >= 0 else as_text(source)
 
 
 def _output(output: Mapping[str, Any], markdown: _Markdown) -> NotebookNode | None:
@@ -137,7 +140,7 @@ def _bundle(data: Mapping[str, Any], markdown: _Markdown) -> dict[str, str]:
             clean[kind] = markdown.harmless(text)
         elif kind == "text/html" and not is_tangled(text) and (cleaned := clean_html(text)).strip():
             clean[kind] = cleaned if len(cleaned) <= 2 * len(text) + 1000 else LEFT_OUT
-        elif kind in _MAGIC and (image := _image(text, _MAGIC[kind])):
+        elif kind in _SHOWN and (image := picture(kind, text)):
             clean[kind] = image
     svg = _text(data.get("image/svg+xml"))
     if svg and not {"image/png", "image/jpeg", "text/html"} & set(clean):
@@ -153,21 +156,13 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _image(text: str, magic: bytes) -> str | None:
-    try:
-        data = base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return base64.b64encode(data).decode() if data.startswith(magic) else None
-
-
 def _of_pictures(metadata: Mapping[str, Any], data: Mapping[str, str]) -> dict[str, dict[str, int | str]]:
     """Widths and heights of images as plain numbers, and their alt texts; templates write them into attributes.
 
     An alt text is any text: who writes it into a page escapes it.
     """
     told: dict[str, dict[str, int | str]] = {}
-    for kind in _MAGIC.keys() & data.keys():
+    for kind in _SHOWN & data.keys():
         given = metadata.get(kind)
         if isinstance(given, Mapping):
             told[kind] = {

@@ -16,6 +16,7 @@ from autograder.kernel.running_kernel import Kernel
 from autograder.kernel.scratch import Scratch
 from autograder.model.limits import Clock, Limits
 from autograder.pipeline.outcomes import PartOutcome, answers_folder
+from autograder.pipeline.stand_ins import runnable_here
 
 HIDDEN_OUTPUT_BYTES = 1 << 16  # thrown away in any case
 _CLOSING = 2.0  # seconds in which a kernel must come back from the conversation with the tester
@@ -52,7 +53,7 @@ class StudentKernel:
             return PartOutcome("ok")
         if not self.revive():
             return PartOutcome("skipped", "Skipped", "the submission's time was up")
-        finished = self._execute(cell, source, outputs, remembered, called)
+        finished = self._execute(cell, runnable_here(source), outputs, remembered, called)
         if finished.status in ("crashed", "timeout"):
             self.log.append(f"cell {index}: {finished.status}: {finished.evalue}")
         if finished.status == "ok" and remembered:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from autograder.model import cells
+from autograder.model.points import total
 
 _NUMBER = r"(?<![\d.,])(\d+(?:\.\d+)?)"
 _TOTAL = re.compile(rf"{_NUMBER} points?\b")
@@ -21,16 +22,16 @@ def wrong_points(notebook: NotebookNode) -> Iterator[str]:
 
     A table or heading speaks of the cells below it, up to a later one; a table may also speak of the whole notebook.
     """
-    total = sum(map(_points, notebook.cells))
+    whole = total(map(_points, notebook.cells))
     markdown = [(place, cell.source) for place, cell in enumerate(notebook.cells) if cell.cell_type == "markdown"]
     tables = {place: sums for place, text in markdown if (sums := list(_tables(text)))}
     headings = {place: float(match[1]) for place, text in markdown if (match := _HEADING.search(text))}
-    if markdown and len(said := _TOTAL.findall(markdown[0][1])) == 1 and float(said[0]) != total:
-        yield f"cell {markdown[0][0]}: the text says {float(said[0]):g} points, the notebook has {total:g}"
+    if markdown and len(said := _TOTAL.findall(markdown[0][1])) == 1 and float(said[0]) != whole:
+        yield f"cell {markdown[0][0]}: the text says {float(said[0]):g} points, the notebook has {whole:g}"
     for place, sums in tables.items():
         below = _below(notebook, place, [other for other in tables if other > place])
         for promised in sums:
-            if promised not in {*below, total}:
+            if promised not in {*below, whole}:
                 yield _wrong(place, promised, below[0], "table")
     ends = [place for place, text in markdown if _ANY_HEADING.search(text)]
     for place, promised in headings.items():
@@ -49,7 +50,7 @@ def _points(cell: NotebookNode) -> float:
 
 def _below(notebook: NotebookNode, place: int, ends: list[int]) -> list[float]:
     """The points of the cells from one place to each of the ends, and to the notebook's end."""
-    return [sum(map(_points, notebook.cells[place:end])) for end in (*ends, len(notebook.cells))]
+    return [total(map(_points, notebook.cells[place:end])) for end in (*ends, len(notebook.cells))]
 
 
 def _tables(text: str) -> Iterator[float]:
@@ -60,7 +61,7 @@ def _tables(text: str) -> Iterator[float]:
         row = [field.strip() for field in line.strip().strip("|").split("|")] if line.strip().startswith("|") else []
         if not row:
             if numbers:
-                yield sum(numbers)
+                yield total(numbers)
             column, numbers = None, []
         elif column is None:
             column = next((place for place, field in enumerate(row) if field.lower() == "points"), -1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autograder.gradebook.results import NOT_GRADED, StudentResult
-from autograder.model.verdict import SubmissionVerdict
+from autograder.model.verdict import FOR_A_PERSON, SubmissionVerdict
 from autograder.report.picture import exercises, shares_of
 
 #: Below so many students a correlation says nothing.
@@ -139,7 +139,7 @@ def mistake_counts(verdicts: Iterable[SubmissionVerdict]) -> list[MistakeCount]:
         for notebook in verdict.notebooks:
             for cell in notebook.cells:
                 for check in cell.checks:
-                    if check.passed or cell.status in ("manual", "infrastructure"):
+                    if check.passed or cell.status in (*FOR_A_PERSON, "infrastructure"):
                         continue
                     message = check.message or check.name
                     key = (check.mistake, "" if check.mistake else _kind(message))
@@ -190,8 +190,9 @@ def waiting_for_people(rows: Iterable[StudentResult]) -> list[Waiting]:
     for row in rows:
         for notebook, cell in row.waiting:
             result = row.exercises[notebook, cell]
-            why = "infrastructure" if result.status == NOT_GRADED else "changed" if result.graded_before else "written"
+            why = "changed" if result.graded_before else "written"
+            why = result.status if result.status in (NOT_GRADED, "ungradable") else why
             found[why, notebook, cell].append(row.student.id)
-    order = ("infrastructure", "changed", "written")
+    order = ("infrastructure", "ungradable", "changed", "written")
     ordered = sorted(found.items(), key=lambda item: (order.index(item[0][0]), item[0]))
     return [Waiting(*key, tuple(students)) for key, students in ordered]

@@ -20,6 +20,7 @@ from autograder.gradebook.late.written import is_ours, read_written, record_writ
 from autograder.gradebook.read import open_book, read_students
 from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.course import Course
+from autograder.model.points import total
 
 
 def check_policy(course: Course, assignment: str) -> None:
@@ -103,8 +104,8 @@ def _write(gradebook: Gradebook, assignment: str, row: StudentResult) -> float:
 
 def _penalties(row: StudentResult, scores: list[float]) -> list[float]:
     """One per notebook. nbgrader has no refusal: a refused submission counts nothing there."""
-    total = sum(scores)
-    if row.lateness is None or row.state == "infrastructure" or not total:
+    earned = total(scores)
+    if row.lateness is None or row.state == "infrastructure" or not earned:
         return [0.0] * len(scores)
-    deduction = total if row.lateness.refused else row.lateness.deduction(total)
-    return [deduction * score / total for score in scores]
+    deduction = earned if row.lateness.refused else row.lateness.deduction(earned)
+    return [deduction * score / earned for score in scores]

@@ -100,8 +100,8 @@ def result(tests: list) -> dict:
         "release": os.environ.get("RELEASE_URL", ""),
         "review": os.environ.get("REVIEW_URL") or commit,
         "datetime": committed(),
-        "score": sum(row["score"] for row in rows),
-        "max-score": sum(row["max-score"] for row in rows),
+        "score": round(sum(row["score"] for row in rows), 9),
+        "max-score": round(sum(row["max-score"] for row in rows), 9),
         "tests": rows,
     }
 

@@ -59,7 +59,8 @@ def render_notebook(
     result = result or _of_verdict(verdict)
     here = result.notebook(verdict.notebook)
     comments = comments_by_exercise(notebook, verdict, {cell: text for (_, cell), text in here.comments.items()})
-    shown = {cells.grade_id(cell) for cell in notebook.cells} if notebook is not None else set()
+    body = _body(notebook, verdict, library)
+    shown = {cells.grade_id(cell) for cell in notebook.cells} if notebook is not None and body else set()
     titles = exercise_titles(notebook)
     exercises = [
         _exercise(
@@ -79,11 +80,11 @@ def render_notebook(
         exercises=exercises,
         notes=[_friendly(note) for note in verdict.notes if note not in said and not note.endswith(NOT_HANDED_IN)],
         missing=[note for note in verdict.notes if note.endswith(NOT_HANDED_IN)],
-        total=here.points_so_far,
+        total=here.points_so_far if any(one.points is not None for one in exercises) or not exercises else None,
         max_points=total(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
         whole=(*whole_assignment(result), *graded_again(result)),
-        body=_body(notebook, verdict, library),
+        body=body,
         style=_style(),
     )
 

@@ -23,7 +23,7 @@ _MAX_SEARCHED = 500
 
 
 @dataclass(frozen=True)
-class Answer:
+class FoundAnswer:
     """What counts as the answer of one solution cell. ``untouched``: nothing of the student's stands in the cell."""
 
     text: str
@@ -40,7 +40,7 @@ class FoundAnswers:
     that run where they stand although their text is an answer, too.
     """
 
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, FoundAnswer]
     cells: list[SubmittedCell]
     kept: frozenset[int] = frozenset()
 
@@ -137,7 +137,7 @@ class _Search:
             if sent.grade_id in self._places:
                 self._marked[sent.grade_id].append(index)
         self._anchors = standing(source, submitted)
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, FoundAnswer] = {}
         self._kept: set[int] = set()
         self._released = released
         self.notes: list[str] = []
@@ -163,7 +163,7 @@ class _Search:
             )
         if not marked:
             self.notes.append(f"the answer cell '{grade_id}' was missing")
-        self._answers[grade_id] = Answer(text, not used, not marked, pictures)
+        self._answers[grade_id] = FoundAnswer(text, not used, not marked, pictures)
 
     def code(self, grade_id: str, place: int) -> None:
         """An answer in code: one of the cells with its mark; other copies run as cells of the student's own."""
@@ -190,7 +190,7 @@ class _Search:
                 f"the answer cell '{grade_id}' was there {len(changed)} times; "
                 "one was taken for the answer, and the others for cells that were added"
             )
-        self._answers[grade_id] = Answer(text)
+        self._answers[grade_id] = FoundAnswer(text)
 
     def unanswered(self) -> None:
         """Solution cells of code that are not there, or as they were handed out: is the answer in another cell?"""
@@ -207,25 +207,25 @@ class _Search:
                 index = here[-1]
                 own.remove(index)
                 self._cells[index] = replace(self._cells[index], grade_id=grade_id)
-                self._answers[grade_id] = Answer(self._cells[index].source)
+                self._answers[grade_id] = FoundAnswer(self._cells[index].source)
                 self.notes.append(f"the answer cell '{grade_id}' had lost its mark; it was found by its text")
             elif gap.asked & taken:
                 text = gap.stub_without(taken)
-                self._answers[grade_id] = Answer(text, untouched=text == gap.stub, missing=missing)
+                self._answers[grade_id] = FoundAnswer(text, untouched=text == gap.stub, missing=missing)
                 state = "was missing" if missing else "was left as it was handed out"
                 self.notes.append(f"the answer cell '{grade_id}' {state}; another cell has the answer")
             elif binding:
                 index = max(binding, key=lambda one: (self._is_code(one), one))
-                self._answers[grade_id] = Answer(self._cells[index].source)
+                self._answers[grade_id] = FoundAnswer(self._cells[index].source)
                 if self._is_code(index):
                     self._kept.add(index)
                 self.notes.append(f"the answer to '{grade_id}' stood in another place; it was found by its text")
             elif text := self._merged_into_later(grade_id):
-                self._answers[grade_id] = Answer(text)
+                self._answers[grade_id] = FoundAnswer(text)
                 self.notes.append(f"the answer to '{grade_id}' stood in another answer; it was found by its text")
             else:
                 emptied = not missing and not any(self._cells[one].source.strip() for one in self._marked[grade_id])
-                self._answers[grade_id] = Answer("" if emptied else gap.stub, untouched=True, missing=missing)
+                self._answers[grade_id] = FoundAnswer("" if emptied else gap.stub, untouched=True, missing=missing)
                 if missing:
                     self.notes.append(f"the answer cell '{grade_id}' was missing")
 

@@ -19,7 +19,7 @@ from autograder.model import cells
 from autograder.model.checksum import checksum_of
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, read_submitted
-from autograder.pipeline.find_answers import Answer, FoundAnswers, find_answers, standing, with_locked_cells_apart
+from autograder.pipeline.find_answers import FoundAnswer, FoundAnswers, find_answers, standing, with_locked_cells_apart
 from autograder.pipeline.gaps import Gap, gaps_of, is_prose
 from autograder.pipeline.own_cells import own_cells, placed
 from autograder.plain.names import names_of
@@ -76,7 +76,7 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Submitt
 
 
 def _merge(
-    trusted_cells: list[NotebookNode], answers: Mapping[str, Answer], extras: Mapping[int, Sequence[NotebookNode]]
+    trusted_cells: list[NotebookNode], answers: Mapping[str, FoundAnswer], extras: Mapping[int, Sequence[NotebookNode]]
 ) -> Iterator[NotebookNode]:
     yield from extras.get(-1, ())
     for index, cell in enumerate(trusted_cells):

@@ -17,7 +17,7 @@ def runnable_here(source: str) -> str:
     where it runs.
     """
     source = _WINDOWS.sub(r"\1inline", source)
-    if "google.colab" not in source:
+    if "colab" not in source:
         return source
     try:
         imports = [node for node in parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]

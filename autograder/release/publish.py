@@ -26,7 +26,6 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
-from autograder.model.points import total
 from autograder.release.agreement import differences
 from autograder.release.corrections import Correction, note_corrections
 from autograder.release.due import Due, due
@@ -283,7 +282,7 @@ def _rows(folder: Path, kept: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _row(assignment: str, name: str, notebook: NotebookNode) -> tuple[str, str, str]:
-    points = total(cells.max_points(cell) for cell in notebook.cells if cells.is_graded(cell))
+    points = sum(cells.max_points(cell) for cell in notebook.cells if cells.is_graded(cell))
     return assignment, name, f"{points:g}"
 
 

@@ -1,4 +1,4 @@
-"""A small lab: two functions with plain tests and a written answer. What students do to its file, and what that gives."""
+"""A small lab: two functions with plain tests and a written answer; and what students do to its file."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from glob import has_magic
 from pathlib import Path
 
 import nbformat
@@ -29,7 +30,9 @@ from autograder.release.free_versions import require_free
 from autograder.release.nbgrader_command import nbgrader
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
-_RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt): \S")
+_RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt):(?: |$)")
+_ERROR = re.compile(r"\[\w+ \| (?:ERROR|CRITICAL)\] (.*)")
+_SAYS_NOTHING = re.compile(r"There was an error processing assignment|Please see the |Did you mean")
 
 
 def generate(
@@ -42,6 +45,10 @@ def generate(
     in ``course.toml`` names what there is not.
     """
     require_free(course, assignment)
+    if has_magic(assignment):
+        raise GradingError(
+            f"nbgrader cannot release {assignment!r}: it reads *, ? and [] in a name as a pattern; rename the folder"
+        )
     arguments = ["generate_assignment", assignment, "--force"]
     arguments += [f"--CourseDirectory.release_directory={step}"] if step else []
     arguments += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
@@ -70,13 +77,26 @@ def _keep_ids(course: Course, assignment: str, folder: Path) -> None:
 
 
 def _reason(said: str) -> str:
-    """The exception's last line, with the notebook it was raised for; nbgrader's last words where there is none."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    raised = [number for number, line in enumerate(lines) if _RAISED.match(line)]
-    if not raised:
-        return lines[-1] if lines else "it said nothing"
-    before = [match[1] for line in lines[: raised[-1]] if (match := _CONVERTING.search(line))]
-    return f"{before[-1]}: {lines[raised[-1]]}" if before else lines[raised[-1]]
+    """nbgrader's reason in one paragraph: the last exception with the notebook it was raised for, else its error."""
+    paragraphs = _paragraphs(said)
+    raised = [number for number, text in enumerate(paragraphs) if _RAISED.match(text)]
+    if raised:
+        before = [match[1] for text in paragraphs[: raised[-1]] if (match := _CONVERTING.search(text))]
+        return f"{before[-1]}: {paragraphs[raised[-1]]}" if before else paragraphs[raised[-1]]
+    errors = [match[1] for text in paragraphs if (match := _ERROR.match(text)) and not _SAYS_NOTHING.match(match[1])]
+    return " ".join(errors) or (paragraphs[-1] if paragraphs else "it said nothing")
+
+
+def _paragraphs(said: str) -> list[str]:
+    """What nbgrader printed: a line of its log, or an exception, with the lines that belong to it."""
+    found: list[str] = []
+    for line in map(str.strip, said.splitlines()):
+        begins = line.startswith("[") or _RAISED.match(line) or line.startswith(("File ", "Traceback "))
+        if begins or not found:
+            found.append(line)
+        else:
+            found[-1] = f"{found[-1]} {line}".strip()
+    return [text for text in found if text]
 
 
 @contextlib.contextmanager

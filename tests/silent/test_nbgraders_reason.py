@@ -1,0 +1,61 @@
+"""What nbgrader says against a notebook reaches the instructor whole, in one line."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from autograder.errors import GradingError
+from autograder.model.course import Course
+from autograder.release.generate import generate
+from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course
+
+pytestmark = pytest.mark.slow
+
+
+def picture_in_a_scheme(notebook: NotebookNode) -> None:
+    cell = notebook.cells[4]
+    cell.source = "=== BEGIN MARK SCHEME ===\n![](attachment:x.png)\n=== END MARK SCHEME ==="
+    cell.metadata["nbgrader"].update(task=True, grade=False, solution=False, locked=False)
+    cell["attachments"] = {"x.png": {"image/png": "aGk="}}
+
+
+def old_schema(notebook: NotebookNode) -> None:
+    notebook.cells[1].metadata["nbgrader"]["schema_version"] = 1
+
+
+def no_end(notebook: NotebookNode) -> None:
+    notebook.cells[1].source += "\n### BEGIN SOLUTION"
+
+
+SAID: dict[Callable[[NotebookNode], None], tuple[str, ...]] = {
+    picture_in_a_scheme: (f"{NOTEBOOK}.ipynb", "Encountered an attachment in a marking scheme", "embed your image"),
+    old_schema: ("use an old version of the nbgrader metadata format", "back up your class files", "nbgrader update ."),
+    no_end: (f"{NOTEBOOK}.ipynb", "no end solution statement found"),
+}
+
+
+@pytest.mark.parametrize("damage", SAID)
+def test_g6_nbgraders_reason_is_told_whole(tmp_path: Path, damage: Callable[[NotebookNode], None]) -> None:
+    course = build_course(tmp_path / "course")
+    path = course.source(ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    damage(notebook)
+    nbformat.write(notebook, path)
+    with pytest.raises(GradingError) as refused:
+        generate(course, ASSIGNMENT)
+    said = str(refused.value)
+    assert all(words in said for words in SAID[damage]), said
+    assert "\n" not in said and "Please see the" not in said
+
+
+def test_g6_a_name_that_is_a_pattern_is_called_so(tmp_path: Path) -> None:
+    course = build_course(tmp_path / "course")
+    shutil.move(course.source(ASSIGNMENT), course.source("hw[1]"))
+    with pytest.raises(GradingError, match=r"'hw\[1\]': it reads \*, \? and \[\] in a name as a pattern"):
+        generate(Course(course.root), "hw[1]")

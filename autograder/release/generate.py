@@ -91,8 +91,7 @@ def _paragraphs(said: str) -> list[str]:
     """What nbgrader printed: a line of its log, or an exception, with the lines that belong to it."""
     found: list[str] = []
     for line in map(str.strip, said.splitlines()):
-        begins = line.startswith("[") or _RAISED.match(line) or line.startswith(("File ", "Traceback "))
-        if begins or not found:
+        if line.startswith(("[", "File ", "Traceback ")) or _RAISED.match(line) or not found:
             found.append(line)
         else:
             found[-1] = f"{found[-1]} {line}".strip()

@@ -132,6 +132,14 @@ def test_a_late_penalty_is_never_more_than_was_earned() -> None:
     assert "2 of 3 points earned, 2 taken off (1 day late: 1 at 1 points), 0 count." in late(2, 7)
 
 
+def test_h4_a_file_that_was_not_handed_in_is_named_at_the_head_of_the_page() -> None:
+    cells = (CellVerdict("a", "failed", 0.0, 3.0, (Check("a", False, "models.py was not handed in."),)),)
+    page = render_notebook(None, NotebookVerdict("ada", "toy", "1_sums", cells, ("models.py was not handed in",)))
+    head = page[: page.index("<main>")]
+    assert "models.py was not handed in. What needs it has no points." in head
+    assert "Models.py" not in page and "cost no points by themselves" not in page
+
+
 def test_what_was_put_right_is_told_kindly(course: Course) -> None:
     toy.hand_in(course, "edsger", extra=())
     page = page_of(course, "edsger")

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring.patched import stale_numbers
+from autograder.authoring.packs import stale_pack
+from autograder.authoring.patched import PatchedSolutions, stale_numbers
 from autograder.authoring.sample_answers import Problem, Sample, problems, samples
 from autograder.authoring.trial import Trials
 from autograder.classroom.fingerprint import digest, machine_parts
@@ -57,8 +58,15 @@ def check_exercises(
     with Trials(assignment) as trials:
         chosen, named = samples(trials, exercise), [exercise] if exercise else known
         found = list(zip(chosen, _tried(trials, chosen, progress), strict=True))
-        stale = {name: stale_numbers(trials, f"{assignment.name}/{name}") for name in named}
+        stale = {name: _stale(trials, f"{assignment.name}/{name}") for name in named}
     return [_summary(name, found, assignment, stale[name]) for name in named]
+
+
+def _stale(trials: Trials, slug: str) -> list[str]:
+    """What 'autograder references' must write anew: numbers of patched mistakes, the pack of the visible check."""
+    course = Course(trials.assignment.references.folder.parent)
+    found = [*stale_numbers(trials, slug), *stale_pack(course, slug, PatchedSolutions(trials))]
+    return [f"{what}: run 'autograder references {slug.partition('/')[0]}'" for what in found]
 
 
 def _tried(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[Problem]]:

@@ -52,22 +52,28 @@ def run(
 
 
 def _seed(text: str) -> int:
-    from autograder.references.draw import new_seed
+    from autograder.references.draw import VISIBLE_SEED, new_seed
 
     if text == "new":
         return new_seed()
-    if not text.isdecimal():
-        raise GradingError(f"--seed must be a whole number, 0 or more, or the word new; not {text!r}")
+    if not text.isdecimal() or int(text) == VISIBLE_SEED:
+        raise GradingError(
+            f"--seed must be a whole number, 0 or more, but not {VISIBLE_SEED} (the seed of the visible checks' public "
+            f"cases), or the word new; not {text!r}"
+        )
     return int(text)
 
 
 def _build(output: Output, course: Course, name: str, seed: int) -> None:
+    from autograder.authoring.packs import write_library
     from autograder.authoring.patched import patched_solutions
     from autograder.references.store import References
 
     references = References.of_course(course.root)
     with patched_solutions(course, name) as run:
         folder = references.build(name, seed, run=run)
+        for path in write_library(course, name, run):
+            output.say(f"{_short(path)}: {'written' if path.is_file() else 'removed'}")
     exercises = references.exercises(name)
     count = sum(len(references.cases(slug)) for slug in exercises)
     output.say(f"{_short(folder)}: {len(exercises)} exercises, {count} cases, seed {seed}")

@@ -14,6 +14,8 @@ from autograder.references.patched import RunPatched, with_mistakes
 
 #: The seed of the references that the kit ships with. Everybody can draw them: no exam is made from it.
 PUBLIC_SEED = 2026
+#: The seed of public cases, by which visible checks judge: hidden ones are never drawn from it.
+VISIBLE_SEED = 1_000_003
 _DRAWS = 20
 
 

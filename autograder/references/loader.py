@@ -77,12 +77,12 @@ def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[Sa
         right, wrong = list(_right(made)), [*_wrong(made), *made.wrong]
         cell = made.cell or own_cell
     else:
-        module = _module(folder, path)
+        written = module(folder, path)
         try:
-            right, wrong = list(module.RIGHT), list(module.WRONG)
+            right, wrong = list(written.RIGHT), list(written.WRONG)
         except AttributeError as error:
             raise GradingError(f"{path} must define RIGHT and WRONG, two lists of SampleAnswer: {error}") from error
-        cell = getattr(module, "CELL", own_cell)
+        cell = getattr(written, "CELL", own_cell)
     return [_placed(answer, cell) for answer in right], [_placed(answer, cell) for answer in wrong]
 
 
@@ -112,7 +112,7 @@ def accepted_mutants(folder: Path, slug: str) -> dict[str, str]:
     if not path.is_file():
         return {}
     one_file = is_one_file(folder, slug)
-    found = _exercise(folder, slug).accepted if one_file else getattr(_module(folder, path), "ACCEPTED", {})
+    found = _exercise(folder, slug).accepted if one_file else getattr(module(folder, path), "ACCEPTED", {})
     if not isinstance(found, dict) or not all(isinstance(reason, str) and reason.strip() for reason in found.values()):
         name = "accepted" if one_file else "ACCEPTED"
         raise GradingError(f"{path}: {name} must map the id of a mutant to the reason why it may pass, a text")
@@ -125,13 +125,14 @@ def _placed(answer: SampleAnswer, cell: str) -> SampleAnswer:
 
 def _exercise(folder: Path, slug: str) -> Exercise:
     path = file_of(folder, slug)
-    made = getattr(_module(folder, path), "EXERCISE", None)
+    made = getattr(module(folder, path), "EXERCISE", None)
     if not isinstance(made, Exercise):
         raise GradingError(f"{path} must define EXERCISE, an autograder.exercise.Exercise")
     return replace(made, slug=slug)
 
 
-def _module(folder: Path, path: Path) -> types.ModuleType:
+def module(folder: Path, path: Path) -> types.ModuleType:
+    """The module in a file below ``folder``. Raises GradingError."""
     name = ".".join((package(folder), *path.relative_to(folder).with_suffix("").parts))
     try:
         with _no_bytecode():

@@ -18,7 +18,9 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from autograder.errors import GradingError
+from autograder.exercise.compare import compare_case
 from autograder.exercise.model import Case, Exercise
+from autograder.exercise.pack import unpack
 from autograder.model.course_file import read_course_file
 from autograder.references import loader
 from autograder.references.draw import PUBLIC_SEED
@@ -28,6 +30,8 @@ from autograder.references.write import EXPECTED, MISTAKES, write_references
 
 #: Checksums of all expected answers that have ever shipped with the kit, made by ``scripts/list_public_references.py``.
 PUBLIC_LIST = Path(__file__).with_name("public.txt")
+#: The folder of packs, within the package of the visible checks.
+PACKS = "_packs"
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,26 @@ class References:
         """The stored cases with expected answers. Raises GradingError where a file is not the one that was written."""
         manifest = self._manifest(slug.partition("/")[0])
         return _cases(self, slug, manifest)
+
+    def pack_path(self, slug: str) -> Path:
+        """Where the library for students holds an exercise's public cases. Raises GradingError without a library."""
+        root = self.folder.parent
+        checks = read_course_file(root).checks
+        if not checks:
+            raise GradingError(
+                'visible checks are made of packs, and course.toml names no package for them: checks = "…"'
+            )
+        return root.joinpath(*checks.split("."), PACKS, f"{slug}.npz")
+
+    def public_answers(self, assignment: str) -> set[bytes]:
+        """The expected arrays of an assignment's public cases, as bytes: no secrets, whoever has them too."""
+        if not read_course_file(self.folder.parent).checks:
+            return set()
+        packed = self.pack_path(f"{assignment}/any").parent.glob("*.npz")
+        cases = [
+            case for path in packed for case in unpack(path.read_bytes(), path.stem, lambda name: compare_case).cases
+        ]
+        return {array.tobytes() for case in cases for array in case.expected.values()}
 
     def stored_files(self, slug: str) -> list[Path]:
         """The files of an exercise that ``autograder references`` wrote."""

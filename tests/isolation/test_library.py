@@ -146,4 +146,4 @@ def test_e5_a_kernel_holds_nothing_of_the_grader_that_knows_an_answer(go: Go) ->
     listed = "import sys\nprint(*(name for name in sys.modules if name.partition('.')[0] == 'autograder'))"
     held = {name.split(".")[1] for name in text(go(cell(listed)).notebook).split() if "." in name}
     assert "testing" in held
-    assert held <= {"errors", "files", "isolation", "kernel", "remote", "tester", "testing"}
+    assert held <= {"errors", "exercise", "files", "isolation", "kernel", "remote", "tester", "testing"}

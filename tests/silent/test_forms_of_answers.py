@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.exercise.case_inputs import as_array as _as_array
 from autograder.exercise.model import Answers
 from autograder.pipeline.judge import _compared
-from autograder.testing import _as_array
 from tests.grading import REFERENCES
 
 SLUG = "encoder_lab/attention_scores"

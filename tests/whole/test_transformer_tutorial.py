@@ -16,11 +16,12 @@ from torch import nn
 
 from autograder.authoring.texts import solutions, texts_of
 from autograder.exercise import Answers, SampleAnswer
+from autograder.exercise.case_inputs import as_array as _as_array
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Check
 from autograder.references import loader
-from autograder.testing import StoredCase, _as_array
+from autograder.testing import StoredCase
 from course import tutorial_parts
 from course.check.transformer_tutorial import whole
 from tests.grading import REFERENCES, ROOT

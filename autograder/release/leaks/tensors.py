@@ -85,9 +85,10 @@ def _visible_groups(assignment: Assignment) -> set[Group]:
 
 
 def _expected(assignment: Assignment) -> Iterator[tuple[str, np.ndarray]]:
+    public = assignment.references.public_answers(assignment.name)
     for path in sorted((assignment.references.folder / assignment.name).glob("*/expected.safetensors")):
         for name, array in load_file(path).items():
-            if np.issubdtype(array.dtype, np.floating):
+            if np.issubdtype(array.dtype, np.floating) and array.tobytes() not in public:
                 yield f"the expected tensor {assignment.name}/{path.parent.name}/{name}", array
 
 

@@ -1,0 +1,149 @@
+"""What ``autograder references`` writes into the course's library: packs of public cases, and a copy of the rules.
+
+Both lie in the package that course.toml names under ``checks``. Public cases are drawn from a seed of their own, which
+everybody knows; another exam changes none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder import exercise as interface
+from autograder.errors import GradingError
+from autograder.exercise.model import Case, Exercise, Rule
+from autograder.exercise.pack import Pack, about, pack, unpack
+from autograder.files.atomic import write_file
+from autograder.model.course import Course
+from autograder.references import loader
+from autograder.references.draw import VISIBLE_SEED, draw
+from autograder.references.patched import RunPatched
+from autograder.references.store import References
+
+RULES = "_rules"
+#: The package of rules that is copied, and the module of an assignment that goes with it.
+_PACKAGE, _OWN = "autograder.exercise", f"{RULES}.py"
+
+
+def write_library(course: Course, assignment: str, run: RunPatched | None) -> list[Path]:
+    """Write the packs of an assignment and the rules that they need; returns what has changed.
+
+    A pack that agrees with the new one within rounding stays. Raises GradingError for an exercise that cannot have one.
+    """
+    references = References.of_course(course.root)
+    packed = {slug: made for slug, made in references.exercises(assignment).items() if made.shows}
+    if not packed:
+        return []
+    files = rules(course, assignment)
+    for slug, made in packed.items():
+        path, data = references.pack_path(slug), _packed(references, made, run)
+        if not path.is_file() or not _alike(path.read_bytes(), data, slug):
+            files[path] = data
+    changed = [path for path, data in files.items() if not path.is_file() or path.read_bytes() != data]
+    for path in changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, files[path])
+    paths = {references.pack_path(slug) for slug in packed}
+    gone = {path for path in next(iter(paths)).parent.glob("*.npz") if path not in paths}
+    for path in gone:
+        path.unlink()
+    return sorted([*changed, *gone])
+
+
+def rules(course: Course, assignment: str) -> dict[Path, bytes]:
+    """The copies: the interface for exercises, and the assignment's own module of rules, where there is one."""
+    name, checks = course.file.checks, References.of_course(course.root).pack_path("any/any").parents[2]
+    source = Path(str(interface.__file__)).parent
+    found = {checks / RULES / path.name: path.read_text(encoding="utf-8") for path in sorted(source.glob("*.py"))}
+    own = course.root / loader.FOLDER / assignment / _OWN
+    if own.is_file():
+        found[checks / assignment / _OWN] = own.read_text(encoding="utf-8")
+    return {path: text.replace(_PACKAGE, f"{name}.{RULES}").encode() for path, text in found.items()}
+
+
+def _packed(references: References, made: Exercise, run: RunPatched | None) -> bytes:
+    cases = draw(made, VISIBLE_SEED, run)
+    _require_other_cases(references, made, cases)
+    return pack(made, rule_name(references.folder, made), cases, run.digest(made) if run else "")
+
+
+def _require_other_cases(references: References, made: Exercise, cases: list[Case]) -> None:
+    """Raises GradingError where a pack would give every hidden answer away."""
+    public = [case.expected for case in cases]
+    if all(any(_same(case.expected, one) for one in public) for case in references.cases(made.slug)):
+        raise GradingError(
+            f"{made.slug}: its public cases hold every hidden answer, because nothing in them is drawn; write its "
+            "visible check by hand (leave Exercise.shows out)"
+        )
+
+
+def _same(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> bool:
+    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def stale_pack(course: Course, slug: str, run: RunPatched) -> list[str]:
+    """What is wrong where the visible check judges by other cases, mistakes or settings than the exercise has now."""
+    references = References.of_course(course.root)
+    made = references.exercises(slug.partition("/")[0]).get(slug)
+    if made is None or not made.shows:
+        return []
+    try:
+        now = pack(made, rule_name(references.folder, made), draw(made, VISIBLE_SEED), run.digest(made))
+        if about(references.pack_path(slug).read_bytes()) == about(now):
+            return []
+    except (OSError, GradingError):  # there is none; or a patch fits no longer, as the sample answers say
+        pass
+    return ["the pack of its visible check was made of another state of the exercise, or is missing"]
+
+
+def rule_name(folder: Path, made: Exercise) -> str:
+    """The name by which the library finds the exercise's rule. Raises GradingError for a rule without one."""
+    if made.rule is None:
+        return "compare_case"
+    for prefix, module in _modules(folder, made.slug.partition("/")[0]):
+        for name, value in vars(module).items():
+            if value is made.rule and not name.startswith("_"):
+                return prefix + name
+    raise GradingError(
+        f"{made.slug}: a visible check is made of its rule, which must therefore have a name: in autograder.exercise, "
+        f"or in exercises/{made.slug.partition('/')[0]}/{_OWN}, which the library gets a copy of"
+    )
+
+
+def _modules(folder: Path, assignment: str) -> Iterator[tuple[str, ModuleType]]:
+    yield "", interface
+    if (folder / assignment / _OWN).is_file():
+        yield f"{RULES}.", loader.module(folder, folder / assignment / _OWN)
+
+
+def _alike(old: bytes, new: bytes, slug: str) -> bool:
+    """Whether two packs say the same, but for the last digits of numbers."""
+    if about(old) != about(new):
+        return False
+    first, second = (_arrays(unpack(data, slug, _no_rule)) for data in (old, new))
+    made = unpack(new, slug, _no_rule).exercise
+    return first.keys() == second.keys() and all(
+        first[key].shape == second[key].shape
+        and np.allclose(first[key], second[key], atol=made.atol / 10, rtol=made.rtol / 10, equal_nan=True)
+        for key in first
+    )
+
+
+def _arrays(packed: Pack) -> dict[tuple[Any, ...], np.ndarray]:
+    found: dict[tuple[Any, ...], np.ndarray] = {}
+    for number, case in enumerate(packed.cases):
+        for part in ("inputs", "weights", "expected"):
+            found |= {(number, part, name): array for name, array in getattr(case, part).items()}
+        for key, wrong in case.mistakes.items():
+            found |= {(number, key, name): array for name, array in wrong.items()}
+    return found
+
+
+@cache
+def _no_rule(name: str) -> Rule:
+    return interface.compare_case

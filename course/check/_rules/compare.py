@@ -1,0 +1,122 @@
+"""Comparing an answer with what was expected: kind, then shape, then values, then known mistakes.
+
+No message quotes an expected value: feedback may show every word of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from course.check._rules.likeness import likeness
+from course.check._rules.model import Answers, Case, Check, Exercise, Judgement, Mistake
+from course.check._rules.text import TEXT, read_text
+
+
+def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The default rule: every expected answer is there and right; a known mistake is named."""
+    checks = [compare_value(name, answers.arrays.get(name), want, exercise) for name, want in case.expected.items()]
+    if not checks:  # all of nothing would be right
+        return Judgement([Check("answer", False, "Nothing is expected under these names.")])
+    if all(check.passed for check in checks):
+        return Judgement(checks)
+    mistake = find_mistake(exercise, case, answers)
+    if mistake is None:
+        return Judgement(checks)
+    return mistake.judgement(*(check for check in checks if check.passed))
+
+
+def merged(judgements: Iterable[Judgement]) -> tuple[Check, ...]:
+    """Each check of several cases once; of one that fails more than once the first, a named mistake before others."""
+    found: dict[str, Check] = {}
+    for check in (check for judgement in judgements for check in judgement.checks):
+        known = found.get(check.name)
+        if known is None or (known.passed and not check.passed):
+            found[check.name] = check
+    ordered = sorted(found.values(), key=lambda check: (check.passed, not check.mistake))
+    return tuple(check if not check.passed else Check(check.name, True) for check in ordered)
+
+
+def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise: Exercise) -> Check:
+    label = name.removeprefix(TEXT)
+    if got is None:
+        return Check(
+            label, False, f"{label}: nothing came.", "Does your code return it, under the name that was asked for?"
+        )
+    if name.startswith(TEXT):
+        return Check(label, same_text(got, want), f"{label}: the text differs from what was expected.")
+    if got.dtype.kind != want.dtype.kind and not {got.dtype.kind, want.dtype.kind} <= set("iub"):
+        kinds = {"f": "floating-point numbers", "i": "whole numbers", "u": "whole numbers", "b": "true/false"}
+        expected, came = kinds[want.dtype.kind], kinds.get(got.dtype.kind, str(got.dtype))
+        return Check(label, False, f"{label}: expected {expected}, but {came} came.")
+    if got.shape != want.shape:
+        return Check(
+            label,
+            False,
+            f"{label}: expected shape {want.shape}, but yours is {got.shape}.",
+            "Print the shape after every step and compare it with the comment behind the line.",
+        )
+    return _compare_numbers(label, got, want, exercise)
+
+
+def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Exercise) -> Check:
+    if want.dtype.kind != "f":
+        return Check(label, bool(np.array_equal(got, want)), f"{label}: the values differ from what was expected.")
+    bad = ~np.isfinite(got) & np.isfinite(want)
+    if bad.any():
+        return Check(
+            label,
+            False,
+            f"{label}: {bad.sum()} of {bad.size} numbers are not finite (nan or inf).",
+            "A division by zero, or an exponential of a large number?",
+        )
+    close = np.isclose(got, want, atol=exercise.atol, rtol=exercise.rtol)
+    if close.all():
+        return Check(label, True)
+    if words := likeness(got, want, exercise.atol, exercise.rtol):
+        return Check(label, False, f"{label}: {words}")
+    share = 100 * (1 - close.mean())
+    return Check(label, False, f"{label}: the shape is right, the values are not ({share:.0f} % of them are off).")
+
+
+def same_text(got: np.ndarray, want: np.ndarray) -> bool:
+    said = read_text(got)
+    return said is not None and bool(said == read_text(want))
+
+
+def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | None:
+    """The mistake of the catalogue whose wrong answer is this very answer; of several the nearest, then the first."""
+    found: list[tuple[float, Mistake]] = []
+    for mistake in exercise.mistakes:
+        try:
+            wrong = exercise.made_by(mistake, case)
+            if wrong and matches(answers.arrays, wrong, exercise) and _is_wrong(wrong, case, exercise):
+                found.append((_distance(answers.arrays, wrong), mistake))
+        except Exception as error:  # a name is a help; without it the answer is as wrong as before
+            logging.getLogger(__name__).warning("%s: mistake %s: %r", exercise.slug, mistake.id, error)
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _is_wrong(answer: Mapping[str, np.ndarray], case: Case, exercise: Exercise) -> bool:
+    """False where this case cannot show the mistake: its answer is the right one, but for a rounding."""
+    pairs = [(name, array, case.expected[name]) for name, array in answer.items() if name in case.expected]
+    return not pairs or not all(compare_value(*pair, exercise).passed for pair in pairs)
+
+
+def _distance(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray]) -> float:
+    """The largest difference of two answers that match; where several numbers agree, it tells which agree best."""
+    with np.errstate(invalid="ignore"):  # inf in both: no difference
+        apart = [np.abs(got[name].astype(np.float64) - want.astype(np.float64)) for name, want in wrong.items()]
+    return max((float(np.nan_to_num(difference).max(initial=0.0)) for difference in apart), default=0.0)
+
+
+def matches(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray], exercise: Exercise) -> bool:
+    for name, want in wrong.items():
+        array = got.get(name)
+        if array is None or array.shape != want.shape:
+            return False
+        if not np.allclose(array, want, atol=10 * exercise.atol, rtol=10 * exercise.rtol, equal_nan=True):
+            return False
+    return True

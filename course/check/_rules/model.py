@@ -1,0 +1,210 @@
+"""What an exercise is: how its cases are drawn, how an answer is judged, and which mistakes have a name.
+
+The expected answers come from an independent oracle, never from the course's own solution, so that the solution is
+tested as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from course.check._rules.sample_answer import SampleAnswer
+from course.check._rules.text import TEXT, read_text
+
+#: (old, new): what somebody who makes a mistake writes in place of some words of the solution.
+Patch = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at. ``mistake`` is the catalogue's id where the mistake is known."""
+
+    name: str
+    passed: bool
+    message: str = ""
+    hint: str = ""
+    mistake: str = ""
+
+
+class Earned(Protocol):
+    """The verdict on an earlier exercise, as far as rules ask for it."""
+
+    @property
+    def points(self) -> float | None: ...
+    @property
+    def max_points(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Case:
+    """One stored case. ``inputs`` and ``weights`` go to the kernel, ``expected`` and ``mistakes`` never do.
+
+    mistakes: key of a mistake (see :meth:`Exercise.patched`) -> what the solution with its patches hands over.
+    Texts (lists of strings, for example) are in ``texts`` and, among the expected answers, are arrays made by
+    :func:`course.check._rules.text_array`.
+    """
+
+    config: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    weights: Mapping[str, np.ndarray] = field(default_factory=dict)
+    texts: Mapping[str, Any] = field(default_factory=dict)
+    expected: Mapping[str, np.ndarray] = field(default_factory=dict)
+    mistakes: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a submission handed over for one case (untrusted, bounded in size).
+
+    ``source`` is the text of the student's solution cells of the notebook, for checks on style. ``earlier`` holds the
+    verdicts on the exercises before this one, by slug, in this notebook and in those before it. A rule that does not
+    charge one mistake twice asks them what was charged; the numbers of a submission are no evidence of that.
+    """
+
+    arrays: Mapping[str, np.ndarray]
+    source: str = ""
+    earlier: Mapping[str, Earned] = field(default_factory=dict)
+
+    def text(self, name: str) -> Any | None:
+        """The text or list of texts called ``name``; None where there is none that can be read."""
+        return read_text(self.arrays.get(TEXT + name))
+
+    def charged(self, *slugs: str) -> bool:
+        """True where one of these exercises was judged before, and lost points."""
+        found = [self.earlier[slug] for slug in slugs if slug in self.earlier]
+        return any(verdict.points is not None and verdict.points < verdict.max_points for verdict in found)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The checks of one case, and the share of the cell's points that they earn (None: all or nothing)."""
+
+    checks: Sequence[Check]
+    share: float | None = None
+
+    @property
+    def earned(self) -> float:
+        if self.share is not None:
+            return self.share
+        return float(all(check.passed for check in self.checks))
+
+
+@dataclass(frozen=True, init=False)
+class Mistake:
+    """A known wrong answer: how feedback describes it, and how it is recognised.
+
+    patches: ``(old, new)`` replacements in the solution, or the whole text of the answer. ``autograder references``
+    runs the changed solution once per case and stores what it hands over; the judge compares with that. The same text
+    is a sample answer. Without an id the mistake has no name: a wrong answer to try the exercise with.
+    by_rule: True where the exercise's rule recognises the mistake, not its numbers.
+    share: the share of the points that is left where this is the only mistake (partial credit).
+    answers, variant: in exercises without patches, a function from a case to what somebody who makes the mistake hands
+    over (it may return only those arrays that tell the mistake apart), and settings for the exercise's rule.
+    """
+
+    id: str
+    message: str
+    hint: str
+    patches: tuple[Patch | str, ...]
+    share: float
+    by_rule: bool
+    answers: Callable[[Case], Mapping[str, np.ndarray]] | None
+    variant: Any
+
+    def __init__(
+        self,
+        id: str,
+        message: str,
+        hint: str = "",
+        *how: Any,
+        patches: Sequence[Patch | str] = (),
+        share: float = 0.0,
+        by_rule: bool = False,
+        answers: Callable[[Case], Mapping[str, np.ndarray]] | None = None,
+        variant: Any = None,
+    ) -> None:
+        """how: patches; or, in exercises without any, ``answers`` and ``variant``."""
+        if how and not isinstance(how[0], str | tuple):
+            answers, variant, how = how[0], how[1] if len(how) > 1 else variant, ()
+        for name, value in {
+            "id": id, "message": message, "hint": hint, "patches": (*how, *patches), "share": share,
+            "by_rule": by_rule, "answers": answers, "variant": variant,
+        }.items():  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    def by(self, *patches: Patch | str) -> Mistake:
+        """The same mistake, which the exercise's rule recognises, as these patches make it."""
+        return replace(self, patches=patches, by_rule=True)
+
+    def check(self, **values: object) -> Check:
+        """The failed check that names this mistake. ``values`` fill the placeholders ``{name}`` of the message."""
+        return Check(self.id, False, self.message.format(**values) if values else self.message, self.hint, self.id)
+
+    def judgement(self, *others: Check, **values: object) -> Judgement:
+        """The judgement on an answer with this mistake; ``values`` as for :meth:`check`."""
+        return Judgement([self.check(**values), *others], self.share)
+
+
+Rule = Callable[["Exercise", Case, Answers], Judgement]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. ``make`` draws the cases from a seeded generator; ``rule`` judges one case (default: compare).
+
+    mistakes: every known mistake that feedback on this exercise may name, in order of precedence.
+    framework: ``torch`` or ``numpy``, what the stored arrays become in the notebook.
+    atol, rtol: tolerances as in ``numpy.isclose``.
+    slug: ``<assignment>/<exercise>``; the loader sets it from where the exercise lies.
+
+    Where the exercise is one file:
+
+    right: name -> a right answer in another style, as the whole text of the solution's cell, or as patches.
+    wrong: wrong answers beside those that the mistakes' patches make.
+    accepted: mutants of the solution that may pass: id of one, or name of an operator -> the reason.
+    cell: the solution cell or file; default ``<exercise>_answer``.
+    shows: what the visible check says that it found right. Where it is given, ``autograder references`` packs public
+    cases for it, and the visible check judges them by this exercise's rule.
+    """
+
+    make: Callable[[np.random.Generator], Sequence[Case]]
+    rule: Rule | None = None
+    mistakes: Sequence[Mistake] = ()
+    framework: str = "numpy"
+    atol: float = 1e-5
+    rtol: float = 1e-4
+    slug: str = ""
+    right: Mapping[str, str | Sequence[Patch]] = field(default_factory=dict)
+    wrong: Sequence[SampleAnswer] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    cell: str = ""
+    shows: Sequence[str] = ()
+
+    def patched(self) -> Iterator[tuple[str, Mistake]]:
+        """(key, mistake) for every mistake that is made of patches: its id, or its message where it has none.
+
+        The second mistake of an id has a number behind it: several ways lead to one name.
+        """
+        keys: list[str] = []
+        for mistake in (one for one in self.mistakes if one.patches):
+            key = mistake.id or mistake.message
+            keys.append(key)
+            yield (key if keys.count(key) == 1 else f"{key} {keys.count(key)}"), mistake
+
+    def made_by(self, mistake: Mistake, case: Case) -> Mapping[str, np.ndarray]:
+        """What somebody who makes this mistake hands over for a case; empty where numbers do not show it."""
+        if mistake.answers:
+            return mistake.answers(case)
+        key = next((key for key, patched in self.patched() if patched is mistake), "")
+        return case.mistakes.get(key, {})
+
+    def mistake(self, id: str) -> Mistake:
+        """The mistake of the catalogue with this id. Raises KeyError where there is none."""
+        for mistake in self.mistakes:
+            if mistake.id == id:
+                return mistake
+        raise KeyError(f"{self.slug} has no mistake {id!r} in its catalogue: add it to Exercise.mistakes")

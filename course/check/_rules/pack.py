@@ -1,0 +1,129 @@
+"""Packs: the public cases of an exercise, as the library for students holds them. The visible check judges by them.
+
+A pack is one ``.npz`` file without pickles, the same to the byte wherever it is made of the same numbers: inputs,
+weights, expected answers, what known mistakes hand over, and as JSON everything else that judging needs. Of patches,
+and so of the solution, there is nothing in it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course.check._rules.case_inputs import CaseInputs
+from course.check._rules.compare import compare_case, merged
+from course.check._rules.model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
+
+_ABOUT = "about"
+_PARTS = ("inputs", "weights", "expected", "mistakes")
+
+
+@dataclass(frozen=True)
+class Pack:
+    """An exercise as far as judging needs it, and its public cases."""
+
+    exercise: Exercise
+    cases: tuple[Case, ...]
+
+
+def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = "") -> bytes:
+    """The file. rule: the name by which :func:`unpack` is given the rule. made_of: digest, for whoever makes packs."""
+    arrays: dict[str, np.ndarray] = {}
+    for number, case in enumerate(cases):
+        for part in ("inputs", "weights", "expected"):
+            arrays |= {f"{number}/{part}/{name}": array for name, array in getattr(case, part).items()}
+        for key, wrong in case.mistakes.items():
+            arrays |= {f"{number}/mistakes/{key}/{name}": array for name, array in wrong.items()}
+    about = {
+        "made_of": made_of,
+        "rule": rule,
+        "framework": exercise.framework,
+        "atol": exercise.atol,
+        "rtol": exercise.rtol,
+        "shows": list(exercise.shows),
+        "mistakes": [
+            [bool(one.patches), one.id, one.message, one.hint, one.share] for one in exercise.mistakes if one.id
+        ],
+        "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in cases],
+    }
+    arrays[_ABOUT] = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
+    file = io.BytesIO()
+    np.savez(file, **dict(sorted(arrays.items())))  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def about(data: bytes) -> dict[str, Any]:
+    """What a pack holds beside arrays."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        found: dict[str, Any] = json.loads(arrays[_ABOUT].tobytes())
+        return found
+
+
+def unpack(data: bytes, slug: str, rules: Callable[[str], Rule]) -> Pack:
+    """rules: name of a rule -> the rule."""
+    told = about(data)
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files if name != _ABOUT}
+    cases = []
+    for number, case in enumerate(told["cases"]):
+        parts: dict[str, dict[str, Any]] = {part: {} for part in _PARTS}
+        for name, array in arrays.items():
+            if name.startswith(f"{number}/"):
+                _, part, own = name.split("/", 2)
+                parts[part][own] = array
+        wrong: dict[str, dict[str, np.ndarray]] = {}
+        for name, array in parts.pop("mistakes").items():
+            key, _, answer = name.partition("/")
+            wrong.setdefault(key, {})[answer] = array
+        cases.append(Case(case["config"], texts=case["texts"], mistakes=wrong, **parts))
+    known = [
+        # that there were patches says that the mistake is known by what they handed over
+        Mistake(id, message, hint, patches=("",) if patched else (), share=share)
+        for patched, id, message, hint, share in told["mistakes"]
+    ]
+    exercise = Exercise(
+        lambda generator: cases, rules(told["rule"]), known, told["framework"], told["atol"], told["rtol"], slug,
+        shows=told["shows"],
+    )  # fmt: skip
+    return Pack(exercise, tuple(cases))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What judging public cases showed. checks: as in feedback; the first that failed, failed in the case ``where``."""
+
+    checks: tuple[Check, ...]
+    earned: float
+    where: Case
+    answers: Mapping[str, np.ndarray]
+
+
+def judge_public(pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]]) -> Found:
+    """Judge what ``call`` makes of every public case, as grading judges the hidden ones.
+
+    An exception of a later case is raised only where no earlier case has failed.
+    """
+    found: list[tuple[Judgement, Case, Mapping[str, np.ndarray]]] = []
+    for number, case in enumerate(pack.cases):
+        arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
+        stored = CaseInputs(
+            pack.exercise.slug, number, pack.exercise.framework, dict(case.config), dict(case.texts), arrays
+        )
+        try:
+            stored.compare(**call(stored))
+        except Exception:
+            if any(judgement.earned < 1 for judgement, _, _ in found):
+                break
+            raise
+        answers = Answers(stored._answers)
+        with np.errstate(all="ignore"):
+            judgement = (pack.exercise.rule or compare_case)(pack.exercise, case, answers)
+        found.append((judgement, case, answers.arrays))
+    checks = merged(judgement for judgement, _, _ in found)
+    _, where, given = min(found, key=lambda one: (one[0].earned == 1, checks[0] not in one[0].checks))
+    return Found(checks, min(judgement.earned for judgement, _, _ in found), where, given)

@@ -1,0 +1,136 @@
+"""Rules and judgements that exercises of any subject can use.
+
+``not_charged_twice`` and :attr:`course.check._rules.Mistake.share` (partial credit) are the two ways in which a wrong
+answer keeps points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from course.check._rules.compare import compare_case
+from course.check._rules.model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
+
+#: Begins the name of an answer that was given with ready-made parts in place of the submission's own earlier ones.
+READY = "ready_"
+
+
+def right(name: str) -> Judgement:
+    """Everything is right."""
+    return Judgement([Check(name, True)])
+
+
+def wrong(name: str, message: str, hint: str = "", share: float | None = None) -> Judgement:
+    """Wrong in a way that the catalogue does not know."""
+    return Judgement([Check(name, False, message, hint)], share)
+
+
+def named(exercise: Exercise, id: str, **values: object) -> Judgement:
+    """Wrong in a way that has a name: the mistake ``id`` of the exercise's catalogue."""
+    return exercise.mistake(id).judgement(**values)
+
+
+def shared_equally(checks: Sequence[Check]) -> Judgement:
+    """Partial credit: each of these checks earns the same share of the points."""
+    return Judgement(checks, sum(check.passed for check in checks) / len(checks))
+
+
+def not_charged_twice(
+    rule: Rule, earlier: tuple[str, ...], follows: Callable[[Case, Answers], bool], label: str = ""
+) -> Rule:
+    """``rule``, but an answer that is wrong only because an earlier exercise was wrong keeps its points.
+
+    earlier: slugs of the exercises that the answer builds on.
+    follows: True where the answer is what comes out of the faulty earlier part when this part is right. It is asked
+    only where one of the earlier exercises lost points.
+    label: what feedback then calls right; default: the exercise's name.
+    """
+
+    def forgiving(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        judgement = rule(exercise, case, answers)
+        if judgement.earned == 1 or not answers.charged(*earlier) or not follows(case, answers):
+            return judgement
+        return right(label or exercise.slug.partition("/")[2])
+
+    return forgiving
+
+
+def better_of_own_and_ready(rule: Rule) -> Rule:
+    """The better of two answers: with the submission's own earlier parts, and (``ready_…``) with ready-made ones."""
+
+    def better(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        own = rule(exercise, case, answers)
+        ready = {name: array for name, array in answers.arrays.items() if name.startswith(READY)}
+        if own.earned == 1 or not ready:
+            return own
+        arrays = {**answers.arrays, **{name.removeprefix(READY): array for name, array in ready.items()}}
+        other = rule(exercise, case, replace(answers, arrays=arrays))
+        return max(other, own, key=lambda judged: (judged.earned, any(check.mistake for check in judged.checks)))
+
+    return better
+
+
+def dropout_at_work(what: str) -> Mistake:
+    """The mistake M16: something is dropped in eval mode. ``what``: whose numbers show it, the sentence's subject."""
+    return Mistake(
+        "M16",
+        f"{what} are drawn anew with every call: dropout is still at work.",
+        "Grading runs in eval mode. A layer nn.Dropout knows the mode; a function must be told of it.",
+    )
+
+
+def unsteady(answers: Answers, name: str) -> bool:
+    """True where a second call with the same input (the answer ``again``) gave something else than the first."""
+    first, again = answers.arrays.get(name), answers.arrays.get("again")
+    if first is None or again is None or first.shape != again.shape or first.dtype.kind != "f":
+        return False
+    return not np.allclose(first, again, atol=1e-5, rtol=1e-4, equal_nan=True)
+
+
+def same_twice(name: str) -> Rule:
+    """The default rule for a module's one answer ``name``; two calls that differ are the mistake M16."""
+
+    def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        return named(exercise, "M16") if unsteady(answers, name) else compare_case(exercise, case, answers)
+
+    return rule
+
+
+#: The mistakes that :func:`without_side_effects` names.
+CHANGED = Mistake(
+    "CHANGED",
+    "What your code is given is changed in place: whoever uses it afterwards gets other numbers.",
+    "Make new tensors: x = x + y, not x += y; no method whose name ends in _.",
+)
+CUT = Mistake(
+    "CUT",
+    "The values are right, but no gradient comes back from them: training could not reach this part.",
+    "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of.",
+)
+SIDE_EFFECTS = (CHANGED, CUT)
+
+
+def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
+    """``rule``, for an answer that is right only where the call changed nothing and where gradients come back.
+
+    The answers ``changed`` and ``cut`` tell for each array whether it was changed, or no gradient came back to it.
+    unless: slugs of exercises; where one of them lost points, no gradient is asked for.
+    """
+
+    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        judgement = rule(exercise, case, answers)
+        for id, name in (("CHANGED", "changed"), ("CUT", "cut")):
+            found = answers.arrays.get(name)
+            asked = id == "CHANGED" or not answers.charged(*unless)
+            if asked and judgement.earned == 1 and found is not None and found.any():
+                return named(exercise, id)
+        return judgement
+
+    return judge
+
+
+#: The default rule, for an answer that is right only without side effects.
+pure = without_side_effects(compare_case)

@@ -1,0 +1,148 @@
+"""Visible checks that are made of packs: the library alone has all they need, and nothing that is secret."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.authoring import packs
+from autograder.authoring.patched import patched_solutions
+from autograder.authoring.texts import solutions, texts_of
+from autograder.errors import GradingError
+from autograder.exercise import Case, Exercise, Mistake, compare_case
+from autograder.exercise.pack import judge_public, pack, unpack
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.references import loader
+from autograder.references.store import PACKS
+from autograder.release.leaks.search import leaks
+from tests.exercises.test_patched import EXERCISE, built, checked, one_file
+from tests.grading import REFERENCES, ROOT
+
+COURSE = Course(ROOT)
+PACKED = [slug for name in COURSE.assignments() for slug, made in REFERENCES.exercises(name).items() if made.shows]
+
+
+@pytest.mark.parametrize("assignment", sorted({slug.partition("/")[0] for slug in PACKED}))
+def test_the_library_has_a_copy_of_the_rules(assignment: str) -> None:
+    for path, data in packs.rules(COURSE, assignment).items():
+        assert path.read_bytes() == data, f"run 'autograder references {assignment}'"
+    copied = {path for path in packs.rules(COURSE, assignment) if path.parent.name == packs.RULES}
+    assert copied == set((ROOT / "course" / "check" / packs.RULES).glob("*.py"))
+
+
+@pytest.mark.parametrize("slug", PACKED)
+def test_public_cases_are_of_the_same_kinds_as_the_hidden_ones_and_others(slug: str) -> None:
+    made = REFERENCES.exercise(slug)
+    packed = unpack(REFERENCES.pack_path(slug).read_bytes(), slug, lambda name: compare_case)
+    hidden = REFERENCES.cases(slug)
+    assert packs.rule_name(REFERENCES.folder, made)
+    assert [case.config.keys() for case in packed.cases] == [case.config.keys() for case in hidden]
+    shown = [case.expected for case in packed.cases]
+    assert not all(any(packs._same(case.expected, one) for one in shown) for case in hidden)
+    assert {one.id for one in packed.exercise.mistakes} == {one.id for one in made.mistakes if one.id}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", PACKED[:1])
+def test_the_checks_work_where_the_grader_is_not_installed(slug: str, tmp_path: Path) -> None:
+    assignment, _, name = slug.partition("/")
+    solved = solutions(Assignment.unreleased(COURSE, assignment))
+    right = texts_of(loader.sample_answers(REFERENCES.folder, slug)[0][0], solved)[f"{name}_answer"]
+    wrong = texts_of(loader.sample_answers(REFERENCES.folder, slug)[1][0], solved)[f"{name}_answer"]
+    code = (
+        "import sys\nsys.modules['autograder'] = None\nimport torch\nimport torch.nn.functional as F\n"
+        f"from course.check import {assignment} as check\n{right}\ncheck.{name}({name})\n{wrong}\n"
+        f"try:\n    check.{name}({name})\nexcept AssertionError as error:\n    print('refused:', error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = loader.sample_answers(REFERENCES.folder, slug)[1][0].mistake
+    assert done.stdout.startswith(f"✓ {name}: ")
+    assert f"refused: {name}: {REFERENCES.exercise(slug).mistake(said).message}" in done.stdout
+
+
+def test_nothing_secret_lies_in_packs_and_rules() -> None:
+    for assignment in {slug.partition("/")[0] for slug in PACKED}:
+        opened = Assignment.unreleased(COURSE, assignment)
+        for folder in (PACKS, packs.RULES):
+            assert leaks(ROOT / "course" / "check" / folder, opened) == []
+    for slug in PACKED:
+        data = REFERENCES.pack_path(slug).read_bytes()
+        for _, mistake in REFERENCES.exercise(slug).patched():
+            assert all("(" not in part or part.encode() not in data for patch in mistake.patches for part in patch)
+
+
+def drawn(generator: np.random.Generator) -> list[Case]:
+    given = [generator.normal(0, 1, size).astype(np.float32) for size in (3, 4)]
+    return [Case({"n": x.size}, {"x": x}, expected={"y": 2 * x}, mistakes={"M": {"y": x + 1}}) for x in given]
+
+
+MADE = Exercise(drawn, None, [Mistake("M", "One was added.", "Times two.", ("2 * x", "x + 1"))], shows=("sums",))
+
+
+def test_a_pack_is_read_as_it_was_written_and_judges_as_the_exercise_does() -> None:
+    cases = drawn(np.random.default_rng(0))
+    data = pack(MADE, "compare_case", cases)
+    assert data == pack(MADE, "compare_case", drawn(np.random.default_rng(0)))
+    read = unpack(data, "toy/sums", {"compare_case": compare_case}.__getitem__)
+    for case, again in zip(cases, read.cases, strict=True):
+        assert case.config == again.config and case.texts == again.texts
+        for part in ("inputs", "weights", "expected"):
+            np.testing.assert_equal(getattr(again, part), getattr(case, part))
+        np.testing.assert_equal(again.mistakes, case.mistakes)
+    assert judge_public(read, lambda case: {"y": 2 * case.x}).earned == 1
+    found = judge_public(read, lambda case: {"y": case.x + 1})
+    assert (found.earned, found.checks[0].mistake, found.checks[0].hint) == (0, "M", "Times two.")
+
+
+def test_an_exception_counts_only_where_no_earlier_case_has_failed() -> None:
+    read = unpack(pack(MADE, "compare_case", drawn(np.random.default_rng(0))), "toy/sums", lambda name: compare_case)
+
+    def answer(times: float):
+        return lambda case: {"y": times * case.x} if case.index == 0 else {"y": 1 / 0}
+
+    assert judge_public(read, answer(3.0)).earned == 0
+    with pytest.raises(ZeroDivisionError):
+        judge_public(read, answer(2.0))
+
+
+def test_a_rule_without_a_name_is_refused() -> None:
+    made = replace(MADE, slug="decoder/sums", rule=lambda exercise, case, answers: None)
+    with pytest.raises(GradingError, match="must therefore have a name"):
+        packs.rule_name(REFERENCES.folder, made)
+
+
+def with_checks(root: Path, text: str) -> Course:
+    one_file(root, text)
+    (root / "course.toml").write_text('title = "tiny"\nlibrary = "own"\nchecks = "own.checks"\n')
+    return Course(root)
+
+
+@pytest.mark.slow
+def test_packs_are_written_anew_only_where_something_has_changed(tmp_path: Path) -> None:
+    course = with_checks(tmp_path, EXERCISE.replace("right={", 'shows=("sums",), right={'))
+    path = built(course).pack_path("tiny/doubled")
+    with patched_solutions(course, "tiny") as run:
+        assert path in packs.write_library(course, "tiny", run)
+        assert packs.write_library(course, "tiny", run) == []
+    assert b"own.checks._rules.model" in (tmp_path / "own/checks/_rules/compare.py").read_bytes()
+    assert not any("pack" in problem for problem in checked(course).problems)
+    module = tmp_path / "exercises" / "tiny" / "doubled.py"
+    module.write_text(module.read_text().replace("were squared", "have been squared"))
+    loader.forget()
+    assert any("the pack of its visible check was made of another state" in one for one in checked(course).problems)
+
+
+@pytest.mark.slow
+def test_an_exercise_of_which_nothing_is_drawn_gets_no_pack(tmp_path: Path) -> None:
+    course = with_checks(tmp_path, EXERCISE.replace("generator.normal(size=size)", "np.arange(size) + 1.0"))
+    references = built(course)
+    made = replace(references.exercise("tiny/doubled"), shows=("sums",))
+    with pytest.raises(GradingError, match="public cases hold every hidden answer"):
+        packs._packed(references, made, None)

@@ -60,7 +60,7 @@ def with_result(row: Row, result: StudentResult | None) -> Row:
     by_hand = {cell for (_, cell), one in result.exercises.items() if one.decided_by == "person"}
     return replace(
         row,
-        points=_shared((name, book.points) for name, book in books.items()),
+        points=_shared((name, book.points if book.exercises else 0.0) for name, book in books.items()),
         so_far=_shared((name, book.points_so_far) for name, book in books.items()),
         max_points=_shared((name, book.max_points) for name, book in books.items()),
         failed=tuple(cell for cell in row.failed if cell not in by_hand),

@@ -253,7 +253,7 @@ def print_table(console: Console, rows: list[Row]) -> None:
 
 def _points(row: Row, notebook: str) -> str:
     points, so_far = row.points.get(notebook), row.so_far.get(notebook)
-    if points == 0 == row.max_points.get(notebook):
+    if row.max_points.get(notebook) == 0 and not row.failure:
         return ""  # there is nothing to earn
     if points is None and so_far is not None and not row.failure and notebook not in row.ungradable:
         return f"{so_far:g}+"

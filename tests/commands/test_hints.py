@@ -7,8 +7,11 @@ import json
 import pytest
 
 from autograder.classroom.row import Row
-from autograder.classroom.rows import row_of
+from autograder.classroom.rows import row_of, with_result
 from autograder.commands.grade import print_table
+from autograder.feedback import render_notebook
+from autograder.gradebook.read import Student
+from autograder.gradebook.results import StudentResult, result_of
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 from autograder.release.generate import generate
@@ -96,8 +99,15 @@ def test_h7_a_notebook_without_points_has_no_0_and_a_cell_of_0_points_has_not_fa
         NotebookVerdict("ada", "ps", "0_intro", (), seconds=1.0),
         NotebookVerdict("ada", "ps", "1_square", cells, seconds=1.0),
     )
-    row = row_of(SubmissionVerdict("ada", "ps", books))
-    assert row.failed == ()
+    verdict = SubmissionVerdict("ada", "ps", books)
+    results = {("1_square", cell.cell): result_of(cell) for cell in cells}
+    row = with_result(row_of(verdict), StudentResult(Student("ada"), results, verdict=verdict))
+    assert row.failed == () and row.points == {"0_intro": 0.0, "1_square": 2.0}
     print_table(Console(width=100), [row, Row("bob", {}, {}, failure="no")])
     line = next(line for line in capsys.readouterr().out.splitlines() if "ada" in line)
     assert [part.strip() for part in line.strip("│").split("│")] == ["ada", "", "2", "2/2", ""]
+
+
+def test_h7_the_page_of_a_notebook_without_points_says_so():
+    page = render_notebook(None, NotebookVerdict("ada", "ps", "0_intro", ()))
+    assert "No points are given in this notebook" in page and "of 0 points" not in page and "<table" not in page

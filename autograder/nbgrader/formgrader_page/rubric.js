@@ -79,7 +79,7 @@
     place.className = "rubric tex2jax_ignore";
     place.setAttribute("role", "toolbar");
     place.setAttribute("aria-label", "Rubric of " + one.cell);
-    add(toolbar, "Mark scheme: a click gives the points and writes the comment", one.lines);
+    add(toolbar, "Mark scheme: a click gives the points and writes the line into the comment, which the student reads", one.lines);
     add(toolbar, "Comments given before", one.before.map(function (text) { return { text: text, points: 0 }; }));
     toolbar.buttons[0].tabIndex = 0;
     toolbar.buttons[0].classList.add("tabbable");

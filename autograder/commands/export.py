@@ -120,4 +120,4 @@ def _known_as(course: Course, table: ResultsTable, to: str) -> ResultsTable:
         return table
     students = {row.student.id: row.student for row in table.rows}
     roster = roster_of(course.root, students, to, table.assignment)
-    return replace(table, rows=known_as(table.rows, roster.number_of))
+    return replace(table, rows=known_as(table.rows, roster))

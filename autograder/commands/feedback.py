@@ -108,7 +108,7 @@ def _pack(
         roster = roster_of(course.root, {row.student.id: row.student for row in rows}, "moodle", table.assignment)
         people = moodle.participants(roster)
         if columns is not None:
-            people |= moodle.of_worksheet(known_as(rows, roster.number_of), read_sheet(columns))
+            people |= moodle.of_worksheet(known_as(rows, roster), read_sheet(columns))
         packed = moodle.pack(pages, people)
     if not packed.files:
         remedy = "collect Moodle's download first, or give its grading worksheet with --columns"

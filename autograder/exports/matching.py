@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from autograder.exports.sheet import Sheet
+from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult
+from autograder.gradebook.roster import Roster
 
 Line = tuple[str, ...]
 #: What a student may be called there, and what the line says.
@@ -34,14 +36,16 @@ def match(rows: Sequence[StudentResult], sheet: Sheet, passes: Sequence[Pass]) -
     return found
 
 
-def known_as(rows: Iterable[StudentResult], numbers: Mapping[str, str]) -> tuple[StudentResult, ...]:
-    """The rows with the number by which one LMS knows each student; none where the roster has none.
+def known_as(rows: Iterable[StudentResult], roster: Roster) -> tuple[StudentResult, ...]:
+    """The rows with the number by which one LMS knows each student, and its full name where nbgrader has none."""
+    numbers = roster.number_of
 
-    numbers: student -> number, as :mod:`autograder.gradebook.roster` has them for this LMS and this assignment.
-    """
-    return tuple(
-        replace(row, student=replace(row.student, lms_user_id=numbers.get(row.student.id, ""))) for row in rows
-    )
+    def known(student: Student) -> Student:
+        called = sorted(roster.names.get(student.id, ()))
+        name = student.last_name or ("" if student.first_name or len(called) != 1 else called[0])
+        return replace(student, lms_user_id=numbers.get(student.id, ""), last_name=name)
+
+    return tuple(replace(row, student=known(row.student)) for row in rows)
 
 
 def left_out(rows: Sequence[StudentResult], found: dict[int, StudentResult]) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ def emails(row: StudentResult) -> set[str]:
 def names(row: StudentResult) -> set[str]:
     """First name first and last name first, and the id itself where it is made of a name."""
     first, last = row.student.first_name, row.student.last_name
-    both = {squeezed(first + last), squeezed(last + first)} if first and last else set()
+    both = {squeezed(first + last), squeezed(last + first)} if last else set()
     return both | {squeezed(row.student.id)}
 
 

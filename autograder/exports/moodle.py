@@ -10,7 +10,7 @@ username, ID number or email address; there an empty grade means none.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from autograder.errors import GradingError
 from autograder.exports.export_file import ExportFile, number_in, spoilt_keys
@@ -81,14 +81,30 @@ def matching_passes(template: Sheet) -> list[Pass]:
     A student whom the course calls by digits is not the participant of that number: it is the assignment's own.
     """
     return [
-        (lms_ids, says(template, "Identifier", change=digits)),
         (ids, says(template, "Username")),
         (ids, says(template, "ID number")),
         (emails, says(template, "Email address")),
-        (ids, says(template, "Email address", change=local_part)),
         (names, says(template, "Full name", change=squeezed)),
         (names, _both_names(template)),
+        (lms_ids, says(template, "Identifier", change=digits)),
+        (ids, says(template, "Email address", change=local_part)),
     ]
+
+
+def match_worksheet(rows: Sequence[StudentResult], sheet: Sheet) -> dict[int, StudentResult]:
+    """Number of the line -> its student. Raises GradingError for the worksheet of another assignment, or class."""
+    found = match(rows, sheet, matching_passes(sheet))
+    number = says(sheet, "Identifier", change=digits)
+    for index, row in found.items():
+        there, known = number(sheet.lines[index]), row.student.lms_user_id
+        if known and there and known != there:
+            raise GradingError(
+                f"{sheet.name} looks like another assignment's worksheet: {row.student.id} has the number {there} in "
+                f"it, and was collected under {known}"
+            )
+    if rows and not found:
+        raise GradingError(f"{sheet.name} fits nobody: nobody in it is on the roster, by number, address or name")
+    return found
 
 
 def _both_names(template: Sheet) -> Callable[[Line], str]:
@@ -105,7 +121,7 @@ def _worksheet(table: ResultsTable, rows: list[StudentResult], template: Sheet) 
             "there: download it with Moodle's language set to English"
         )
     comments, maximum = template.column(FEEDBACK), template.column("Maximum grade")
-    found = match(rows, template, matching_passes(template))
+    found = match_worksheet(rows, template)
     lines: list[list[Cell]] = [[*template.header]]
     too_many = []
     for index, given in enumerate(template.lines):

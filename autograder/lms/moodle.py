@@ -14,8 +14,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from autograder.errors import GradingError
-from autograder.exports.matching import digits, match
-from autograder.exports.moodle import matching_passes
+from autograder.exports.matching import digits
+from autograder.exports.moodle import match_worksheet
 from autograder.exports.sheet import Sheet, original
 from autograder.gradebook.origins import Origin
 from autograder.gradebook.results import StudentResult
@@ -56,7 +56,7 @@ def of_worksheet(rows: Sequence[StudentResult], sheet: Sheet) -> dict[str, Origi
             f"{sheet.name}: expected Moodle's grading worksheet with the column Identifier, found "
             f"{', '.join(sheet.header[:5])}"
         )
-    found = match(rows, sheet, matching_passes(sheet))
+    found = match_worksheet(rows, sheet)
     return {
         row.student.id: Origin(
             "moodle", digits(sheet.lines[number][identifier].strip()),

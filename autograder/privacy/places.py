@@ -50,7 +50,8 @@ def _notes(root: Path, person: ErasedPerson) -> Iterator[Path]:
 
 def _clones(course: Course, person: ErasedPerson) -> Iterator[Path]:
     """Students' repositories: ``clones/STUDENT`` and ``clones/ASSIGNMENT-STUDENT``."""
-    names = {f"{start}{one}" for one in person.ids for start in ("", *(f"{name}-" for name in course.assignments()))}
+    starts = ("", *(f"{name}-" for name in course.assignments()))
+    names = {f"{start}{one}" for one in person.ids | person.numbers for start in starts}
     for folder in ("clones", "inbound"):
         for path in (course.root / folder).glob("*"):
             if path.name in names or _is_theirs(path.name, person):

@@ -120,6 +120,10 @@ def test_d2_two_assignments_from_moodle_and_back_are_one_row_per_person(course, 
             everything(course.root / "exports" / f"{assignment}-feedback-moodle.zip"), set(NUMBERS[assignment].values())
         )
         assert {number for number, _ in packed} == {NUMBERS[assignment][email] for email in RIGHT[assignment]}
+    for command in ("export", "feedback"):
+        capsys.readouterr()
+        assert say(command, "second", "--to", "moodle", "--columns", str(tmp_path / "first.csv")) == 2
+        assert "looks like another assignment's worksheet" in capsys.readouterr().err
     assert say("export", "--total", "--to", "csv") == 0
     total = (course.root / "exports" / "course-total.csv").read_text(encoding="utf-8-sig")
     rows = {row["email"]: row for row in csv.DictReader(io.StringIO(total))}

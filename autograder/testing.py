@@ -1,8 +1,8 @@
 """What a hidden cell imports: stored inputs in, answers out.
 
 A kernel with student code holds this module and, of the rest of ``autograder``, what starts and confines it and
-its line to the grader: ``errors``, ``exercise``, ``files``, ``isolation``, ``kernel``, ``remote``, ``tester``. None of these
-knows an expected value, a verdict or where either is kept. Where ``AUTOGRADER_ANSWERS`` names a folder (a grading
+its line to the grader: ``errors``, ``exercise``, ``files``, ``isolation``, ``kernel``, ``remote``, ``tester``. None of
+these knows an expected value, a verdict or where either is kept. Where ``AUTOGRADER_ANSWERS`` names a folder (a grading
 run), :meth:`StoredCase.compare` writes the answers there as safetensors for the judge. Elsewhere (the
 instructor's own Jupyter) it asks the judge on the spot and raises ``AssertionError``.
 """

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-
-from autograder.exercise import Case
 
 Array = np.ndarray
 
@@ -23,11 +20,6 @@ def renormalised(probabilities: Array, keep: Array) -> Array:
     kept = np.where(keep, probabilities, 0.0)
     result: Array = kept / kept.sum(-1, keepdims=True)
     return result
-
-
-def ranks(probabilities: Array) -> Array:
-    """The place of each word in its row: 0 for the likeliest. Ties in the order of the words."""
-    return np.argsort(np.argsort(-probabilities, axis=-1, kind="stable"), axis=-1, kind="stable")
 
 
 def before(probabilities: Array) -> Array:
@@ -46,8 +38,3 @@ def warped(warper: Any, probabilities: Array) -> Array:
     scores = torch.from_numpy(probabilities.astype(np.float64)).log()
     result: Array = warper(None, scores).softmax(-1).numpy()
     return result
-
-
-def known(option: str, compute: Callable[[Array, Any], Array]) -> Callable[[Case], Mapping[str, Array]]:
-    """What a mistake computes. compute: probabilities and the option's value -> probabilities"""
-    return lambda case: {"output": compute(case.inputs["probabilities"].astype(np.float64), case.config[option])}

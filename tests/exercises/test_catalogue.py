@@ -41,6 +41,8 @@ ALSO_CALLED = {
     ("decoder/top_p", "TOPP-places"): {"TOPP-unsorted"},  # where the words left are the first ones
     ("decoder/top_p", "TOPP-order"): {"TOPP-unsorted"},
     ("decoder/top_p", "TOPP-none"): {"TOPP-least"},  # where p is above all sums from below
+    ("decoder/cache_memory", "K3-tokens"): {"K3-batch"},  # in a case where both give the same number
+    ("decoder/generate", "GEN-greedy"): {"GEN-place"},  # where the word before decides, too
     ("decoder/generate", "GEN-place"): {"GEN-head", "GEN-one"},  # where the word before decides
     ("decoder/generate", "GEN-total"): {"GEN-no-end"},  # where one word is missing
     ("decoder/generate", "GEN-prompt"): {"GEN-begin", "GEN-total"},  # where they write nothing either

@@ -31,7 +31,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.pipeline.drawings import name_of_drawing
 from autograder.pipeline.prepare import inputs_of, prepare
-from autograder.release.verify import solved
+from autograder.release.as_submitted import solved
 
 
 def main(course: Path, assignment_name: str, submissions: int, workers: int, words: Sequence[str]) -> None:

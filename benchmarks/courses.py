@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.release.verify import solved
+from autograder.release.as_submitted import solved
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSIGNMENT = "distilbert"

@@ -25,7 +25,7 @@ from autograder.pipeline.execute import Kernels, Limits
 from autograder.pipeline.grade import Graded
 from autograder.pipeline.grade import grade_submission as grade
 from autograder.references.store import References
-from autograder.release.verify import without_markers
+from autograder.release.as_submitted import without_markers
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCES = References.of_course(ROOT)

@@ -11,7 +11,7 @@ from autograder.exercise import SampleAnswer
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.syntax import tree_of
-from autograder.release.verify import without_markers
+from autograder.release.as_submitted import without_markers
 
 
 def solutions(assignment: Assignment) -> dict[str, str]:

@@ -21,6 +21,7 @@ from autograder.model.submission import read_submission
 from autograder.pipeline.drawings import blank, import_drawings
 from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade_submission
+from autograder.release.calibrate import calibrated
 from autograder.release.judgeable import require_judgeable
 
 
@@ -51,6 +52,7 @@ def grade_folder(
             else:
                 kernels = [closing_later.enter_context(Kernels.open(isolation, imports=imports))]
             beside = kernels[1:]  # nobody sees these notebooks: what is written is words and points
+            assignment = calibrated(course.root, assignment, kernels[0], limits)
             graded = grade_submission(submission, assignment, kernels[0], limits, beside=beside, draw=blank)
         return outcome_of(graded, assignment)
     except NothingToGrade:

@@ -106,6 +106,8 @@ def content_parts(assignment: Assignment) -> Parts:
         if PurePath(name).suffix.lower() not in TO_LOOK_AT
     }
     parts["deliverables"] = digest(sorted(assignment.deliverables))
+    if assignment.calibration is not None:
+        parts["calibration"] = digest(assignment.calibration.to_json())
     return parts
 
 

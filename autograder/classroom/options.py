@@ -19,3 +19,4 @@ class GradingOptions:
     scheduler: str | None = None
     isolation: Isolation = "auto"
     limits: Limits = field(default_factory=Limits)
+    require_outside: bool = False

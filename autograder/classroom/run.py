@@ -51,9 +51,12 @@ from autograder.model.course import Course
 from autograder.model.plain_text import one_line
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
+from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import Graded
 from autograder.pipeline.prepare import nothing
+from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading
+from autograder.release.calibrate import calibrated, needs_calibration
 
 logger = logging.getLogger(__name__)
 
@@ -82,11 +85,34 @@ def grade_class(
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment):
+        if needs_calibration(assignment):
+            assignment, warm = _calibrated(course, order, assignment, warm)
+        if order.require_outside:
+            require_outside(assignment)
         rows = _Run(course, order, assignment, times).grade(students, report, warm)
         if answer is not None and agree:
             next_run = replace(order, force=False)
             answer.keep(course, rows, lambda: _Run(course, next_run, assignment, times).standing(students))
     return rows
+
+
+def _calibrated(
+    course: Course, order: GradingOptions, assignment: Assignment, warm: KernelForkServer | KeptForkServer | None
+) -> tuple[Assignment, KernelForkServer | KeptForkServer | None]:
+    """The assignment with the places of its plain tests found out, and a fork server for all the rest."""
+    address = None
+    if order.isolation != "none":
+        available()
+        warm = warm or kept_fork_server(imports_of(course)) or KernelForkServer(imports_of(course))
+        warm.ready()
+        address = warm.address
+    try:
+        with Kernels.open(order.isolation, fork_server=address, imports=imports_of(course)) as kernels:
+            return calibrated(course.root, assignment, kernels, order.limits), warm
+    except BaseException:
+        if warm is not None:
+            warm.close()
+        raise
 
 
 def _chosen(course: Course, order: GradingOptions) -> list[str]:

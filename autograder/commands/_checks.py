@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,15 @@ def verifications(output: Output, draft: Draft, kernels: Kernels) -> list[dict[s
     return checks
 
 
-def kernel_cells(output: Output, assignment: Assignment) -> list[dict[str, Any]]:
+def kernel_cells(output: Output, assignment: Assignment, refused: bool = False) -> list[dict[str, Any]]:
     """The plain tests that only work in the student's own kernel, each with its reason.
 
-    -> ``[{notebook, cell, points, reason}, ...]``
+    -> ``[{notebook, cell, points, reason}, ...]``. Raises GradingError where there is one, and they are ``refused``.
     """
-    from autograder.plain.in_kernel import judged_in_kernel
+    from autograder.plain.in_kernel import judged_in_kernel, require_outside
 
+    if refused:
+        require_outside(assignment)
     found = judged_in_kernel(assignment)
     if found:
         points = f"{total(one.points for one in found):g} of {assignment.max_points:g} points"
@@ -44,15 +46,6 @@ def kernel_cells(output: Output, assignment: Assignment) -> list[dict[str, Any]]
     for one in found:
         output.say(f"      {one}")
     return [vars(one) for one in found]
-
-
-def require_outside(course: Course, names: Iterable[str]) -> None:
-    """Raises GradingError where an assignment has tests in the student's own kernel."""
-    from autograder.model.assignment import Assignment
-    from autograder.plain.in_kernel import require_outside as require
-
-    for name in names:
-        require(Assignment.unreleased(course, name))
 
 
 def exercises(output: Output, course: Course, assignment: Assignment, exercise: str = "") -> list[dict[str, Any]]:

@@ -56,9 +56,8 @@ def run(
         raise GradingError(f"--exercise needs its assignment: autograder check ASSIGNMENT --exercise {exercise}")
     with ExitStack() as until_done:
         kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
-        if require_outside:
-            _checks.require_outside(course, names)
-        done = [_check_or_say_why(output, course, name, exercise, kernels, len(names) > 1) for name in names]
+        go_on = len(names) > 1
+        done = [_check_or_say_why(output, course, name, exercise, kernels, go_on, require_outside) for name in names]
     output.document({"assignments": done})
     failed = [one["assignment"] for one in done if not one["holds"]]
     if failed:
@@ -69,11 +68,17 @@ def run(
 
 
 def _check_or_say_why(
-    output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels], go_on: bool
+    output: Output,
+    course: Course,
+    name: str,
+    exercise: str,
+    kernels: Callable[[], Kernels],
+    go_on: bool,
+    outside: bool,
 ) -> dict[str, Any]:
     """As :func:`_check`; one assignment that cannot be checked does not stop the others."""
     try:
-        return _check(output, course, name, exercise, kernels)
+        return _check(output, course, name, exercise, kernels, outside)
     except GradingError as error:
         if not go_on:
             raise
@@ -81,8 +86,10 @@ def _check_or_say_why(
         return _entry(name, refused=str(error))
 
 
-def _check(output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels]) -> dict[str, Any]:
-    """One entry of the JSON document."""
+def _check(
+    output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels], outside: bool
+) -> dict[str, Any]:
+    """One entry of the JSON document. outside: refuse tests in the student's own kernel."""
     from autograder.model.assignment import Assignment
     from autograder.release.verify import drafted
 
@@ -93,7 +100,8 @@ def _check(output: Output, course: Course, name: str, exercise: str, kernels: Ca
         found = _checks.exercises(output, course, Assignment.unreleased(course, name), exercise)
     else:
         with drafted(course, name) as draft:
-            in_kernel = _checks.kernel_cells(output, draft.assignment)
+            draft = draft.calibrated(kernels())
+            in_kernel = _checks.kernel_cells(output, draft.assignment, outside)
             checks = _checks.verifications(output, draft, kernels())
         found = _checks.exercises(output, course, Assignment.unreleased(course, name))
     holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *found))

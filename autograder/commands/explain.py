@@ -38,6 +38,7 @@ def run(
     from autograder.model.submission import read_submission
     from autograder.pipeline.appeal import hear
     from autograder.pipeline.execute import Kernels
+    from autograder.release.calibrate import calibrated
 
     course = open_course(context)
     if student not in course.everybody_submitted(assignment):
@@ -48,6 +49,7 @@ def run(
     if not no_isolation:
         verify()
     with Kernels.open("none" if no_isolation else "auto", imports=imports_of(course)) as kernels:
+        opened = calibrated(course.root, opened, kernels, course.file.limits)
         found = hear(submission, opened, kernels, course.file.limits, exercise)
     _tell(Output(context), student, found)
     return 0

@@ -15,7 +15,6 @@ import typer
 
 from autograder.classroom.row import Row
 from autograder.classroom.unchanged import LastAnswer
-from autograder.commands import _checks
 from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
 from autograder.commands._output import Output
 from autograder.errors import GOES_ON, GradingError, said
@@ -87,8 +86,6 @@ def run(
     # it comes up while all the rest is imported
     with nullcontext() if unwarmed else closing(HeadStart(context.obj.course_dir or Path.cwd())) as head_start:
         course = open_course(context)
-        if require_outside:
-            _checks.require_outside(course, [assignment])
         if no_isolation:
             output.problems.print(f"[yellow]{WARNING}[/]")
         limits = course.file.limits
@@ -97,7 +94,9 @@ def run(
         from autograder.classroom.options import GradingOptions
 
         isolation: Isolation = "none" if no_isolation else "auto"
-        options = GradingOptions(assignment, tuple(student or ()), workers, force, scheduler, isolation, limits)
+        options = GradingOptions(
+            assignment, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
+        )
         rows = _grade(output, course, options, head_start, answer)
     from autograder.classroom.standing import standing_remarks
 

@@ -49,15 +49,13 @@ def run(
     for name in names:
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
-    if require_outside:
-        _checks.require_outside(course, names)
     done, imports = [], imports_of(course)
     with ExitStack() as until_done:
         # what stands in the source is looked at before the first kernel starts
         kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports)))
         for name in names:
             try:
-                done.append(_release(output, course, name, kernels, add_exercises))
+                done.append(_release(output, course, name, kernels, add_exercises, require_outside))
             except GradingError as error:
                 if len(names) == 1:
                     raise
@@ -70,15 +68,19 @@ def run(
 
 
 def _release(
-    output: Output, course: Course, name: str, kernels: Callable[[], Kernels], add_exercises: bool
+    output: Output, course: Course, name: str, kernels: Callable[[], Kernels], add_exercises: bool, outside: bool
 ) -> dict[str, Any]:
-    """One entry of the JSON document. Where everything holds, the release is in its place."""
+    """One entry of the JSON document. Where everything holds, the release is in its place.
+
+    outside: refuse tests in the student's own kernel.
+    """
     from autograder.gradebook.added_cells import add_cells
     from autograder.release.verify import drafted
 
     with drafted(course, name, adding=True) if add_exercises else drafted(course, name) as draft:
         output.say(f"{name}:")
-        in_kernel = _checks.kernel_cells(output, draft.assignment)
+        draft = draft.calibrated(kernels())
+        in_kernel = _checks.kernel_cells(output, draft.assignment, outside)
         checks = _checks.verifications(output, draft, kernels())
         exercises = _sample_answers(output, course, draft.assignment)
         holds = not any(one["problems"] for one in (*checks, *exercises))

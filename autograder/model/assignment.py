@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from autograder.errors import GradingError
 from autograder.model import cells
+from autograder.model.calibration import Calibration, read_calibration
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.deliverables import solutions_of, stub
 from autograder.model.points import total
@@ -31,7 +32,7 @@ class Assignment:
     ``references`` are those of the course.
     ``ignore``: patterns of file names that nbgrader leaves out, in a submission too.
     ``drawings``: the course's module of drawings; empty where it has none. ``library``: what students' notebooks import
-    of the course.
+    of the course. ``calibration``: where its plain tests are judged; None where nobody has found out yet.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Assignment:
     drawings: str = ""
     solutions: Mapping[str, bytes] = field(default_factory=dict)
     library: str = ""
+    calibration: Calibration | None = None
 
     @classmethod
     def open(
@@ -63,7 +65,8 @@ class Assignment:
         if missing:
             expected = f"{missing[0]}.ipynb is not in {folder}"
             raise GradingError(f"{name} was never released ({expected}): run 'autograder release {name}'")
-        return replace(opened, release={stem: _released(folder / f"{stem}.ipynb") for stem in opened.source})
+        released = {stem: _released(folder / f"{stem}.ipynb") for stem in opened.source}
+        return replace(opened, release=released, calibration=read_calibration(course.root, opened))
 
     @classmethod
     def unreleased(cls, course: Course, name: str, generated: Callable[[], Generated] | None = None) -> Assignment:

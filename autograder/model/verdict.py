@@ -31,7 +31,9 @@ class CellVerdict:
     """One graded cell. ``points`` is None where a human, or a second attempt, must decide.
 
     ``judged``: by stored answers (``reference``), by plain tests where none of the student's code runs (``outside``),
-    by plain tests in the student's own kernel (``kernel``), or by a human (``manual``).
+    by plain tests in a kernel of the student's alone (``kernel``), or by a human (``manual``).
+    inside: the points that a plain test has in the student's kernel, where these are more than those that count; a
+    person decides. refused: what was refused where none of the student's code runs, in words for the instructor.
     """
 
     cell: str
@@ -41,6 +43,8 @@ class CellVerdict:
     checks: tuple[Check, ...] = ()
     seconds: float = 0.0
     judged: Literal["reference", "outside", "kernel", "manual"] = "reference"
+    inside: float | None = None
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,8 @@ class NotebookVerdict:
             return "infrastructure"
         if any(cell.status in FOR_A_PERSON for cell in self.cells):
             return "manual"
-        return "passed" if self.points == self.max_points else "partial" if self.points else "failed"
+        full = self.points >= self.max_points - 1e-9
+        return "passed" if full else "partial" if self.points else "failed"
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ def presentable(verdict: NotebookVerdict) -> NotebookVerdict:
     cells = tuple(
         replace(
             cell,
+            refused=plain.paragraph(cell.refused),
             checks=tuple(
                 replace(check, message=plain.paragraph(check.message), hint=plain.paragraph(check.hint))
                 for check in cell.checks

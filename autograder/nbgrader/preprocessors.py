@@ -30,6 +30,7 @@ from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.prepare import Prepared, prepare
 from autograder.pipeline.rebuild import trusted
+from autograder.release.calibrate import calibrated, needs_calibration
 from autograder.release.judgeable import require_judgeable
 
 Processed = tuple[NotebookNode, ResourcesDict]
@@ -135,6 +136,8 @@ def _kernels() -> Kernels:
 def _submission(student: str, assignment: str) -> tuple[Submission, Assignment, Prepared]:
     opened = Assignment.open(_course(), assignment)
     require_judgeable(opened)
+    if needs_calibration(opened):
+        opened = calibrated(_course().root, opened, _kernels(), _course().file.limits)
     submission = read_submission(_course().submitted(student, assignment), student, opened)
     return submission, opened, prepare(submission, opened)
 

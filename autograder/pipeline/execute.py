@@ -6,10 +6,10 @@ Nothing that comes out is a verdict. What a submission does to itself (errors, c
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.drawings import Drawing
+from autograder.pipeline.inside import PLAIN, Inside
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
@@ -69,6 +70,7 @@ def run(
     clock = Clock(limits, cell_limits or {})
     student = StudentKernel(kernels, limits, clock, files, inputs, answers)
     tester = TesterKernel(kernels, limits, clock, tester_files, student)
+    inside = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)
     executed = copy.deepcopy(notebook)
     session = _Session(student, tester, limits, draw)
     outcomes: list[CellOutcome] = []
@@ -85,8 +87,17 @@ def run(
     finally:
         student.close()
         tester.close()
-    log = [*student.log, *tester.log]
+    if any(step.role in PLAIN for step in steps):
+        again = inside.judge(notebook, steps, _gone(outcomes))
+        tests = {one.index: replace(one.test, inside=again.get(one.index)) for one in outcomes if one.test}
+        outcomes = [replace(one, test=tests.get(one.index)) for one in outcomes]
+    log = [*student.log, *tester.log, *inside.log]
     return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log)
+
+
+def _gone(outcomes: Sequence[CellOutcome]) -> set[int]:
+    """The cells that need not be tried again."""
+    return {one.index for one in outcomes if one.visible.status in ("crashed", "timeout", "skipped")}
 
 
 class _Session:
@@ -112,13 +123,14 @@ class _Session:
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
         visible = self._student.part(index, name_of(cell), parts.visible, outputs, remembered=True, called=called)
         self._show(cell, outputs, visible)
+        places: Mapping[str, Sequence[str]] = {}
         if step is not None and step.parts:
-            self._tester.run(index, name_of(cell), step, Outputs(HIDDEN_OUTPUT_BYTES))
+            places = self._tester.run(index, name_of(cell), step, Outputs(HIDDEN_OUTPUT_BYTES)).places
         hidden = None
         if judged and parts.hidden.strip():
             slugs = cells.references_of(cell.source)
             hidden = self._student.hidden(index, name_of(cell), parts.hidden, slugs)
-        return CellOutcome(index, visible, hidden)
+        return CellOutcome(index, visible, hidden, places=places)
 
     def _outside(self, index: int, cell: NotebookNode, step: Step, outputs: Outputs) -> CellOutcome:
         if step.also:
@@ -128,16 +140,12 @@ class _Session:
         return CellOutcome(index, test.ended, None, test)
 
     def _in_kernel(self, index: int, cell: NotebookNode, outputs: Outputs) -> CellOutcome:
-        """As nbgrader does it: the whole cell beside the student's code. What hidden tests show is left out."""
-        ended = self._student.part(index, name_of(cell), cell.source, outputs, remembered=True)
+        """What students see of it here; it is judged in another kernel."""
+        parts = cells.split_hidden(cell.source)
+        ended = self._student.part(index, name_of(cell), parts.visible, outputs, remembered=True)
         self._show(cell, outputs, ended)
-        hidden = bool(cells.split_hidden(cell.source).hidden.strip())
-        result = _number_shown(cell.outputs)
-        if hidden:
-            cell.outputs = []
-        said, asserted = "" if hidden else ended.evalue, ended.ename == "AssertionError"
-        test = TestOutcome("kernel", ended, result, message=said, asserted=asserted, hidden=hidden)
-        return CellOutcome(index, ended, None, test)
+        asserted = ended.ename == "AssertionError"
+        return CellOutcome(index, ended, None, TestOutcome("kernel", ended, message=ended.evalue, asserted=asserted))
 
     def _picture(self, index: int, cell: NotebookNode, picture: Drawing) -> CellOutcome:
         self._count += 1
@@ -175,15 +183,6 @@ def _before_calls(notebook: NotebookNode, steps: Sequence[Step]) -> set[int]:
         and not steps[following].also
         and (steps[following].remote or steps[following].unknown)
     }
-
-
-def _number_shown(outputs: Sequence[NotebookNode]) -> float | None:
-    """The number that nbgrader would take for points: the cell's result, where its text is one."""
-    for output in outputs:
-        if output.output_type == "execute_result":
-            with contextlib.suppress(KeyError, ValueError):
-                return float(output["data"]["text/plain"])
-    return None
 
 
 def name_of(cell: NotebookNode) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from nbformat import NotebookNode
 
@@ -17,14 +16,13 @@ from autograder.model.assignment import Assignment
 from autograder.model.plain_text import one_line
 from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, SubmissionVerdict, presentable
-from autograder.pipeline.both_ways import changed_by_solution, judged_both_ways
 from autograder.pipeline.drawings import Draw, drawing
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.prepare import inputs_of, nothing, prepare, trusted_files
 from autograder.pipeline.rebuild import trusted
 from autograder.pipeline.side_by_side import side_by_side
-from autograder.pipeline.steps import Step, steps_for
+from autograder.pipeline.steps import steps_for
 
 #: A failure of the grader itself is tried again this often before it is reported.
 ATTEMPTS = 3
@@ -160,25 +158,21 @@ class _Grading:
 
     def _run(self, name: str, kernels: Kernels, answers: ExitStack, meanwhile: Callable[[], None]) -> ExecutedNotebook:
         assignment, limits = self._assignment, self._limits
-        source, made = assignment.source[name], self._prepared.rebuilt[name]
-
-        def go(notebook: NotebookNode, steps: Sequence[Step], **others: Any) -> ExecutedNotebook:
-            usual: dict[str, Any] = {"files": self._prepared.files, "inputs": self._inputs[name]} | others
-            return run(
-                notebook,
-                answers=answers.enter_context(kernels.answers()),
-                kernels=kernels,
-                limits=limits,
-                cell_limits=limits.cells.get(name),
-                draw=lambda source: self._draw(source, assignment.drawings),
-                steps=steps,
-                tester_files=trusted_files(assignment),
-                **usual,
-            )
-
-        steps = steps_for(source, made.notebook, assignment.files, assignment.deliverables)
-        ran = go(made.notebook, steps, meanwhile=meanwhile)
-        return judged_both_ways(ran, made.notebook, steps, go, lambda: changed_by_solution(assignment, name, go))
+        made = self._prepared.rebuilt[name]
+        steps = steps_for(assignment, name, made.notebook)
+        return run(
+            made.notebook,
+            files=self._prepared.files,
+            inputs=self._inputs[name],
+            answers=answers.enter_context(kernels.answers()),
+            kernels=kernels,
+            limits=limits,
+            cell_limits=limits.cells.get(name),
+            draw=lambda source: self._draw(source, assignment.drawings),
+            steps=steps,
+            tester_files=trusted_files(assignment),
+            meanwhile=meanwhile,
+        )
 
     def judge(self, name: str, executed: _Executed) -> None:
         """Judge one notebook, and close it: in order, as a later one is not charged for what an earlier one was."""

@@ -130,10 +130,12 @@ def solution_source(notebook: NotebookNode) -> str:
 def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Context) -> CellVerdict:
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
     if outcome is not None and outcome.test is not None:
-        if beyond(outcome.test, points):
-            note = f"the result of the cell '{name}' was {outcome.test.result:g}, beyond its {points:g} points"
+        test = outcome.test if outcome.test.judged == "outside" else outcome.test.inside
+        if test is not None and beyond(test, points):
+            note = f"the result of the cell '{name}' was {test.result:g}, beyond its {points:g} points"
             context.notes.append(f"{note}; it earned none: is its test right?")
-        return judge_test(name, points, outcome.test, context.source)
+        has_hidden = bool(cells.split_hidden(cell.source).hidden.strip())
+        return judge_test(name, points, outcome.test, context.source, has_hidden)
     hidden = outcome.hidden if outcome else None
     slugs = cells.references_of(cell.source)
     folder = answers_folder(context.answers, outcome.index) if outcome else None

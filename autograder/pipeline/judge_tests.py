@@ -6,6 +6,7 @@ Of a hidden test a student reads only what its author says in it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from autograder.model.verdict import CellVerdict, Check, Status
 from autograder.pipeline.outcomes import PartOutcome, TestOutcome
@@ -21,34 +22,65 @@ DIED = "Your code ended the Python process here.", "os._exit, a crash in native 
 NO_TIME = "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
 _NO_FORWARD = re.compile(r'Module \[(\w+)\] is missing the required "forward" function')
 _TRY = "Run this cell yourself: it shows the line."
+#: Points that are sums of fractions are compared up to this share of them.
+_ROUNDING = 1e-9
+_AGAIN = "This test did not hold when your notebook was run once more, from top to bottom."
 
 
-def judge_test(name: str, points: float, test: TestOutcome, source: str) -> CellVerdict:
-    """nbgrader's rule: an error is no points, a number as the cell's result that many, anything else all of them.
+def judge_test(name: str, points: float, test: TestOutcome, source: str, hidden: bool = False) -> CellVerdict:
+    """The lower points of the two judges, or those of the student's kernel where that judges alone.
 
-    source: the student's own code.
+    source: the student's own code; hidden: whether the cell has hidden tests. Where the tester gives less than the
+    student's kernel, the verdict says so: a person may look at it.
     """
+    inside = test.inside or TestOutcome("kernel", PartOutcome("skipped"))
+    first, second = _verdict(name, points, test, source), earned(inside, points)
+    if test.judged == "outside":
+        more = second - (first.points or 0.0)
+        if more > _ROUNDING * points:
+            return replace(first, inside=second, refused=test.refused)
+        if more >= -_ROUNDING * points:
+            return first
+    elif test.ended.status != "ok" and not second:
+        return first
+    last = replace(_verdict(name, points, inside, source), judged=test.judged, seconds=first.seconds)
+    if inside.ended.status != "error":
+        return last
+    why = "A hidden test failed." if hidden else _AGAIN  # nothing that this kernel shows reaches a student
+    return replace(last, checks=(Check(name, False, why),))
+
+
+def earned(test: TestOutcome, points: float) -> float:
+    """nbgrader's rule: an error is no points, a number as the cell's result that many, anything else all of them."""
+    if not points or test.ended.status != "ok" or beyond(test, points):
+        return 0.0
+    if test.result is None or abs(test.result - points) <= _ROUNDING * points:
+        return points
+    return max(0.0, test.result)
+
+
+def _verdict(name: str, points: float, test: TestOutcome, source: str) -> CellVerdict:
+    """By one of the judges."""
     seconds, judged = test.ended.seconds, test.judged
     if test.ended.status != "ok":
         status: Status = test.ended.status if test.ended.status in ("crashed", "timeout") else "failed"
         return CellVerdict(name, status, 0.0, points, (Check(name, False, *_why(test, source)),), seconds, judged)
-    if test.result is None or not points:
-        return CellVerdict(name, "passed", points, points, (Check(name, True),), seconds, judged)
     if beyond(test, points):
         # the number may be of the student's making
         said = f"The result of this cell is {test.result:g}, but it must be a number from 0 to its {points:g} points."
         return CellVerdict(name, "failed", 0.0, points, (Check(name, False, said),), seconds, judged)
-    share = test.result / points
-    passed: Status = "passed" if share == 1 else "partial" if share else "failed"
-    reached = f"The tests give {test.result:g} of {points:g} points."
-    check = Check(name, True) if share == 1 else Check(name, False, reached)
-    return CellVerdict(name, passed, test.result, points, (check,), seconds, judged)
+    reached = earned(test, points)
+    if reached == points:
+        return CellVerdict(name, "passed", points, points, (Check(name, True),), seconds, judged)
+    check = Check(name, False, f"The tests give {reached:g} of {points:g} points.")
+    return CellVerdict(name, "partial" if reached else "failed", reached, points, (check,), seconds, judged)
 
 
 def beyond(test: TestOutcome, points: float) -> bool:
     """Whether a cell ended well with a number that is no points of it."""
-    ended_well = test.ended.status == "ok" and test.result is not None and points > 0
-    return ended_well and not 0 <= test.result <= points  # type: ignore[operator]
+    if test.ended.status != "ok" or test.result is None or not points:
+        return False
+    return not -_ROUNDING * points <= test.result <= points * (1 + _ROUNDING)
 
 
 def _why(test: TestOutcome, source: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -25,7 +26,7 @@ class PartOutcome:
 
 @dataclass(frozen=True)
 class TestOutcome:
-    """How a plain test cell ended, in the tester (``outside``) or in the student's kernel (``kernel``).
+    """How a plain test cell ended, in the tester (``outside``) or in a kernel of the student's (``kernel``).
 
     result: the number that is the value of its last expression, None where that is none.
     statement: the instructor's statement that stopped, empty where nobody knows or a student must not see it.
@@ -33,8 +34,10 @@ class TestOutcome:
     own: whether the exception came out of the student's code; own_lines: that code's traceback, as it said.
     came: what calls of the student's code gave to that statement, as text.
     hidden: whether it happened in a hidden part.
-    changed: names of the instructor's that the cell reads, for which the student's kernel has another value.
-    refused: whether the tester refused something, so that the end says nothing of what the cell compares.
+    refused: what the tester refused, in words; empty for nothing.
+    places: what came at each place, where nothing was expected (:mod:`autograder.remote.places`).
+    inside: how the whole cell ended in the second kernel; None where it was not reached there. Of a cell that is judged
+    there alone, all else tells how its visible part ended in the first one.
     """
 
     judged: Literal["outside", "kernel"]
@@ -47,8 +50,9 @@ class TestOutcome:
     own_lines: str = ""
     came: tuple[str, ...] = ()
     hidden: bool = False
-    changed: tuple[str, ...] = ()
-    refused: bool = False
+    refused: str = ""
+    places: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    inside: TestOutcome | None = None
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,14 @@ class CellOutcome:
     """A code cell's two parts. ``index`` counts the notebook's cells from 0; ``hidden`` is None where there is none.
 
     test: of a plain test cell; ``visible`` then tells how the whole cell ended.
+    places: of a cell without points that the tester has executed, too.
     """
 
     index: int
     visible: PartOutcome
     hidden: PartOutcome | None
     test: TestOutcome | None = None
+    places: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """What is done with each code cell of a notebook: in the student's kernel, in the tester, or in both.
 
-Read from the instructor's notebook alone. A name is remote in the tester where the instructor's solution cells bind it;
-what a submission binds beyond that never takes the place of a trusted name there.
+Read from the instructor's notebook, and from how its solution was calibrated. A name is remote in the tester where the
+instructor's solution cells bind it, by an import too; what a submission binds beyond that never takes the place of a
+trusted name there.
 """
 
 from __future__ import annotations
@@ -9,20 +10,23 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Literal
 
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.plain.names import classes_of, made_by, names_of
+from autograder.model.assignment import Assignment
+from autograder.model.calibration import CellCalibration
+from autograder.plain.names import names_of
 from autograder.plain.text import parse
 from autograder.plain.where import where_judged
 
 #: ``student``: solutions and extra cells. ``trusted``: the instructor's, without points. The others are autograded: by
-#: stored answers, or as plain tests in the tester (``outside``) or in the student's kernel (``kernel``).
+#: stored answers, or as plain tests: in the tester and in a copy of the student's kernel (``outside``), or there alone
+#: (``kernel``).
 Role = Literal["student", "trusted", "reference", "outside", "kernel"]
 
 
@@ -40,35 +44,36 @@ class Step:
 
     parts: what the tester executes of it; without, it has nothing to do with this cell.
     remote: names that are bound there anew, before, to what the student's kernel has; unknown: those that are only
-    where the tester has no such name; classes: those of the first that the instructor's solution makes classes.
-    made: names to which a trusted cell gives values that tests read; watched: names of such values, and imports of the
-    solution, that this cell reads: is what the student's kernel has under them still the same? theirs: those that are
-    bound to what it has, for this cell alone (:mod:`autograder.pipeline.both_ways`).
+    where the tester has no such name; read: those that the cell reads.
     also: what the student's kernel executes of a cell that is judged outside, because later cells use its names.
+    expected: what came from the solution at each place of a test (:mod:`autograder.remote.places`); None: note it.
     """
 
     role: Role
     parts: tuple[TestPart, ...] = ()
     remote: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    made: tuple[str, ...] = ()
-    watched: tuple[str, ...] = ()
-    theirs: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
     also: str = ""
+    expected: Mapping[str, Sequence[str]] | None = None
 
 
 #: A cell that a student added.
 OWN = Step("student")
 
 
-def steps_of(source: NotebookNode, files: Collection[str] = (), deliverables: Collection[str] = ()) -> tuple[Step, ...]:
+def steps_of(
+    source: NotebookNode,
+    calibration: Mapping[str, CellCalibration],
+    files: Collection[str] = (),
+    deliverables: Collection[str] = (),
+) -> tuple[Step, ...]:
     """One step for every cell of an instructor's notebook, other cells than code included.
 
     files: paths beside the notebook; deliverables: those of them that students write.
     """
-    judged = where_judged(source, files, deliverables)
-    roles = [_role(cell, {name: one.where for name, one in judged.items()}) for cell in source.cells]
+    judged = where_judged(source, calibration)
+    roles = [_role(cell, {name: one.judged for name, one in judged.items()}) for cell in source.cells]
     last = max((number for number, role in enumerate(roles) if role == "outside"), default=-1)
     names = _Names({PurePosixPath(name).stem for name in deliverables if name.endswith(".py")})
     steps: list[Step] = []
@@ -78,27 +83,31 @@ def steps_of(source: NotebookNode, files: Collection[str] = (), deliverables: Co
             continue
         behind = zip(source.cells[number + 1 :], roles[number + 1 :], strict=True)
         later = [(one.source, of) for one, of in behind if one.cell_type == "code"]
-        steps.append(names.step(cell, role, later))
+        step = names.step(cell, role, later)
+        if role == "outside":
+            step = replace(step, expected=judged[str(cells.grade_id(cell))].expected)
+        steps.append(step)
     return tuple(steps)
 
 
-#: The steps of notebooks by their object's id, with the object, so that the id stays its own. Threads may find them
-#: missing at the same time: each then makes the same ones.
-_KEPT: dict[int, tuple[NotebookNode, tuple[Step, ...]]] = {}
+#: The steps of notebooks by their object's id and calibration's, with both, so that the ids stay their own. Threads may
+#: find them missing at the same time: each then makes the same ones.
+_KEPT: dict[tuple[int, int], tuple[object, object, tuple[Step, ...]]] = {}
 _MAX_KEPT = 64
 
 
-def steps_for(
-    source: NotebookNode, rebuilt: NotebookNode, files: Collection[str], deliverables: Collection[str]
-) -> list[Step]:
+def steps_for(assignment: Assignment, name: str, rebuilt: NotebookNode) -> list[Step]:
     """What is done with each cell of a rebuilt notebook. The instructor's one is read once for all submissions."""
-    kept = _KEPT.get(id(source))
+    source, calibration = assignment.source[name], assignment.calibration
+    key = id(source), id(calibration)
+    kept = _KEPT.get(key)
     if kept is None:
-        kept = source, steps_of(source, files, deliverables)
+        of_notebook = calibration.cells_of(name) if calibration is not None else {}
+        steps = steps_of(source, of_notebook, assignment.files, assignment.deliverables)
         if len(_KEPT) >= _MAX_KEPT:
             _KEPT.clear()
-        _KEPT[id(source)] = kept
-    return aligned(source, kept[1], rebuilt)
+        kept = _KEPT[key] = source, calibration, steps
+    return aligned(source, kept[2], rebuilt)
 
 
 def aligned(source: NotebookNode, steps: Sequence[Step], notebook: NotebookNode) -> list[Step]:
@@ -134,25 +143,14 @@ class _Names:
     students: set[str] = field(default_factory=set)
     trusted: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)  # that any cell of the tester loads
-    classes: set[str] = field(default_factory=set)
-    made: set[str] = field(default_factory=set)  # values of trusted cells
-    imports: set[str] = field(default_factory=set)  # of solutions
-    by_helpers: set[str] = field(default_factory=set)  # what functions of the tester's cells read
 
     def step(self, cell: NotebookNode, role: Role, later: list[tuple[str, Role]]) -> Step:
         names = names_of(cell.source)
         imported = self._of_own_modules(cell.source)
-        # of a file that students write only the name says what is a class
-        self.classes = (self.classes - names.bound) | {name for name in imported if name[:1].isupper()}
         if role == "student":
-            made = Step(role, tuple(TestPart(text, True) for text in _imports(cell.source, self.own)))
-            self.students |= (names.bound - names.imported) | imported
-            self.trusted |= names.imported - imported
-            self.students -= names.imported - imported
-            self.made -= names.bound
-            self.imports = (self.imports - names.bound) | (names.imported - imported)
-            self.classes |= classes_of(cell.source)
-            return made
+            self.students |= names.bound
+            self.trusted -= names.bound
+            return Step(role)
         if role not in ("trusted", "outside"):
             self._bind(names.bound, imported)
             return Step(role)
@@ -166,25 +164,12 @@ class _Names:
             also = visible if any(bound & names_of(text).loaded for text, of in later if of != "outside") else ""
         remote = self.students & self.wanted
         self._bind(names.bound, imported)
-        self.by_helpers |= names.read_later
-        watched = (self.made | self.imports) & (names.loaded | self.by_helpers)
-        values = self._made(cell.source, later) - imported if role == "trusted" else set()
-        self.made |= values
-        return Step(
-            role, parts, tuple(sorted(remote)), tuple(sorted(unknown)), tuple(sorted(remote & self.classes)),
-            tuple(sorted(values)), tuple(sorted(watched)), also=also,
-        )  # fmt: skip
-
-    def _made(self, source: str, later: list[tuple[str, Role]]) -> set[str]:
-        """Names to which a trusted cell gives values that the tester's cells read later."""
-        read = (names_of(text).loaded for text, role in later if role in ("outside", "trusted"))
-        return set(made_by(source)) & self.by_helpers.union(*read)
+        read = sorted(remote & names.loaded)
+        return Step(role, parts, tuple(sorted(remote)), tuple(sorted(unknown)), tuple(read), also)
 
     def _bind(self, bound: Collection[str], imported: set[str]) -> None:
         self.students = (self.students - set(bound)) | imported
         self.trusted = (self.trusted | set(bound)) - imported
-        self.made -= set(bound)
-        self.imports -= set(bound)
 
     def _of_own_modules(self, source: str) -> set[str]:
         """The names that a cell imports from files that students write."""
@@ -207,13 +192,6 @@ def _body(source: str) -> list[ast.stmt]:
         return parse(source).body
     except SyntaxError:
         return []
-
-
-def _imports(source: str, own: set[str]) -> Iterator[str]:
-    """What an instructor's solution imports: modules are no answer, so the tester has them from its own side."""
-    for node in _body(source):
-        if isinstance(node, ast.Import | ast.ImportFrom) and not _modules(node) & own:
-            yield ast.unparse(node)
 
 
 def parts_of(source: str) -> list[TestPart]:

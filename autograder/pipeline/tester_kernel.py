@@ -23,6 +23,7 @@ from autograder.pipeline.outcomes import PartOutcome, TestOutcome
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 from autograder.tester.failure import line_that_raised
+from autograder.tester.no_code import TEXT_AS_CODE
 
 #: What the tester hears where there is no answer. It reads no JSON there, and so its cell stops.
 _NO_MESSAGE = b"no answer"
@@ -38,7 +39,6 @@ class TesterKernel:
         self._kernel: Kernel | ForkedTester | None = None
         self._scratch: Scratch | None = None
         self._done: dict[int, tuple[str, Step]] = {}
-        self._known: dict[str, str | None] = {}  # what the student's kernel said of names of trusted cells
         self.log: list[str] = []
 
     def run(self, index: int, cell: str, step: Step, outputs: Outputs) -> TestOutcome:
@@ -49,7 +49,7 @@ class TesterKernel:
         if outcome.ended.status in ("crashed", "timeout"):
             self.log.append(f"cell {index}: {outcome.ended.status} in the tester: {outcome.ended.evalue}")
         if outcome.ended.status == "ok" or step.role == "trusted":
-            self._done[index] = cell, replace(step, made=(), watched=(), theirs=())
+            self._done[index] = cell, step
         return outcome
 
     def _execute(self, cell: str, step: Step, outputs: Outputs) -> TestOutcome:
@@ -58,41 +58,30 @@ class TesterKernel:
         limit = self._clock.limit(cell)
         seconds = self._clock.allowed(limit)
         task = {
-            "remote": [*step.remote, *step.theirs],
+            "remote": step.remote,
             "unknown": step.unknown,
-            "classes": step.classes,
+            "read": step.read,
             "parts": [(part.source, part.hidden) for part in step.parts],
-            "made": step.made,
-            "watched": {name: self._known.get(name) for name in step.watched},
-            "theirs": step.theirs,
+            "expected": step.expected,
         }
         finished = self._kernel.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=calls.answer)
         if not finished.alive:
             self._stop()
-        ended = calls.failed or finished
+        ended = calls.failed or _stopped(finished)
         if ended.status == "timeout" and seconds == limit:
             self._clock.timed_out(finished.seconds)
         if ended.status != "ok":
             part = PartOutcome(ended.status, ended.ename, ended.evalue, finished.seconds)
-            return TestOutcome("outside", part, own=calls.failed is not None)
+            return TestOutcome("outside", part, own=calls.failed is not None, refused=_refused(ended))
         try:
             said: dict[str, Any] = json.loads(finished.values[ENDED])
-            return replace(_outcome(finished, said, step), changed=self._changed(said, step))
+            return _outcome(finished, said, step)
         except (KeyError, ValueError) as error:
             if not calls.asked:
                 raise InfrastructureError("the tester did not say how its cell ended") from error
             part = PartOutcome("error", "NoOutcome", "the test did not say how it ended", finished.seconds)
             self.log.append(f"cell '{cell}': the tester did not say how it ended, after calls of the student's code")
             return TestOutcome("outside", part)
-
-    def _changed(self, said: Mapping[str, Any], step: Step) -> tuple[str, ...]:
-        """Names that the student's kernel has other values for than the tester; what it has now is remembered."""
-        told, changed = said.get("digests", {}), tuple(said.get("changed", ()))
-        if step.role == "trusted":  # it may have changed what it has read, in both kernels
-            self._known |= {name: told[name] for name in step.watched if name in told and name not in changed}
-        # what is made of something changed differs from the beginning
-        self._known |= {name: "" if changed else told[name] or "" for name in step.made if name in told}
-        return changed
 
     def _revive(self) -> bool:
         while self._kernel is None and not self._clock.is_up:
@@ -147,13 +136,28 @@ class _Calls:
         return _NO_MESSAGE
 
 
+_TEXT_AS_CODE = "a library was about to execute a text as code, where the student's values are tested"
+
+
+def _stopped(finished: Finished) -> Finished:
+    """The end of a tester in which a text was to become code is no crash of the student's."""
+    if not finished.alive and f"(exit code {TEXT_AS_CODE})" in finished.evalue:
+        return replace(finished, status="error", ename="TextAsCode", evalue=_TEXT_AS_CODE)
+    return finished
+
+
+def _refused(ended: Finished) -> str:
+    return ended.evalue if ended.ename == "TextAsCode" else ""
+
+
 def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOutcome:
     """What the tester says of a cell. It is trusted, but what it tells of exceptions and values was the student's.
 
     Raises KeyError where it says nothing.
     """
+    places, refused = said.get("places", {}), said.get("refused", "")
     if said["status"] == "ok":
-        return TestOutcome("outside", PartOutcome("ok", seconds=finished.seconds), said["result"])
+        return TestOutcome("outside", PartOutcome("ok", seconds=finished.seconds), said["result"], places=places)
     hidden = said["hidden"] and not _is_visible(step, said)
     return TestOutcome(
         "outside",
@@ -165,7 +169,8 @@ def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOut
         own_lines=said["own_lines"],
         came=() if hidden else tuple(said["came"]),
         hidden=hidden,
-        refused=said.get("refused", False),
+        refused=refused,
+        places=places,
     )
 
 

@@ -31,13 +31,6 @@ def full_name(node: ast.AST, imported: Mapping[str, str]) -> str:
     return ".".join([imported.get(node.id, node.id), *reversed(parts)])
 
 
-def root_name(node: ast.AST) -> str:
-    """The name at the start of attributes, subscripts and calls: ``a`` of ``a.b[0].c``; empty where there is none."""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def used_names(tree: ast.AST, imported: Mapping[str, str]) -> Iterator[tuple[str, ast.AST]]:
     """Every longest dotted name in a tree, with its node."""
     inner: set[int] = set()

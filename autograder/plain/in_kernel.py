@@ -27,10 +27,11 @@ def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:
     """Those that have points, in order of notebooks and cells."""
     found = []
     for name, notebook in assignment.source.items():
-        judged = where_judged(notebook, assignment.files, assignment.deliverables)
+        calibration = assignment.calibration.cells_of(name) if assignment.calibration is not None else {}
+        judged = where_judged(notebook, calibration)
         for cell in notebook.cells:
             one = judged.get(cells.grade_id(cell) or "") if cells.is_autograded(cell) else None
-            if one is not None and one.where == "kernel" and (points := cells.max_points(cell)):
+            if one is not None and one.judged == "kernel" and (points := cells.max_points(cell)):
                 found.append(KernelCell(name, cells.nbgrader(cell)["grade_id"], points, one.reason))
     return found
 

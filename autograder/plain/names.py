@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nbformat import NotebookNode
-
-from autograder.model import cells
 from autograder.plain.text import parse, python
 
 _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
@@ -57,37 +54,6 @@ def names_of(source: str) -> Names:
     )
 
 
-@lru_cache(maxsize=1024)
-def made_by(source: str) -> frozenset[str]:
-    """The names that a cell binds to values: no imports, functions or classes."""
-    names = names_of(source)
-    try:
-        body = parse(source).body
-    except SyntaxError:
-        return frozenset()
-    defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    return names.bound - names.imported - defined
-
-
-#: What makes a class without a class statement.
-_MAKING = {"namedtuple", "make_dataclass", "new_class", "type", "NewType", "Enum", "IntEnum", "StrEnum", "Flag"}
-
-
-def classes_of(source: str) -> frozenset[str]:
-    """The names that a cell binds to classes: by a class statement, or by a call that makes one."""
-    try:
-        body = parse(source).body
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    made = {node.name for node in body if isinstance(node, ast.ClassDef)}
-    for node in body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            function = node.value.func
-            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-            made |= {one.id for one in node.targets if isinstance(one, ast.Name)} if name in _MAKING else set()
-    return frozenset(made)
-
-
 def _asked_for(tree: ast.Module) -> frozenset[str]:
     """Names in texts of a cell that looks names up, as in ``"mean" in globals()``."""
     if not any(is_look_up(node) for node in ast.walk(tree)):
@@ -109,20 +75,3 @@ def _inner(table: symtable.SymbolTable, later: bool) -> Iterator[tuple[symtable.
         at_once = child.get_type() == "class" or child.get_name() in _COMPREHENSIONS
         yield from ((symbol, later or not at_once) for symbol in child.get_symbols())
         yield from _inner(child, later or not at_once)
-
-
-def remote_names(source: NotebookNode, index: int) -> frozenset[str]:
-    """The names that are the student's when cell ``index`` of an instructor's notebook is reached.
-
-    Those that a solution cell before it binds, and that no trusted or graded cell has bound since. What a solution
-    imports is nobody's answer.
-    """
-    found: set[str] = set()
-    for cell in source.cells[:index]:
-        if cell.cell_type != "code":
-            continue
-        names = names_of(cell.source)
-        found -= names.bound
-        if cells.is_solution(cell):
-            found |= names.bound - names.imported
-    return frozenset(found)

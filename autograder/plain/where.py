@@ -1,27 +1,16 @@
-"""Where a plain test cell is judged: decided from the instructor's notebook alone, before anything is run."""
+"""Where a plain test cell is judged: as the calibration found out, unless its own text decides it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
 
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.plain.rules import RULES
-from autograder.plain.view import view
+from autograder.model.calibration import CellCalibration
+from autograder.plain.rules import reason_for
 
-
-@dataclass(frozen=True)
-class Judged:
-    """``outside``: in the tester, which never runs a line of the student's. ``kernel``: in the student's own kernel.
-
-    reason: one sentence for the instructor; empty for ``outside``.
-    """
-
-    where: Literal["outside", "kernel"]
-    reason: str = ""
+NOT_CALIBRATED = "nobody has run the instructor's solution yet to find out where it can be judged"
 
 
 def plain_cells(source: NotebookNode) -> list[int]:
@@ -38,23 +27,12 @@ def is_plain(cell: NotebookNode) -> bool:
         return "reference" not in cell.source
 
 
-def where_judged(
-    source: NotebookNode, files: Collection[str] = (), deliverables: Collection[str] = ()
-) -> dict[str, Judged]:
-    """Grade id -> where it is judged, for every plain test cell of an instructor's notebook.
-
-    files: paths that lie beside the notebook, in both kernels. deliverables: those of them that students write.
-    """
-    return {
-        cells.nbgrader(source.cells[index])["grade_id"]: _decide(source, index, files, deliverables)
-        for index in plain_cells(source)
-    }
-
-
-def _decide(source: NotebookNode, index: int, files: Collection[str], deliverables: Collection[str]) -> Judged:
-    try:
-        cell = view(source, index, files, deliverables)
-    except SyntaxError as error:
-        return Judged("kernel", f"it is no Python ({error.msg})")
-    reason = next((reason for rule in RULES if (reason := rule(cell))), None)
-    return Judged("kernel", reason) if reason else Judged("outside")
+def where_judged(source: NotebookNode, calibration: Mapping[str, CellCalibration]) -> dict[str, CellCalibration]:
+    """Grade id -> where it is judged, for every plain test cell of an instructor's notebook."""
+    found = {}
+    for index in plain_cells(source):
+        name = cells.nbgrader(source.cells[index])["grade_id"]
+        reason = reason_for(source, index)
+        known = calibration.get(name, CellCalibration("kernel", NOT_CALIBRATED))
+        found[name] = CellCalibration("kernel", reason, known.problem) if reason else known
+    return found

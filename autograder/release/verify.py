@@ -8,8 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import nbformat
-
 from autograder.classroom.pace import record_pace, seconds_of
 from autograder.errors import GradingError
 from autograder.model import cells
@@ -19,6 +17,8 @@ from autograder.model.submission import Submission
 from autograder.model.verdict import NotebookVerdict
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission
+from autograder.release.as_submitted import solved, untouched
+from autograder.release.calibrate import calibrated
 from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import release_leaks
@@ -27,16 +27,6 @@ from autograder.release.stubs import require_filled_in
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
 INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
-#: What to do where the solution has not all points from a test that is judged outside.
-_FORCE = (
-    "this test runs outside of the student's kernel; if it needs to run inside, as under nbgrader, add the line "
-    "'# autograder: kernel' to the cell"
-)
-_OWN_COPY = (
-    "the solution changes {names} in place, and this test has its own copy of what setup cells make: let the solution "
-    "bind a name of its own, or add the line '# autograder: kernel' to the cell, which is then judged in the student's "
-    "kernel"
-)
 
 
 @dataclass(frozen=True)
@@ -74,6 +64,10 @@ class Draft:
     step: str
     second: Future[tuple[Path, Generated]]
 
+    def calibrated(self, kernels: Kernels) -> Draft:
+        """With the places found out where its plain tests are judged."""
+        return replace(self, assignment=calibrated(self.course.root, self.assignment, kernels, self.course.file.limits))
+
     def verify(self, kernels: Kernels) -> Iterator[Verification]:
         """Every proof, one after the other."""
         made, limits = self.assignment, self.course.file.limits
@@ -109,32 +103,6 @@ def _points(assignment: Assignment) -> Iterator[str]:
         yield from (f"{name}: {wrong}" for wrong in wrong_points(assignment.release[name]))
 
 
-def solved(assignment: Assignment) -> Submission:
-    """The released notebooks with the instructor's solutions filled in, as if a student had handed them in."""
-    notebooks = {}
-    for name, released in assignment.release.items():
-        student = nbformat.from_dict(released)
-        solutions = {
-            cells.grade_id(cell): cell.source for cell in assignment.source[name].cells if cells.is_solution(cell)
-        }
-        for cell in student.cells:
-            if cells.is_solution(cell):
-                cell.source = without_markers(solutions[cells.grade_id(cell)])
-        notebooks[name] = nbformat.writes(student).encode()
-    return Submission("solution", notebooks, dict(assignment.solutions), ())
-
-
-def without_markers(source: str) -> str:
-    """A solution cell as a student would have written it."""
-    marks = ("### BEGIN SOLUTION", "### END SOLUTION")
-    return "\n".join(line for line in source.split("\n") if line.strip() not in marks)
-
-
-def untouched(assignment: Assignment) -> Submission:
-    notebooks = {name: nbformat.writes(notebook).encode() for name, notebook in assignment.release.items()}
-    return Submission("untouched", notebooks, {}, ())
-
-
 def run_all(
     submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits
 ) -> Iterator[tuple[str, ExecutedNotebook, NotebookVerdict]]:
@@ -164,11 +132,6 @@ def _solved(
         seconds[name] = seconds_of(ran)
         yield from (f"{name}: {what}" for _, what in _errors(ran))
         yield from _unexpected(verdict, ("passed", "manual"))
-        outside = [cell.cell for cell in verdict.cells if cell.judged == "outside" and cell.status != "passed"]
-        changed = {cells.grade_id(ran.notebook.cells[one.index]): one.test.changed for one in ran.outcomes if one.test}
-        for cell in outside:
-            names = ", ".join(changed.get(cell, ()))
-            yield f"{name}: {cell}: {_OWN_COPY.format(names=names) if names else _FORCE}"
 
 
 def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iterator[str]:

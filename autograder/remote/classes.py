@@ -48,11 +48,7 @@ class RemoteClass(RemoteMeta):
         return type.__new__(meta, name, bases, space)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = _ask(cls, "__call__", *args, **kwargs)
-        link = link_of(made)
-        if link is not None and issubclass(type(made), cls) and link.connection.trusts_class(cls):
-            link.constructed = True
-        return made
+        return _ask(cls, "__call__", *args, **kwargs)
 
     def __getattribute__(cls, name: str) -> Any:
         link = _class_link(cls)
@@ -171,12 +167,17 @@ def _make_class(link: Link, decoder: Any) -> type:
     signature = read_signature(about.get("sig"), decoder)
     space = _space(link, name, module) | ({"__signature__": signature} if signature else {})
     if about.get("exception"):
-        known = real is not None and issubclass(real, BaseException) and module.partition(".")[0] not in _STEERING
+        known = real is not None and issubclass(real, BaseException) and not _steers(real)
         return real if known and real is not None else _exception(name, module, bases, space)
     if any(_is_data(base) for base in bases):
         safe = real is not None and any(real.__eq__ is base.__eq__ for base in real.__mro__[1:] if kind_of(base))
         return real if safe and real is not None else _content_class(link, name, bases, space)
     return _handle_class(link, name, bases, real, space)
+
+
+def _steers(cls: type) -> bool:
+    """By where the class that was found comes from: many modules have a second name for it."""
+    return cls.__module__.partition(".")[0] in _STEERING
 
 
 def _is_data(cls: type) -> bool:
@@ -256,7 +257,7 @@ def _override(name: str, inherited: Callable[..., Any]) -> Callable[..., Any]:
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         link = link_of(self)
-        if link is None or link.ended or not (told or link.constructed or not link.connection.careful):
+        if link is None or link.ended or not (told or link.connection.may_ask("method", self, name)):
             return inherited(self, *args, **kwargs)
         return link.connection.ask("method", self, name, *args, **kwargs)
 

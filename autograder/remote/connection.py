@@ -27,10 +27,6 @@ class Connection:
 
     #: Whether operations that could let the other side decide what is compared are refused.
     careful = False
-    #: NumPy's comparisons pass over masked numbers, so that a test which does not expect any would pass.
-    masks = True
-    #: ``(column == expected).all()`` passes over values that are missing in columns of pandas' own types and of polars.
-    missing = True
 
     def __init__(self, send: Callable[[str], str], namespace: Mapping[str, Any], first: int) -> None:
         self._send, self._namespace, self._first = send, namespace, first
@@ -50,8 +46,8 @@ class Connection:
         self._handles: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._classes: dict[int, type] = {}
 
-    def trusts_class(self, cls: type) -> bool:
-        """Whether what this class makes may compute with this side's values."""
+    def may_ask(self, operation: str, *args: Any) -> bool:
+        """Whether the other side may answer this here."""
         return True
 
     # what a message says

@@ -15,29 +15,6 @@ from autograder.remote.names import find
 from autograder.remote.operations import ALONE, ARITHMETIC, COMPARISONS, IN_PLACE
 from autograder.remote.special_names import NEVER, REMOTE
 
-#: Methods of data that say whether or where something is in it: an object that poses as data must not answer them.
-DATA_METHODS = frozenset(
-    name
-    for cls in (str, bytes, list, tuple, dict, set, frozenset, int, float, complex)
-    for name in vars(cls)
-    if not name.startswith("_")
-) | {
-    "equals",
-    "equal",
-    "allclose",
-    "isclose",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "sub",
-    "compare",
-    "match",
-    "close_to",
-}
-
 
 def link_of(value: Any) -> Link | None:
     """Where a handle, an object with content or a class of the other side stands; None for all else."""
@@ -95,13 +72,9 @@ class Handle(metaclass=RemoteMeta):
             if name in ("__signature__", "__text_signature__"):
                 raise AttributeError(name)
             return object.__getattribute__(self, name)
-        found = link.connection.ask("getattr", self, name)
         if name == "send" and type(self)._remote_claimed is CoroutineType:
             return lambda _: _finish(link.connection.ask("await", self))
-        deciding = name in DATA_METHODS or "module" in link.about
-        if deciding and link.connection.careful and not link.connection.trusts(self):
-            return _guarded(found, self, name)
-        return found
+        return link.connection.ask("getattr", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         _ask(self, "setattr", name, value)
@@ -151,18 +124,6 @@ def _ask(handle: Any, operation: str, *args: Any) -> Any:
     return object.__getattribute__(handle, "_remote_link").connection.ask(operation, handle, *args)
 
 
-def _guarded(found: Any, handle: Any, name: str) -> Any:
-    if link_of(found) is None or isinstance(found, type):
-        return found
-
-    def method(*args: Any, **kwargs: Any) -> Any:
-        if args or kwargs:
-            refuse(handle, f"its own .{name}() would see the values of the test", link_of(handle))
-        return found()
-
-    return method
-
-
 def refuse(handle: Any, why: str, link: Link | None) -> None:
     """Raises RemoteRefused, and lets the connection remember it, where this side is the one that tests."""
     if link is not None and link.connection.careful:
@@ -197,13 +158,7 @@ for _name in COMPARISONS:
 def _operator(name: str, operation: str, reflected: bool) -> Callable[..., Any]:
     def operate(self: Any, *others: Any) -> Any:
         link: Link = object.__getattribute__(self, "_remote_link")
-        if others and not all(_is_theirs(other) for other in others) and not link.constructed:
-            refuse(self, "its class would compute with the values of the test", link)
-        result = link.connection.ask(operation, *((*others, self) if reflected else (self, *others)))
-        made = link_of(result)
-        if made is not None and (link.constructed or any(one.constructed for one in map(link_of, others) if one)):
-            made.constructed = True
-        return result
+        return link.connection.ask(operation, *((*others, self) if reflected else (self, *others)))
 
     operate.__name__ = name
     return operate
@@ -218,13 +173,19 @@ def _alone(name: str) -> Callable[..., Any]:
 
 
 def _contains(self: Any, item: Any) -> bool:
-    link: Link = object.__getattribute__(self, "_remote_link")
-    if link.constructed or _is_theirs(item) or not link.connection.careful:
-        return bool(link.connection.ask("__contains__", self, item))
-    if "__iter__" in type.__getattribute__(type(self), "_remote_special"):
-        return any(one is item or one == item for one in self)
-    refuse(self, "its own __contains__ would see the values of the test", link)
-    return False
+    return bool(_ask(self, "__contains__", item))
+
+
+def _exit(self: Any, kind: Any = None, error: Any = None, trace: Any = None) -> Any:
+    """An exception of the test's is told only where the solution was told of such a one, and ends there only where the
+    solution ended it. A failed assertion is never told.
+    """
+    connection = object.__getattribute__(self, "_remote_link").connection
+    if kind is None or not connection.careful:
+        return connection.ask("__exit__", self, kind, error, trace)
+    told = not issubclass(kind, AssertionError) and connection.may("__exit__", f"told of {kind.__name__}")
+    swallowed = connection.ask("__exit__", self, *((kind, error, None) if told else (None, None, None)))
+    return bool(swallowed) and told and connection.may("__exit__", f"swallowed {kind.__name__}")
 
 
 def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -256,7 +217,9 @@ def forwarders(special: list[Any]) -> dict[str, Callable[..., Any]]:
             made[name] = call
         elif name == "__await__":
             made[name] = _await
-        elif name in ALONE or name in ("__getitem__", "__setitem__", "__delitem__", "__exit__", "__round__"):
+        elif name == "__exit__":
+            made[name] = _exit
+        elif name in ALONE or name in ("__getitem__", "__setitem__", "__delitem__", "__round__"):
             made[name] = _alone(name)
     made.pop("__bool__", None)
     return made

@@ -8,12 +8,11 @@ from typing import Any
 
 @dataclass
 class Link:
-    """connection: the one that asks; number: the other side's; constructed: made by calling its class from here."""
+    """connection: the one that asks; number: the other side's; ended: that kernel is gone."""
 
     connection: Any
     number: int
     about: dict[str, Any] = field(default_factory=dict, repr=False)
-    constructed: bool = False
     ended: bool = False
 
 

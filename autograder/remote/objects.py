@@ -45,7 +45,7 @@ def write_state(target: Any, state: dict[Any, Any]) -> None:
     """Raises CannotCross for a name under which the class has a method or a property: data must not hide them."""
     cls, slots = type(target), _slots(type(target))
     for name in state:
-        if name not in slots and _is_behaviour(getattr_static(cls, expect(name, str), _MISSING)):
+        if name not in slots and is_behaviour(getattr_static(cls, expect(name, str), _MISSING)):
             raise CannotCross(f"an object of {cls.__name__} holds {name!r} in place of what its class has")
     for name, member in slots.items():
         if name in state:
@@ -61,7 +61,7 @@ def write_state(target: Any, state: dict[Any, Any]) -> None:
     own.update(others)
 
 
-def _is_behaviour(member: Any) -> bool:
+def is_behaviour(member: Any) -> bool:
     if member is _MISSING or isinstance(member, GetSetDescriptorType | type):
         return False
     return callable(member) or hasattr(type(member), "__get__")

@@ -33,11 +33,6 @@ KEPT = frozenset((
     "__init_subclass__", "__subclasshook__", "__reduce__", "__reduce_ex__", "__getstate__", "__dir__",
     "__class_getitem__", "__sizeof__", "__doc__", "__getnewargs__", "_make", "_replace", "_asdict",
 ))  # fmt: skip
-#: Types of the test's objects that show none of their attributes.
-CLOSED = frozenset((
-    "function", "generator", "coroutine", "async_generator", "frame", "code", "traceback", "module",
-    "builtin_function_or_method", "method", "type", "cell",
-))  # fmt: skip
 #: Names that modules are usually imported under.
 USUAL_NAMES = {
     "np": "numpy", "pd": "pandas", "pl": "polars", "plt": "matplotlib.pyplot", "mpl": "matplotlib", "sns": "seaborn",

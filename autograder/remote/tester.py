@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, MutableMapping
 from typing import Any
 
 from autograder.remote import printed, random_state
@@ -13,20 +13,18 @@ from autograder.remote.connection import Connection, read_message
 from autograder.remote.kinds import CannotCross
 from autograder.remote.link import RemoteDied, RemoteRefused
 from autograder.remote.names import MAIN, name_of
-from autograder.remote.operations import OPERATIONS
-from autograder.remote.special_names import CLOSED, USUAL_NAMES
+from autograder.remote.places import Places, place_of
+from autograder.remote.served import require_served
+from autograder.remote.special_names import USUAL_NAMES
 from autograder.remote.wire import Decoder, Encoder
 
 __all__ = ["Remote", "RemoteDied", "RemoteRefused"]
 
 #: How many objects are watched on both sides for changes that a later call makes, or that the test makes.
 MAX_WATCHED = 64
-#: What the student's code may do with an object of the test's that it was given.
-_ALLOWED = frozenset(OPERATIONS) - {"__dir__", "isinstance", "issubclass", "copy", "deepcopy", "delattr"}
-
-
+#: What ends a loop of the test, or a generator, without a word.
+_STEERING = (StopIteration, StopAsyncIteration, GeneratorExit)
 _NOTHING = object()
-_TOLD = {str, type(None)}
 
 
 class _Stale(RemoteDied):
@@ -39,6 +37,7 @@ class Remote(Connection):
     ask: hands a request (JSON) to :func:`autograder.remote.student.answer` in the student's kernel and returns what it
     says. Raises RemoteDied where the kernel is gone.
     failures: what must cost the cell, whatever its code made of it: refused operations, and the end of the kernel.
+    places: what may come where; part: the piece of the cell that is executed.
     """
 
     careful = True
@@ -49,17 +48,15 @@ class Remote(Connection):
         self._session: str | None = None
         self._bound: set[str] = set()
         self._given: dict[str, Any] = {}  # what the names were bound to here
-        self._trusted: set[int] = set()
+        self.places, self.part = Places(), 0
         self._random = random_state.read()
         self._shared_classes: set[str] = set()
         self.failures: list[str] = []
 
-    def bind(self, names: Iterable[str], classes: Iterable[str] | None = None) -> None:
+    def bind(self, names: Iterable[str], read: Collection[str] = ()) -> None:
         """Bind these names anew: data as data, all else as handles; one that the student's kernel lacks is unbound.
 
-        classes: those of them that are classes in the instructor's solution, all of them where it is None. Only what
-        such a class makes may compute with values of the test: a class that a student wrote in place of a function may
-        not.
+        read: those of them that the cell reads, which must hold what the solution's hold: data or objects.
 
         Raises RemoteDied; names that were bound before and are not named now stay as they are and are not followed.
         """
@@ -71,45 +68,43 @@ class Remote(Connection):
         except _Stale:  # a kernel that was started anew has the names, but none of what the old one handed over
             self.failures.pop()
             self._ask_names()
-        self._trusted = set()
-        for name in self._bound if classes is None else self._bound & set(classes):
-            self.trust(self._space.get(name))
+        for name in sorted(self._bound.intersection(read)):
+            if name in self._space and (why := self.places.why_wrong(f"name {name}", self._space[name])):
+                self.refuse(f"{name}: {why}")
 
     def _ask_names(self) -> None:
         self.exchange(lambda encoder: {"op": "names", "args": [], "kwargs": []})
 
-    def digests(self, names: Sequence[str]) -> dict[str, str | None]:
-        """What the student's kernel says that these of its names hold (:mod:`autograder.remote.digest`).
-
-        Nothing where it says what is no answer.
-        """
-        failed = len(self.failures)
+    def ask(self, operation: str, *args: Any, **kwargs: Any) -> Any:
+        place = self._place(operation, args)
+        if why := self.places.why_not(place, operation, args[0]):
+            self.refuse(why)
         try:
-            try:
-                said = self.ask("describe", *names)
-            except _Stale:
-                said = self.ask("describe", *names)
-        except (Exception, RemoteDied, RemoteRefused):
-            said = None
-        del self.failures[failed:]
-        if type(said) is not tuple or len(said) != len(names) or any(type(one) not in _TOLD for one in said):
-            return {}
-        return dict(zip(names, said, strict=True))
+            value = super().ask(operation, *args, **kwargs)
+        except _STEERING as error:
+            if self.places.was(place, f"raised {type(error).__name__}"):
+                raise
+            raise RuntimeError(f"the call raised {type(error).__name__}") from None
+        if why := self.places.why_wrong(place, value):
+            self.refuse(why)
+        return value
 
-    def trust(self, value: Any) -> None:
-        """A class that a test names: its objects may answer with their own methods."""
-        if is_remote_class(value):
-            self._trusted.add(id(value))
+    def _place(self, operation: str, args: tuple[Any, ...]) -> str:
+        return place_of(self._space, self.part, operation, args)
 
-    def trusts_class(self, cls: type) -> bool:
-        return id(cls) in self._trusted
+    def may_ask(self, operation: str, *args: Any) -> bool:
+        return not self.places.why_not(self._place(operation, args), operation, args[0])
 
-    def trusts(self, handle: Any) -> bool:
-        link = link_of(handle)
-        return link is not None and (link.constructed or any(id(cls) in self._trusted for cls in type(handle).__mro__))
+    def may(self, operation: str, what: str) -> bool:
+        """Whether the solution did so at this place."""
+        return self.places.was(self._place(operation, ()), what)
 
     def refused(self, message: str) -> None:
         self.failures.append(message)
+
+    def refuse(self, message: str) -> None:
+        self.refused(message)
+        raise RemoteRefused(message)
 
     def exchange(self, build: Callable[[Encoder], dict[str, Any]]) -> Any:
         dropped = self._unreachable()
@@ -205,12 +200,7 @@ class Remote(Connection):
 
     def perform(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """What the student's code asks of an object of the test's."""
-        if operation not in _ALLOWED or not args:
-            raise TypeError(f"{operation} cannot be asked of an object of the test")
-        if operation in ("getattr", "setattr", "method"):
-            name = args[1]
-            if not isinstance(name, str) or name.startswith("_") or type(args[0]).__name__ in CLOSED:
-                raise AttributeError(f"{type(args[0]).__name__!r} object has no attribute {str(name)[:80]!r}")
+        require_served(operation, args, kwargs, self._space)
         return super().perform(operation, args, kwargs)
 
     def serve(self, message: Any) -> str:

@@ -24,13 +24,7 @@ _MAX_PLAIN_INT = 1 << 63
 
 
 class Side(Protocol):
-    """What one kernel knows of the other.
-
-    masks, missing: whether arrays with masked numbers, and columns with missing values, are taken.
-    """
-
-    masks: bool
-    missing: bool
+    """What one kernel knows of the other."""
 
     def known_class(self, cls: type) -> bool:
         """Whether the other side has this class of a cell of the course, too: its objects cross by their content."""

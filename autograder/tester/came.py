@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import reprlib
-import sys
 from collections import deque
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from autograder.remote.places import line_in
 from autograder.remote.tester import Remote
 
 #: Values that are said of one statement, and characters of each.
@@ -32,7 +31,7 @@ class RecordingRemote(Remote):
     def ask(self, operation: str, *args: Any, **kwargs: Any) -> Any:
         value = super().ask(operation, *args, **kwargs)
         if operation in ("__call__", "method"):
-            self.values.append((_line(self.namespace()), value))
+            self.values.append((line_in(self.namespace()), value))
         return value
 
     def forget_values(self) -> None:
@@ -50,16 +49,6 @@ def _text(value: Any) -> str:
         return _SHORT.repr(value)[:MAX_CHARACTERS]
     except ValueError:
         return ""
-
-
-def _line(namespace: Mapping[str, Any]) -> int:
-    """The line of the cell that is executed; 0 for none. Code that the grader evaluates has the same namespace."""
-    frame, line = sys._getframe(), 0
-    while frame is not None and frame.f_globals.get("__name__") != "autograder.tester.cell":
-        if frame.f_globals is namespace:
-            line = frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return line
 
 
 def is_plain(value: Any, depth: int = 3) -> bool:

@@ -13,7 +13,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 from autograder.model.assignment import Assignment
-from autograder.release.verify import solved
+from autograder.release.as_submitted import solved
 from demo.answers import ALAN
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server

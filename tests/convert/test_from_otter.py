@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from autograder import cli
 from autograder.model import cells
-from autograder.release.verify import without_markers
+from autograder.release.as_submitted import without_markers
 from tests.convert.notebook import code, notebook, question, raw, text
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "from-otter.md").read_text(encoding="utf-8")

@@ -17,8 +17,8 @@ from autograder.model.settings import read_settings
 from autograder.model.source import instructors_notebook
 from autograder.pipeline.rebuild import SubmittedCell, rebuild
 from autograder.release.agreement import differences
+from autograder.release.as_submitted import solved
 from autograder.release.generate import generate
-from autograder.release.verify import solved
 from tests.pipeline.conftest import nbgrader
 from tests.plain.notebooks import PYTHON, answer, code, graded, locked, notebook, task, words, write
 

@@ -14,9 +14,9 @@ import pytest
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
+from autograder.release.as_submitted import solved
 from autograder.release.pictures import APPROVED, pictures
 from autograder.release.publish import publish
-from autograder.release.verify import solved
 from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 

@@ -1,0 +1,111 @@
+"""Where each plain test of an assignment is judged, as the instructor's solution and the untouched notebook show.
+
+It is kept for one version of the source, in ``.autograder/calibration/``, in a bundle in ``calibration/``. It holds no
+text of the solution: types alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from autograder.files.atomic import write_file
+
+if TYPE_CHECKING:
+    from autograder.model.assignment import Assignment
+
+FOLDER, SHIPPED = ".autograder/calibration", "calibration"
+#: Bumped when the judges change so that a stored calibration says nothing of them.
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class CellCalibration:
+    """Of one cell. ``outside``: both judges, the lower points count; ``kernel``: in the student's kernel alone.
+
+    reason: why there alone, one sentence; empty for ``outside``. problem: what is wrong with the test or its solution.
+    expected: place -> what came there from the solution (:mod:`autograder.remote.places`); None: it is to be noted.
+    """
+
+    judged: Literal["outside", "kernel"]
+    reason: str = ""
+    problem: str = ""
+    expected: Mapping[str, Sequence[str]] | None = None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """notebook -> grade id, or ``#`` and the number of a cell without points, -> what was found out."""
+
+    notebooks: Mapping[str, Mapping[str, CellCalibration]] = field(default_factory=dict)
+
+    def cells_of(self, notebook: str) -> Mapping[str, CellCalibration]:
+        return self.notebooks.get(notebook, {})
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: {cell: asdict(one) for cell, one in found.items()} for name, found in self.notebooks.items()}
+
+
+def read_calibration(root: Path, assignment: Assignment) -> Calibration | None:
+    """What is stored for this version of the assignment; None where there is nothing."""
+    for folder, version in ((FOLDER, version_of), (SHIPPED, _shipped)):
+        try:
+            data = json.loads((root / folder / f"{assignment.name}.json").read_text(encoding="utf-8"))
+            if data["version"] == version(assignment):
+                return _from_json(data["notebooks"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return None
+
+
+def _from_json(data: Mapping[str, Mapping[str, Any]]) -> Calibration:
+    return Calibration(
+        {name: {cell: CellCalibration(**one) for cell, one in found.items()} for name, found in data.items()}
+    )
+
+
+def write_calibration(root: Path, assignment: Assignment, calibration: Calibration) -> None:
+    """Raises GradingError."""
+    write_file(root / FOLDER / f"{assignment.name}.json", _content(calibration, version_of(assignment)))
+
+
+def shipped(assignment: Assignment, calibration: Calibration) -> tuple[str, bytes]:
+    """(path, content) of the file in a bundle."""
+    return f"{SHIPPED}/{assignment.name}.json", _content(calibration, _shipped(assignment))
+
+
+def _content(calibration: Calibration, version: str) -> bytes:
+    data = {"version": version, "notebooks": calibration.to_json()}
+    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def version_of(assignment: Assignment) -> str:
+    """Changes with every text of a cell, with the files and with the solutions of files."""
+    solutions = {name: hashlib.sha256(data).hexdigest() for name, data in assignment.solutions.items()}
+    return _digest(assignment, [[cell.source for cell in book.cells] for book in assignment.source.values()], solutions)
+
+
+def _shipped(assignment: Assignment) -> str:
+    """The same of a bundle, which holds no solution."""
+    return _digest(assignment, "bundle", {})
+
+
+def _digest(assignment: Assignment, source: Any, solutions: Mapping[str, str]) -> str:
+    """What students get is in both: stubs, tests and files."""
+    tests = [[cell.cell_type, _test(cell)] for book in assignment.source.values() for cell in book.cells]
+    files = {
+        name: hashlib.sha256(data).hexdigest()
+        for name, data in assignment.files.items()
+        if name not in assignment.deliverables
+    }
+    parts = [VERSION, list(assignment.source), source, tests, files, solutions, sorted(assignment.deliverables)]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def _test(cell: Any) -> list[Any]:
+    marks = cell.get("metadata", {}).get("nbgrader", {})
+    return [marks.get("grade_id"), marks.get("points"), "" if marks.get("solution") else str(cell.source)]

@@ -1,0 +1,71 @@
+"""Plain tests as nbgrader judges them: in a kernel that runs the student's code, and that nobody else hears of.
+
+The notebook is executed once more, test cells whole, in a kernel and a folder of its own. Nothing that it shows, writes
+or binds gets anywhere: how each test ended is all that is taken from it, and it can only lower points. So the text of a
+hidden test may be in it, which the kernel whose outputs students see never has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.kernel.kernels import Kernels
+from autograder.kernel.outputs import Outputs
+from autograder.model import cells
+from autograder.model.limits import CellLimits, Clock, Limits
+from autograder.pipeline.outcomes import TestOutcome
+from autograder.pipeline.steps import Step
+from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
+
+PLAIN = ("outside", "kernel")
+
+
+class Inside:
+    """The second kernel of a submission's notebook, for its plain tests."""
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        limits: Limits,
+        cell_limits: CellLimits,
+        files: Mapping[str, bytes],
+        inputs: Mapping[str, Path],
+        answers: Path,
+    ) -> None:
+        self._student = StudentKernel(kernels, limits, Clock(limits, cell_limits), files, inputs, answers)
+        self.log: list[str] = []
+
+    def judge(self, notebook: NotebookNode, steps: Sequence[Step], skipped: Collection[int]) -> dict[int, TestOutcome]:
+        """Index of each plain test cell -> how it ended. skipped: cells that ended the first kernel, or took too long.
+
+        Raises InfrastructureError.
+        """
+        last = max((index for index, step in enumerate(steps) if step.role in PLAIN), default=-1)
+        found: dict[int, TestOutcome] = {}
+        try:
+            for index, cell in enumerate(notebook.cells[: last + 1]):
+                if cell.cell_type != "code" or index in skipped:
+                    continue
+                plain = steps[index].role in PLAIN
+                source = cell.source if plain else cells.split_hidden(cell.source).visible
+                outputs = Outputs(HIDDEN_OUTPUT_BYTES)
+                ended = self._student.part(index, str(cell.get("id", "")), source, outputs, remembered=True)
+                if plain:
+                    found[index] = TestOutcome("kernel", ended, number_shown(outputs.finish()))
+        finally:
+            self._student.close()
+        self.log = [f"in the second kernel: {line}" for line in self._student.log]
+        return found
+
+
+def number_shown(outputs: Sequence[NotebookNode]) -> float | None:
+    """The number that nbgrader would take for points: the cell's result, where its text is one."""
+    for output in outputs:
+        if output.output_type == "execute_result":
+            with contextlib.suppress(KeyError, ValueError):
+                return float(output["data"]["text/plain"])
+    return None

@@ -1,0 +1,128 @@
+"""Where each plain test can be judged: the instructor's solution and the untouched notebook, once through both judges.
+
+What the solution cannot pass in the tester, and what an untouched notebook passes there, is judged in the student's
+kernel alone. For all else the tester expects of a student's code the kinds of values that came from the solution.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.errors import GradingError
+from autograder.model import cells
+from autograder.model.assignment import Assignment
+from autograder.model.calibration import Calibration, CellCalibration, write_calibration
+from autograder.model.limits import Limits
+from autograder.model.submission import Submission
+from autograder.pipeline.execute import ExecutedNotebook, Kernels
+from autograder.pipeline.grade import grade_submission
+from autograder.pipeline.judge_tests import earned
+from autograder.pipeline.outcomes import CellOutcome, TestOutcome
+from autograder.plain.where import plain_cells, where_judged
+from autograder.release.as_submitted import solved, untouched
+
+#: notebook -> how its cells ended
+_Runs = Mapping[str, ExecutedNotebook]
+_NOTED = CellCalibration("outside")
+
+
+def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Limits) -> Assignment:
+    """The assignment with its calibration, found out now and stored in ``root`` where there was none for this version.
+
+    Where it cannot be stored, it holds for this once.
+    """
+    if not needs_calibration(assignment):
+        return assignment
+    calibration = calibrate(assignment, kernels, limits)
+    with contextlib.suppress(GradingError):
+        write_calibration(root, assignment, calibration)
+    return replace(assignment, calibration=calibration)
+
+
+def needs_calibration(assignment: Assignment) -> bool:
+    return assignment.calibration is None and any(plain_cells(book) for book in assignment.source.values())
+
+
+def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits) -> Calibration:
+    """Run both, and decide."""
+    noting = replace(
+        assignment, calibration=Calibration({name: _noting(assignment, name) for name in assignment.source})
+    )
+    solution = _run(solved(noting), noting, kernels, limits)
+    first = Calibration({name: _by_solution(assignment, name, solution) for name in assignment.source})
+    expecting = replace(assignment, calibration=first)
+    blank = _run(untouched(expecting), expecting, kernels, limits)
+    return Calibration({name: _by_untouched(assignment, name, first, blank) for name in assignment.source})
+
+
+def _run(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits) -> _Runs:
+    ran: dict[str, ExecutedNotebook] = {}
+    grade_submission(submission, assignment, kernels, limits, ran.__setitem__)
+    return ran
+
+
+def _noting(assignment: Assignment, name: str) -> Mapping[str, CellCalibration]:
+    return dict.fromkeys(_keys(assignment, name), _NOTED)
+
+
+def _keys(assignment: Assignment, name: str) -> list[str]:
+    return [cells.grade_id(cell) or f"#{number}" for number, cell in enumerate(assignment.source[name].cells)]
+
+
+def _outcomes(assignment: Assignment, name: str, runs: _Runs) -> Iterator[tuple[str, float, CellOutcome]]:
+    """(key, points, outcome) of each cell of the source."""
+    if name not in runs:
+        return
+    found = {one.index: one for one in runs[name].outcomes}
+    unmarked = [key for key in _keys(assignment, name) if key.startswith("#")]
+    for index, cell in enumerate(runs[name].notebook.cells):
+        key = cells.grade_id(cell) or (unmarked.pop(0) if unmarked else "")
+        if index in found and key:
+            yield key, cells.max_points(cell), found[index]
+
+
+def _by_solution(assignment: Assignment, name: str, runs: _Runs) -> dict[str, CellCalibration]:
+    text = where_judged(assignment.source[name], _noting(assignment, name))
+    found = {key: replace(one, problem="the solution could not be run") for key, one in text.items()}
+    for key, points, outcome in _outcomes(assignment, name, runs):
+        if outcome.test is not None:
+            found[key] = _decided(text[key], points, outcome.test)
+        elif outcome.places:
+            found[key] = CellCalibration("outside", expected=outcome.places)
+    return found
+
+
+def _decided(by_text: CellCalibration, points: float, test: TestOutcome) -> CellCalibration:
+    inside = test.inside
+    if inside is None or inside.ended.status != "ok" or earned(inside, points) < points:
+        ended = (inside or test).ended
+        what = f"stops with {ended.ename}: {ended.evalue}" if ended.status == "error" else f"ends with '{ended.status}'"
+        if ended.status == "ok" and inside is not None:
+            what = f"has {earned(inside, points):g} of {points:g} points"
+        problem = f"the instructor's own solution {what[:300]}"
+        return CellCalibration("kernel", by_text.reason or problem, problem)
+    if by_text.reason:
+        return by_text
+    if test.ended.status != "ok" or earned(test, points) < points:
+        why = test.refused or f"{test.ended.ename}: {test.ended.evalue}"
+        return CellCalibration("kernel", f"the solution does not pass outside of the student's kernel ({why[:300]})")
+    return CellCalibration("outside", expected=test.places)
+
+
+def _by_untouched(assignment: Assignment, name: str, first: Calibration, runs: _Runs) -> Mapping[str, CellCalibration]:
+    found = dict(first.cells_of(name))
+    for key, points, outcome in _outcomes(assignment, name, runs):
+        test = outcome.test
+        if test is None or not points:
+            continue
+        inside = earned(test.inside, points) if test.inside is not None else 0.0
+        if inside:
+            problem = f"an untouched notebook has {inside:g} of {points:g} points"
+            found[key] = replace(found[key], problem="; ".join(filter(None, (found[key].problem, problem))))
+        elif test.judged == "outside" and earned(test, points) > inside:
+            reason = "an untouched notebook passes it outside of the student's kernel"
+            found[key] = CellCalibration("kernel", reason, found[key].problem)
+    return found

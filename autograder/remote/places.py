@@ -1,0 +1,145 @@
+"""What the student's code may answer at each place of a test: data where the solution gave data, objects where it gave
+objects. A place is a line of the cell and an operation.
+
+While the instructor's solution runs, what came is noted. In a submission's run every operation must have been one of
+the solution's, and what comes must be of a kind that came from the solution. So an object of a student's class never
+answers for a list, its operators never see a value of the test that no operator of the solution has seen, and an empty
+array, which equals everything, does not pass for one with values.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from types import ModuleType
+from typing import Any
+
+from autograder.remote.handle import link_of, short
+
+#: Place -> what came there from the solution: names of types, and the remarkable kinds below.
+Expected = Mapping[str, Sequence[str]]
+
+#: Operations that are the student's in any case: what an object shows of itself, and what it is an instance of.
+_ALWAYS = frozenset(("__repr__", "__str__", "__format__", "__hash__", "__dir__", "isinstance", "issubclass", "await"))
+_NAMED = frozenset(("getattr", "setattr", "delattr", "method"))
+_OBJECT, _EMPTY, _MASKED, _MISSING, _NAN = "an object", "nothing in it", "masked numbers", "missing values", "nan"
+_SAID = {
+    _EMPTY: "an empty {} came, which equals everything",
+    _MASKED: "a {} with masked numbers came, over which comparisons pass",
+    _MISSING: "a {} with missing values came, over which comparisons pass",
+    _NAN: "a {} with nan came, which no comparison finds too large",
+}
+_CONTAINERS = {list, tuple, dict, set, frozenset}
+_MAX_LOOKED_AT = 1000
+
+
+class Places:
+    """expected: what the solution gave; without, everything is allowed and noted."""
+
+    def __init__(self) -> None:
+        self.expected: Expected | None = None
+        self.noted: dict[str, set[str]] = {}
+
+    def why_not(self, place: str, operation: str, target: Any) -> str:
+        """Why the student's code must not answer here; empty where it may."""
+        if self.expected is None or operation in _ALWAYS or place in self.expected:
+            return ""
+        asked = place.partition(" ")[2].removeprefix("getattr ").removeprefix("method ")
+        return f"{short(target)} would answer ({asked}), where nothing of the solution is asked: compare plain values"
+
+    def why_wrong(self, place: str, value: Any) -> str:
+        """Why what came cannot be taken, where the solution gave something else; empty where it can."""
+        came = list(kinds_of(value))
+        if self.expected is None:
+            self.noted.setdefault(place, set()).update(came)
+            return ""
+        usual = self.expected.get(place, ())
+        if not usual:  # the solution raised an exception there, or the place is nobody's to judge
+            return ""
+        strange = next((kind for kind in came if kind in (_OBJECT, *_SAID) and kind not in usual), "")
+        if strange == _OBJECT:
+            wanted = next((kind for kind in usual if kind not in _SAID), "a value")
+            return f"expected {_article(wanted)}, but {short(_first_object(value))} came"
+        return _SAID[strange].format(came[0]) if strange else ""
+
+    def was(self, place: str, what: str) -> bool:
+        """Whether ``what`` was noted there; true, and noted, while the solution runs."""
+        if self.expected is None:
+            self.noted.setdefault(place, set()).add(what)
+            return True
+        return what in self.expected.get(place, ())
+
+
+def place_of(namespace: Mapping[str, Any], part: int, operation: str, args: Sequence[Any]) -> str:
+    name = f" {args[1]}" if operation in _NAMED and len(args) > 1 and isinstance(args[1], str) else ""
+    return f"{part}.{line_in(namespace)} {operation}{name}"
+
+
+def line_in(namespace: Mapping[str, Any]) -> int:
+    """The line of the cell that is executed; 0 for none. Code that the grader evaluates has the same namespace."""
+    frame, line = sys._getframe(), 0
+    while frame is not None and frame.f_globals.get("__name__") != "autograder.tester.cell":
+        if frame.f_globals is namespace:
+            line = frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return line
+
+
+def kinds_of(value: Any) -> Iterator[str]:
+    """Its type, or that it is an object of the student's; then what is remarkable about it."""
+    link = link_of(value)
+    if link is not None and "k" in link.about:
+        yield "a module" if "module" in link.about else _OBJECT
+        return
+    yield "a module" if isinstance(value, ModuleType) else type(value).__name__
+    if type(value) in _CONTAINERS:
+        if not value:
+            yield _EMPTY
+        if _first_object(value) is not None:
+            yield _OBJECT
+    elif type(value) is float and value != value:
+        yield _NAN
+    elif type(value).__module__.partition(".")[0] in ("numpy", "torch", "pandas", "polars"):
+        yield from _of_array(value)
+
+
+def _of_array(value: Any) -> Iterator[str]:
+    if 0 in tuple(getattr(value, "shape", ())):
+        yield _EMPTY
+    if bool(getattr(getattr(value, "mask", False), "any", bool)()) and hasattr(value, "hardmask"):
+        yield _MASKED
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if (kind in "fc" and kind and type(value).__module__ == "numpy") or type(value).__module__ == "torch":
+        if bool((value != value).any()):
+            yield _NAN
+    elif _passed_over(value):
+        yield _MISSING
+
+
+def _passed_over(value: Any) -> bool:
+    """Whether values are missing in columns whose comparisons leave them out: pandas' own types, and polars."""
+    columns = [value[name] for name in value.columns] if hasattr(value, "columns") else [value]
+    for one in columns if len(columns) <= _MAX_LOOKED_AT else ():
+        if hasattr(one, "null_count"):
+            if one.null_count():
+                return True
+        elif getattr(getattr(one, "dtype", None), "na_value", 0.0) == 0.0:
+            continue
+        elif type(one.dtype).__module__.startswith("pandas") and str(one.dtype)[:1] in "UIFbs" and one.isna().any():
+            return True
+    return False
+
+
+def _first_object(value: Any) -> Any:
+    """The value itself, or what it holds, where that is an object of the student's."""
+    link = link_of(value)
+    if (link is not None and "k" in link.about) or type(value) not in _CONTAINERS:
+        return value if link is not None else None
+    inside = value.values() if type(value) is dict else value
+    found = (_first_object(one) if type(one) in _CONTAINERS else one for one in islice(inside, _MAX_LOOKED_AT))
+    return next((one for one in found if (link := link_of(one)) is not None and "k" in link.about), None)
+
+
+def _article(kind: str) -> str:
+    return kind if " " in kind else f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.release.verify import without_markers
+from autograder.release.as_submitted import without_markers
 from demo.answers import ALAN, GRACE, MALLORY
 
 ASSIGNMENT = "distilbert"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -102,7 +103,8 @@ def _digest(assignment: Assignment, source: Any, solutions: Mapping[str, str]) -
         for name, data in assignment.files.items()
         if name not in assignment.deliverables
     }
-    parts = [VERSION, list(assignment.source), source, tests, files, solutions, sorted(assignment.deliverables)]
+    python = sys.version_info[:2]  # another one numbers the places of a test in another way
+    parts = [VERSION, python, list(assignment.source), source, tests, files, solutions, sorted(assignment.deliverables)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 

@@ -1,5 +1,5 @@
 """What the student's code may answer at each place of a test: data where the solution gave data, objects where it gave
-objects. A place is a line of the cell and an operation.
+objects. A place is an expression of the cell and an operation.
 
 While the instructor's solution runs, what came is noted. In a submission's run every operation must have been one of
 the solution's, and what comes must be of a kind that came from the solution. So an object of a student's class never
@@ -9,10 +9,12 @@ array, which equals everything, does not pass for one with values.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
-from types import ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from autograder.remote.handle import link_of, short
@@ -32,6 +34,8 @@ _SAID = {
 }
 _CONTAINERS = {list, tuple, dict, set, frozenset}
 _MAX_LOOKED_AT = 1000
+#: Types of pandas' columns whose comparisons leave out what is missing; in others it differs from everything.
+_MASKING = re.compile(r"(U?Int|Float)\d{1,2}|boolean|string")
 
 
 class Places:
@@ -43,7 +47,10 @@ class Places:
 
     def why_not(self, place: str, operation: str, target: Any) -> str:
         """Why the student's code must not answer here; empty where it may."""
-        if self.expected is None or operation in _ALWAYS or place in self.expected:
+        if self.expected is None:
+            self.noted.setdefault(place, set())  # it may raise an exception there
+            return ""
+        if operation in _ALWAYS or place in self.expected:
             return ""
         asked = place.partition(" ")[2].removeprefix("getattr ").removeprefix("method ")
         return f"{short(target)} would answer ({asked}), where nothing of the solution is asked: compare plain values"
@@ -72,18 +79,30 @@ class Places:
 
 
 def place_of(namespace: Mapping[str, Any], part: int, operation: str, args: Sequence[Any]) -> str:
+    """The expression of the cell that is evaluated, the one within the test's own functions, and the operation."""
     name = f" {args[1]}" if operation in _NAMED and len(args) > 1 and isinstance(args[1], str) else ""
-    return f"{part}.{line_in(namespace)} {operation}{name}"
+    found = [_position(frame.f_code, frame.f_lasti) for frame in _frames_in(namespace)]
+    return f"{part}.{'/'.join(dict.fromkeys([*found[-1:], *found[:1]]))} {operation}{name}"
 
 
 def line_in(namespace: Mapping[str, Any]) -> int:
-    """The line of the cell that is executed; 0 for none. Code that the grader evaluates has the same namespace."""
-    frame, line = sys._getframe(), 0
+    """The line of the cell that is executed; 0 for none."""
+    return next((frame.f_lineno for frame in reversed(list(_frames_in(namespace)))), 0)
+
+
+def _frames_in(namespace: Mapping[str, Any]) -> Iterator[FrameType]:
+    """Those of the cell and of the functions that cells made, the innermost first."""
+    frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__") != "autograder.tester.cell":
         if frame.f_globals is namespace:
-            line = frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return line
+            yield frame
+        frame = frame.f_back
+
+
+@lru_cache(maxsize=4096)
+def _position(code: CodeType, instruction: int) -> str:
+    line, _, start, end = next(islice(code.co_positions(), instruction // 2, None))
+    return f"{line}:{start}-{end}"
 
 
 def kinds_of(value: Any) -> Iterator[str]:
@@ -120,15 +139,13 @@ def _of_array(value: Any) -> Iterator[str]:
 def _passed_over(value: Any) -> bool:
     """Whether values are missing in columns whose comparisons leave them out: pandas' own types, and polars."""
     columns = [value[name] for name in value.columns] if hasattr(value, "columns") else [value]
-    for one in columns if len(columns) <= _MAX_LOOKED_AT else ():
-        if hasattr(one, "null_count"):
-            if one.null_count():
-                return True
-        elif getattr(getattr(one, "dtype", None), "na_value", 0.0) == 0.0:
-            continue
-        elif type(one.dtype).__module__.startswith("pandas") and str(one.dtype)[:1] in "UIFbs" and one.isna().any():
-            return True
-    return False
+    return any(_is_missing(one) for one in islice(columns, _MAX_LOOKED_AT))
+
+
+def _is_missing(column: Any) -> bool:
+    if hasattr(column, "null_count"):
+        return bool(column.null_count())
+    return bool(_MASKING.fullmatch(str(getattr(column, "dtype", ""))) and column.isna().any())
 
 
 def _first_object(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from inspect import getattr_static
-from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 from unittest.mock import NonCallableMock
 
@@ -48,6 +48,9 @@ def _is_tests_own(value: Any, namespace: Mapping[str, Any]) -> bool:
         return _is_tests_own(value.__func__, namespace)
     if isinstance(value, FunctionType):
         return value.__globals__ is namespace
+    if isinstance(value, BuiltinFunctionType | MethodDescriptorType):  # list.append, str.upper, len
+        owner = value.__objclass__ if isinstance(value, MethodDescriptorType) else type(value.__self__)
+        return owner.__module__ == "builtins" and (owner is not ModuleType or value.__name__ in _BUILTINS)
     if isinstance(value, type):
         return value.__module__ == MAIN
     own = type(value).__module__ == MAIN or link_of(value) is not None or isinstance(value, NonCallableMock)
@@ -84,8 +87,6 @@ def _computes(target: Any, operation: str) -> bool:
     """A library's function, or an object of NumPy's, that can be asked to compute with numbers."""
     if _is_numpys(type(target)):
         return True
-    if getattr(target, "__module__", None) == "builtins":
-        return operation == "__call__" and getattr(target, "__name__", "") in _BUILTINS
     module = (getattr(target, "__module__", None) or type(target).__module__).partition(".")[0]
     known = isinstance(target, BuiltinFunctionType | FunctionType | MethodType)
     return operation == "__call__" and known and module in _COMPUTING

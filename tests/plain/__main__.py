@@ -11,9 +11,8 @@ import sys
 import tempfile
 from collections import Counter
 
-from autograder.plain.where import where_judged
 from tests.plain import one_process, two_sides
-from tests.plain.entries import Entry, entries, notebook
+from tests.plain.entries import Entry, entries
 
 
 def main() -> int:
@@ -41,13 +40,15 @@ def main() -> int:
 
 def place(entry: Entry) -> tuple[str, str]:
     """``outside``, ``kernel`` or ``differs``, and why."""
-    judged = where_judged(notebook([entry]))[entry.name]
-    if judged.where == "outside" and entry.can_run:
-        for answer in entry.all_answers:
-            there, here = two_sides.points(entry, answer.source), one_process.points(entry, answer.source)
-            if there != here:
-                return "differs", f"{there:g} points instead of {here:g} for {answer.source[:60]!r}"
-    return judged.where, judged.reason
+    if not entry.can_run:
+        return entry.judged, ""
+    found = None if entry.only_ipython else two_sides.of_all(entry)
+    if found is None:
+        return "kernel", "the solution does not pass outside"
+    for answer in entry.all_answers:
+        if found[answer.source] != (here := one_process.points(entry, answer.source)):
+            return "differs", f"{found[answer.source]:g} points instead of {here:g} for {answer.source[:60]!r}"
+    return "outside", ""
 
 
 if __name__ == "__main__":

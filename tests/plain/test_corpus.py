@@ -1,23 +1,15 @@
-"""Test cells in the styles that people use: where each is judged, and that it is judged there as in one process."""
+"""Test cells in the styles that people use: most are judged outside, with the points of one process."""
 
 from __future__ import annotations
 
 import pytest
 
-from autograder.plain.where import where_judged
 from tests.plain import one_process, two_sides
-from tests.plain.entries import Entry, entries, notebook
+from tests.plain.entries import Entry, entries
 
 RUNNABLE = [entry for entry in entries() if entry.can_run and not entry.only_ipython]
-ALL = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 EACH = pytest.mark.parametrize("entry", RUNNABLE, ids=lambda entry: entry.name)
 OUTSIDE = [entry for entry in RUNNABLE if entry.judged == "outside"]
-
-
-@ALL
-def test_it_is_decided_from_the_text_where_a_cell_is_judged(entry: Entry):
-    judged = where_judged(notebook([entry]))[entry.name]
-    assert (judged.where, entry.reason in judged.reason) == (entry.judged, True), judged.reason
 
 
 def test_of_the_corpus_85_percent_are_judged_outside():
@@ -38,6 +30,4 @@ def test_in_one_process_every_answer_has_the_points_that_the_corpus_says(entry: 
 @pytest.mark.parametrize("entry", OUTSIDE, ids=lambda entry: entry.name)
 def test_judged_outside_every_answer_has_the_points_that_it_has_in_one_process(entry: Entry, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert {answer.source: two_sides.points(entry, answer.source) for answer in entry.all_answers} == {
-        answer.source: answer.points for answer in entry.all_answers
-    }
+    assert two_sides.of_all(entry) == {answer.source: answer.points for answer in entry.all_answers}

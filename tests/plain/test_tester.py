@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from autograder.model.calibration import Calibration, CellCalibration
 from autograder.model.limits import Limits
 from autograder.pipeline import tester_kernel
 from autograder.pipeline.steps import OWN, aligned, parts_of, steps_of
@@ -91,10 +94,16 @@ sys.settrace(lambda frame, event, arg: traced.update(frame.f_code.co_names))
 
 
 def test_the_students_process_sees_arguments_and_nothing_of_the_test():
-    look = "### BEGIN HIDDEN TESTS\nSECRET_7788 = 1\nfound, at = probe()\nassert found == 0 and at != os.getcwd()\n"
+    look = """### BEGIN HIDDEN TESTS
+import os
+SECRET_7788 = 1
+found, at = probe()
+in_second_kernel = "AUTOGRADER_INPUTS" in os.environ  # which has the test, and shows nothing to anybody
+assert in_second_kernel or (found == 0 and at != os.getcwd())
+"""
     opened = assignment(
         cell(HELPERS),
-        solution("def probe(*given):\n    return 0, 1", "probe_answer"),
+        solution("def probe(*given):\n    return len(given), ''", "probe_answer"),
         test(look + "### END HIDDEN TESTS", "unseen"),
         test("found, place = probe('_'.join(['SECRET', '7788']))\nassert found > 0", "told"),
     )
@@ -208,11 +217,15 @@ def test_a_value_that_cannot_be_shown_costs_its_cell_alone(answer):
     assert points(graded(opened, {"square_answer": answer})) == {"square": 0, "total": 2}
 
 
+BOTH = Calibration({"nb": {"called": CellCalibration("outside"), "uncalled": CellCalibration("outside")}})
+
+
 def test_a_test_that_says_nothing_after_a_call_fails_and_one_without_a_call_is_the_graders_fault(monkeypatch):
     opened = assignment(SQUARE, test("assert square(2) == 4", "called"))
+    other = assignment(SQUARE, test("assert True", "uncalled"))
     monkeypatch.setattr(tester_kernel, "_outcome", lambda *_: {}["ended"])
-    assert points(graded(opened)) == {"called": 0}
-    assert points(graded(assignment(SQUARE, test("assert True", "uncalled")))) == {"uncalled": None}
+    assert points(graded(replace(opened, calibration=BOTH))) == {"called": 0}
+    assert points(graded(replace(other, calibration=BOTH))) == {"uncalled": None}
 
 
 def test_a_cell_that_is_judged_in_the_students_kernel_has_nbgraders_points():
@@ -234,7 +247,7 @@ def test_a_test_is_cut_at_its_markers_where_its_pieces_are_python():
 def test_a_cell_that_a_student_added_is_the_students_whatever_its_id_is():
     trusted = cell("import math")
     opened = assignment(trusted, SQUARE, SQUARED)
-    steps = steps_of(opened.source["nb"])
+    steps = steps_of(opened.source["nb"], {})
     notebook = opened.source["nb"].copy()
     added = cell("math = None")
     added["id"] = trusted["id"]

@@ -77,6 +77,8 @@ def submission(opened: Assignment, answers: Mapping[str, str], extra: str = "") 
 
 def calibrated(opened: Assignment, limits: Limits = LIMITS) -> Assignment:
     """With its calibration, which is made once for each assignment of a test process."""
+    if opened.calibration is not None:
+        return opened
     if id(opened) not in _CALIBRATED:
         made = replace(opened, calibration=calibrate(opened, kernels(), limits))
         _CALIBRATED[id(opened)] = opened, made

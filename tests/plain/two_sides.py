@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 
-from autograder.plain.names import names_of, remote_names
+from autograder.plain.names import names_of
 from autograder.remote import student
+from autograder.remote.places import Expected
 from autograder.remote.tester import Remote
-from tests.plain.entries import Entry, notebook
+from tests.plain.entries import Entry
 from tests.plain.one_process import attempt, execute, main_module, silent
 
 
-def points(entry: Entry, answer: str) -> float:
-    """The points of one answer where the test cell is judged outside; 0 where the tester refused something."""
+def points(entry: Entry, answer: str, expected: Expected | None = None) -> tuple[float, Expected]:
+    """The points of one answer in the tester, 0 where it refused something, and what came at each place."""
     with silent(), main_module() as theirs:
         execute(entry.setup, theirs)
         with contextlib.suppress(Exception):
             execute(answer, theirs)
         with main_module() as ours:
             remote = Remote(lambda request: student.answer(theirs, request, remote.answer), ours)
+            remote.places.expected = expected
             execute(entry.setup, ours)
-            execute(imports_of(entry.solution), ours)
-            source = notebook([entry])
-            remote.bind(sorted(names_of(entry.test).loaded & remote_names(source, len(source.cells) - 1)))
+            remote.bind(sorted(names_of(entry.test).loaded & names_of(entry.solution).bound))
             earned = attempt(entry, ours)
-            return 0.0 if remote.failures else earned
+            noted = {place: sorted(kinds) for place, kinds in remote.places.noted.items()}
+            return 0.0 if remote.failures else earned, noted
 
 
-def imports_of(solution: str) -> str:
-    """What the instructor's solution imports: modules are nobody's answer."""
-    return "\n".join(
-        ast.unparse(one) for one in ast.parse(solution).body if isinstance(one, ast.Import | ast.ImportFrom)
-    )
+def of_all(entry: Entry) -> dict[str, float] | None:
+    """answer -> points, the solution first; None where the solution does not pass."""
+    earned, expected = points(entry, entry.solution)
+    if earned != entry.points:
+        return None
+    return {answer.source: points(entry, answer.source, expected)[0] for answer in entry.all_answers}

@@ -42,29 +42,40 @@ def items(): return Items([1])
 class Bad(Exception): pass
 """
 NAMES = ["answer", "number", "text", "items", "Point"]
+RIGHT = """
+class Point:
+    def __init__(self, x): self.x = x
+    def __add__(self, other): return Point(self.x + other)
+    def norm(self): return 3.0
+    def __contains__(self, item): return True
+def answer(): return 3.0
+def number(): return 1.5
+def text(): return "no"
+def items(): return [1]
+"""
+OBJECT = "expected a float, but an object of the student's class Liar came"
 REFUSED = {
-    "answer() == 3": "compare what it returns, not the object",
-    "3 == answer()": "compare what it returns, not the object",
-    "answer() < 3": "decide what is equal",
-    "answer() - 3": "compute with the values of the test",
-    "abs(3 - answer()) < 1e-9": "compute with the values of the test",
-    "3 in answer()": "__contains__",
-    "answer() in [1, 2]": "decide what is equal",
-    "answer().startswith('Hello')": "startswith.. would see the values",
-    "answer().equals([1])": "equals.. would see",
+    "answer() == 3": OBJECT,
+    "3 == answer()": OBJECT,
+    "answer() < 3": OBJECT,
+    "answer() - 3": OBJECT,
+    "abs(3 - answer()) < 1e-9": OBJECT,
+    "answer() in [1, 2]": OBJECT,
+    "answer().startswith('Hello')": OBJECT,
     "Point(3) == 3": "decide what is equal",
-    "Point(3).norm() - 3": "compute with the values",
-    "import numpy as np; np.testing.assert_allclose(answer(), 3)": "compute with|decide what is equal",
-    "import pytest; assert answer() == pytest.approx(3)": "decide what is equal",
+    "Point(3).norm() - 3": OBJECT,
+    "Point(3) - 3": "where nothing of the solution is asked",
+    "import numpy as np; np.testing.assert_allclose(answer(), 3)": OBJECT,
+    "import pytest; assert answer() == pytest.approx(3)": OBJECT,
     "class Mine(Point): pass": "derive Mine",
 }
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_would_hand_over_the_expected_value_is_refused(body):
-    kernels = Kernels(CODE, names=NAMES)
+def test_what_would_let_the_students_code_decide_is_refused(body):
+    kernels = Kernels(CODE.replace("def norm", "__sub__ = __add__\n    def norm"), names=NAMES)
     with pytest.raises(RemoteRefused, match=REFUSED[body]):
-        exec(body, kernels.tester)
+        kernels.test(body, RIGHT)
     assert body.startswith("class") or kernels.remote.failures
 
 
@@ -83,7 +94,7 @@ def test_no_except_clause_of_a_test_hides_a_refusal():
     "assert {1.5: 'a'}[number()] == 'a'",
 ])  # fmt: skip
 def test_a_subclass_of_data_is_compared_by_what_it_holds(body):
-    Kernels(CODE, names=NAMES).test(body)
+    Kernels(CODE, names=NAMES).test(body, RIGHT)
 
 
 @pytest.mark.parametrize("body", [
@@ -115,19 +126,6 @@ def test_a_kernel_that_was_started_anew_is_asked_again_and_old_handles_say_so():
     kernels.test("assert f() == 1")
     with pytest.raises(RemoteDied, match="started anew"):
         exec("old.x", kernels.tester)
-
-
-@pytest.mark.parametrize("raised", ["unittest.SkipTest('x')", "pytest.skip.Exception('x')", "StopIteration()"])
-def test_no_exception_of_the_students_steers_a_test_runner_or_ends_a_loop(raised):
-    kernels = Kernels(f"import unittest, pytest\ndef f(x=None): raise {raised}", names=["f"])
-    kernels.test("""
-        import unittest
-        class T(unittest.TestCase):
-            def test(self): self.assertTrue(all(map(f, [1])))
-        result = unittest.TestResult()
-        T("test").run(result)
-        assert not result.wasSuccessful() and not result.skipped
-    """)
 
 
 def test_the_student_sees_arguments_and_nothing_of_the_test():

@@ -51,12 +51,11 @@ from autograder.model.course import Course
 from autograder.model.plain_text import one_line
 from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import Graded
 from autograder.pipeline.prepare import nothing
 from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading
-from autograder.release.calibrate import calibrated, needs_calibration
+from autograder.release.calibrate import calibrated_in, needs_calibration
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +85,9 @@ def grade_class(
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment):
         if needs_calibration(assignment):
-            assignment, warm = _calibrated(course, order, assignment, warm)
+            if warm is None and order.isolation == "auto":
+                warm = _fork_server(course)
+            assignment = calibrated_in(course, assignment, order.limits, warm)
         if order.require_outside:
             require_outside(assignment)
         rows = _Run(course, order, assignment, times).grade(students, report, warm)
@@ -94,25 +95,6 @@ def grade_class(
             next_run = replace(order, force=False)
             answer.keep(course, rows, lambda: _Run(course, next_run, assignment, times).standing(students))
     return rows
-
-
-def _calibrated(
-    course: Course, order: GradingOptions, assignment: Assignment, warm: KernelForkServer | KeptForkServer | None
-) -> tuple[Assignment, KernelForkServer | KeptForkServer | None]:
-    """The assignment with the places of its plain tests found out, and a fork server for all the rest."""
-    address = None
-    if order.isolation != "none":
-        available()
-        warm = warm or kept_fork_server(imports_of(course)) or KernelForkServer(imports_of(course))
-        warm.ready()
-        address = warm.address
-    try:
-        with Kernels.open(order.isolation, fork_server=address, imports=imports_of(course)) as kernels:
-            return calibrated(course.root, assignment, kernels, order.limits), warm
-    except BaseException:
-        if warm is not None:
-            warm.close()
-        raise
 
 
 def _chosen(course: Course, order: GradingOptions) -> list[str]:
@@ -301,6 +283,11 @@ class _Run:
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
+def _fork_server(course: Course) -> KernelForkServer | KeptForkServer:
+    available()
+    return kept_fork_server(imports_of(course)) or KernelForkServer(imports_of(course))
+
+
 def _results(
     course: Course, todo: list[Job], order: GradingOptions, warm: KernelForkServer | KeptForkServer | None
 ) -> Iterator[JobResult]:
@@ -311,9 +298,7 @@ def _results(
     elif order.isolation == "none":
         yield from local_results(todo, order.workers)
     else:
-        available()
-        imports = imports_of(course)
-        with closing(warm or kept_fork_server(imports) or KernelForkServer(imports)) as fork_server:
+        with closing(warm or _fork_server(course)) as fork_server:
             start_importing(course.file.drawings)  # both while the self-test is running
             verify()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()

@@ -12,9 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.errors import GradingError
+from autograder.kernel.fork_server import KernelForkServer
+from autograder.kernel.imports import imports_of
+from autograder.kernel.warm import KeptForkServer
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.calibration import Calibration, CellCalibration, write_calibration
+from autograder.model.course import Course
 from autograder.model.limits import Limits
 from autograder.model.submission import Submission
 from autograder.pipeline.execute import ExecutedNotebook, Kernels
@@ -40,6 +44,23 @@ def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Lim
     with contextlib.suppress(GradingError):
         write_calibration(root, assignment, calibration)
     return replace(assignment, calibration=calibration)
+
+
+def calibrated_in(
+    course: Course, assignment: Assignment, limits: Limits, fork_server: KernelForkServer | KeptForkServer | None = None
+) -> Assignment:
+    """As :func:`calibrated`, on kernels of this fork server, which is closed where that fails; without, unconfined."""
+    if fork_server is None:
+        with Kernels.open("none", imports=imports_of(course)) as kernels:
+            return calibrated(course.root, assignment, kernels, limits)
+    try:
+        fork_server.ready()
+        address = fork_server.address
+        with Kernels.open("auto", fork_server=address, imports=imports_of(course)) as kernels:
+            return calibrated(course.root, assignment, kernels, limits)
+    except BaseException:
+        fork_server.close()
+        raise
 
 
 def needs_calibration(assignment: Assignment) -> bool:

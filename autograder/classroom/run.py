@@ -55,7 +55,7 @@ from autograder.pipeline.grade import Graded
 from autograder.pipeline.prepare import nothing
 from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading
-from autograder.release.calibrate import calibrated_in, needs_calibration
+from autograder.release.calibrate import calibrated_in
 
 logger = logging.getLogger(__name__)
 
@@ -69,9 +69,7 @@ def grade_class(
 ) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
 
-    warm: an already started fork server; this function closes it.
-    answer: keeps what the next run shows, should it have nothing to do.
-
+    warm: an already started fork server, closed here. answer: keeps what the next run shows if it has nothing to do.
     Raises GradingError where nothing can be done at all (another run holds the assignment, say), NothingToGrade where
     not one submission can be read.
     """
@@ -84,12 +82,8 @@ def grade_class(
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment):
-        if needs_calibration(assignment):
-            if warm is None and order.isolation == "auto":
-                warm = _fork_server(course)
-            assignment = calibrated_in(course, assignment, order.limits, warm)
-        if order.require_outside:
-            require_outside(assignment)
+        assignment = calibrated_in(course, assignment, order.limits, order.isolation, warm)
+        require_outside(assignment, order.require_outside)
         rows = _Run(course, order, assignment, times).grade(students, report, warm)
         if answer is not None and agree:
             next_run = replace(order, force=False)
@@ -283,11 +277,6 @@ class _Run:
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
-def _fork_server(course: Course) -> KernelForkServer | KeptForkServer:
-    available()
-    return kept_fork_server(imports_of(course)) or KernelForkServer(imports_of(course))
-
-
 def _results(
     course: Course, todo: list[Job], order: GradingOptions, warm: KernelForkServer | KeptForkServer | None
 ) -> Iterator[JobResult]:
@@ -298,7 +287,9 @@ def _results(
     elif order.isolation == "none":
         yield from local_results(todo, order.workers)
     else:
-        with closing(warm or _fork_server(course)) as fork_server:
+        available()
+        imports = imports_of(course)
+        with closing(warm or kept_fork_server(imports) or KernelForkServer(imports)) as fork_server:
             start_importing(course.file.drawings)  # both while the self-test is running
             verify()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()

@@ -35,8 +35,7 @@ def kernel_cells(output: Output, assignment: Assignment, refused: bool = False) 
     """
     from autograder.plain.in_kernel import judged_in_kernel, require_outside
 
-    if refused:
-        require_outside(assignment)
+    require_outside(assignment, refused)
     found = judged_in_kernel(assignment)
     if found:
         points = f"{total(one.points for one in found):g} of {assignment.max_points:g} points"

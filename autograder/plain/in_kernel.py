@@ -36,9 +36,9 @@ def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:
     return found
 
 
-def require_outside(assignment: Assignment) -> None:
-    """Raises GradingError that names every cell judged in the student's own kernel, and why."""
-    found = judged_in_kernel(assignment)
+def require_outside(assignment: Assignment, required: bool) -> None:
+    """Raises GradingError that names every cell judged in the student's own kernel, and why, where that is asked for."""
+    found = judged_in_kernel(assignment) if required else []
     if found:
         named = "; ".join(map(str, found))
         raise GradingError(

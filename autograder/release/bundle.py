@@ -22,18 +22,17 @@ from pathlib import Path
 import nbformat
 
 from autograder.errors import GradingError
-from autograder.kernel.imports import imports_of, library_places
+from autograder.kernel.imports import library_places
 from autograder.model.assignment import Assignment
 from autograder.model.calibration import shipped
 from autograder.model.course import Course
 from autograder.model.course_file import NAME
-from autograder.pipeline.execute import Kernels
 from autograder.pipeline.rebuild import trusted
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER, References
 from autograder.references.versions import distributions
 from autograder.release.agreement import check_before_grading
-from autograder.release.calibrate import calibrated, needs_calibration
+from autograder.release.calibrate import calibrated_in
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SCRIPTS = ("setup.sh", "run_autograder")
@@ -67,9 +66,7 @@ def write_bundle(course: Course, assignment_name: str, settings: BundleSettings,
     check_before_grading(course.root, assignment)
     if not (PACKAGE / "pyproject.toml").is_file():
         raise GradingError(f"{PACKAGE} lacks pyproject.toml: install the autograder with 'pip install --editable'")
-    if needs_calibration(assignment):
-        with Kernels.open("auto", imports=imports_of(course)) as kernels:
-            assignment = calibrated(course.root, assignment, kernels, course.file.limits)
+    assignment = calibrated_in(course, assignment, course.file.limits)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as work:
         references = assignment.references

@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder.errors import GradingError
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
+from autograder.kernel.kernels import Isolation
 from autograder.kernel.warm import KeptForkServer
 from autograder.model import cells
 from autograder.model.assignment import Assignment
@@ -47,20 +48,20 @@ def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Lim
 
 
 def calibrated_in(
-    course: Course, assignment: Assignment, limits: Limits, fork_server: KernelForkServer | KeptForkServer | None = None
+    course: Course,
+    assignment: Assignment,
+    limits: Limits,
+    isolation: Isolation = "auto",
+    warm: KernelForkServer | KeptForkServer | None = None,
 ) -> Assignment:
-    """As :func:`calibrated`, on kernels of this fork server, which is closed where that fails; without, unconfined."""
-    if fork_server is None:
-        with Kernels.open("none", imports=imports_of(course)) as kernels:
-            return calibrated(course.root, assignment, kernels, limits)
-    try:
-        fork_server.ready()
-        address = fork_server.address
-        with Kernels.open("auto", fork_server=address, imports=imports_of(course)) as kernels:
-            return calibrated(course.root, assignment, kernels, limits)
-    except BaseException:
-        fork_server.close()
-        raise
+    """As :func:`calibrated`, on kernels of their own. warm: an already started fork server, which stays open."""
+    if not needs_calibration(assignment):
+        return assignment
+    if warm is not None:
+        warm.ready()
+    address = warm.address if warm is not None else None
+    with Kernels.open(isolation, fork_server=address, imports=imports_of(course)) as kernels:
+        return calibrated(course.root, assignment, kernels, limits)
 
 
 def needs_calibration(assignment: Assignment) -> bool:

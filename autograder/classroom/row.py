@@ -31,6 +31,7 @@ class Row:
     so_far: dict[str, float] = field(default_factory=dict)
     late: str = ""  # what being late costs, where it does
     ungradable: tuple[str, ...] = ()  # notebooks that nobody could judge, and no person has yet
+    disputed: tuple[str, ...] = ()  # tests that pass in the student's kernel alone, in words
 
     @property
     def total(self) -> float:

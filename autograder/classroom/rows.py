@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from autograder.classroom.row import Row
 from autograder.exports.sheet import number
+from autograder.gradebook.accepted import disputed
 from autograder.gradebook.results import StudentResult
 from autograder.model.submission import NOT_HANDED_IN
 from autograder.model.verdict import FOR_A_PERSON, SubmissionVerdict
@@ -67,6 +68,7 @@ def with_result(row: Row, result: StudentResult | None) -> Row:
         waiting=tuple(key[1] for key in result.waiting if result.exercises[key].status in FOR_A_PERSON),
         ungradable=tuple(name for name in row.ungradable if books[name].waiting),
         late=_late(result),
+        disputed=tuple(map(str, disputed([result]))),
     )
 
 

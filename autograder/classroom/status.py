@@ -9,6 +9,7 @@ from autograder.classroom.fingerprint import Parts, content_parts, submission_pa
 from autograder.classroom.journal import Journal
 from autograder.classroom.standing import standing_remarks
 from autograder.errors import GradingError
+from autograder.gradebook.accepted import disputed
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import ResultsTable
@@ -75,7 +76,7 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
         rules.deadline.isoformat() if rules else "",
         sum(row.lateness is not None and row.lateness.days > 0 for row in there),
         sum(row.submitted_at is None for row in there) if rules else 0,
-        remarks=tuple(standing),
+        remarks=(*standing, *(f"for you to do: {one}" for one in disputed(table.rows))),
     )
 
 

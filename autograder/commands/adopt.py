@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autograder.commands._options import open_course
 from autograder.commands._output import Output
+from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from autograder.model.course import Course
 
 EXAMPLE = "autograder adopt --yes"
 
@@ -37,4 +41,19 @@ def run(
     add(found)
     for one in found:
         output.say(f"written: {one.path}")
+    _calibrate(open_course(context), output)
     return 0
+
+
+def _calibrate(course: Course, output: Output) -> None:
+    """Find out where the plain tests of every released assignment are judged, and say it."""
+    from autograder.model.assignment import Assignment
+    from autograder.plain.in_kernel import summary
+    from autograder.release.calibrate import calibrated_in
+
+    for name in course.assignments():
+        try:
+            for line in summary(calibrated_in(course, Assignment.open(course, name), course.file.limits)):
+                output.say(line)
+        except GradingError as error:  # never released, say
+            output.say(f"{name}: {error}")

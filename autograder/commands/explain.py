@@ -32,6 +32,7 @@ def run(
     The submission is run again; nothing is written, and no grade changes. For the instructor alone: it shows expected
     answers.
     """
+    from autograder.gradebook.accepted import reason_of
     from autograder.isolation import verify
     from autograder.kernel.imports import imports_of
     from autograder.model.assignment import Assignment
@@ -51,11 +52,12 @@ def run(
     with Kernels.open("none" if no_isolation else "auto", imports=imports_of(course)) as kernels:
         opened = calibrated(course.root, opened, kernels, course.file.limits)
         found = hear(submission, opened, kernels, course.file.limits, exercise)
-    _tell(Output(context), student, found)
+    accepted = reason_of(course.root, assignment, student, (found.notebook, found.verdict.cell))
+    _tell(Output(context), student, found, accepted)
     return 0
 
 
-def _tell(output: Output, student: str, found: Appeal) -> None:
+def _tell(output: Output, student: str, found: Appeal, accepted: str) -> None:
     from autograder.model.plain_text import one_line
 
     verdict = found.verdict
@@ -68,6 +70,11 @@ def _tell(output: Output, student: str, found: Appeal) -> None:
         output.say(one_line(f"  {'✓' if check.passed else '✗'} {check.name}: {check.message} {check.hint}") + words)
     for name, text in found.answers.items():
         _tell_text(output, f"\nThe student's answer, {one_line(name)}:", text)
+    if verdict.inside is not None:
+        output.say(f"Outside of the student's kernel: {earned} points. {one_line(verdict.refused)}".rstrip())
+        output.say(f"In the student's kernel: {verdict.inside:g} points. 'autograder accept' gives them.")
+    if accepted:
+        output.say(one_line(accepted))
     if found.test:
         _tell_text(output, "\nThe test, as it is in the source:", found.test)
     for case in found.cases:

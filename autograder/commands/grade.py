@@ -172,6 +172,10 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: 
             which = ", ".join(f"{one}.ipynb" for one in row.ungradable)
             said = f"{which} could not be graded: ask for it again, or give points in the formgrader"
             output.problems.print(f"[red]{on_console(row.student, MAX_NAME)}[/]: {on_console(said)}", soft_wrap=True)
+    for one in (one for row in rows for one in row.disputed):
+        output.problems.print(on_console(f"For you to do: {one}"), soft_wrap=True, highlight=False)
+    if any(row.disputed for row in rows):
+        output.problems.print("'autograder explain' shows both judges, 'autograder accept' gives the points")
     for remark in standing:
         output.problems.print(on_console(remark), soft_wrap=True)
     output.document({"assignment": assignment, "students": [_entry(row) for row in rows], "remarks": standing})
@@ -206,6 +210,7 @@ def _entry(row: Row) -> dict[str, Any]:
         "not_handed_in": row.missing,
         "could_not_be_graded": row.ungradable,
         "late": row.late,
+        "disputed": row.disputed,
         "notes": row.notes,
         "graded_before": row.skipped,
         "failure": row.failure,
@@ -271,6 +276,8 @@ def _remarks(row: Row) -> str:
         remarks.append(", ".join(row.failed) if row.total or row.waiting else "everything")
     if row.waiting:
         remarks.append(f"to be read: {', '.join(row.waiting)}")
+    if row.disputed:
+        remarks.append("look at what is said below")
     if row.late:
         remarks.append(row.late)
     if row.kept_manual:

@@ -59,6 +59,8 @@ class ExerciseResult:
     Else it is the grader's own word, whoever gave the points. ``extra_credit`` is part of ``points``.
     ``graded_before``: a person gave points for an answer that has changed since.
     ``waiver``: why the exercise counts otherwise than it was graded; empty for most.
+    ``inside``: the points of a plain test in the student's kernel, where these are more and nobody has decided about
+    them; ``refused``: what was refused outside of it.
     """
 
     status: str
@@ -68,6 +70,8 @@ class ExerciseResult:
     extra_credit: float = 0.0
     graded_before: bool = False
     waiver: str = ""
+    inside: float | None = None
+    refused: str = ""
 
 
 def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded: bool = False) -> ExerciseResult:
@@ -75,6 +79,13 @@ def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded
 
     never_graded: of a submission without a verdict, that its grades hold nothing at all.
     """
+    found = _decided(cell, grade, never_graded)
+    if cell is None or cell.inside is None or found.decided_by != "grader":
+        return found
+    return replace(found, inside=cell.inside, refused=cell.refused)
+
+
+def _decided(cell: CellVerdict | None, grade: Grade | None, never_graded: bool) -> ExerciseResult:
     most = cell.max_points if cell is not None else grade.max_score if grade is not None else 0.0
     status = str(cell.status) if cell is not None else "graded"
     if grade is not None and grade.manual_score is not None and not grade.needs_manual_grade:
@@ -101,7 +112,7 @@ def waived(result: ExerciseResult, waiver: Waiver) -> ExerciseResult:
     if waiver.counts == "drop":
         return ExerciseResult(status, 0.0, 0.0, "waiver", waiver=waiver.text)
     points = max(result.points or 0.0, result.max_points)
-    return replace(result, status=status, points=points, decided_by="waiver", waiver=waiver.text)
+    return replace(result, status=status, points=points, decided_by="waiver", waiver=waiver.text, inside=None)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment
-from autograder.plain.where import where_judged
+from autograder.plain.where import is_plain, where_judged
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:
 
 
 def require_outside(assignment: Assignment, required: bool) -> None:
-    """Raises GradingError that names every cell judged in the student's own kernel, and why, where that is asked for."""
+    """Raises GradingError that names every cell judged in the student's own kernel, where none is to be."""
     found = judged_in_kernel(assignment) if required else []
     if found:
         named = "; ".join(map(str, found))
@@ -46,3 +46,14 @@ def require_outside(assignment: Assignment, required: bool) -> None:
             f"judged in the student's own kernel: {named}. Write the tests otherwise (docs/plain-tests.md), or leave "
             "the option out"
         )
+
+
+def summary(assignment: Assignment) -> list[str]:
+    """``ps1: 41 cells: 36 judged by both judges, 3 in the student's kernel, 2 by a person``, then the reasons."""
+    graded = [cell for book in assignment.source.values() for cell in book.cells if cells.is_graded(cell)]
+    plain = [cell for cell in graded if is_plain(cell)]
+    inside, by_hand = judged_in_kernel(assignment), sum(map(cells.is_manually_graded, graded))
+    parts = [f"{len(plain) - len(inside)} judged by both judges", f"{len(inside)} in the student's kernel alone"]
+    parts += [f"{len(graded) - len(plain) - by_hand} by references"] if len(graded) > len(plain) + by_hand else []
+    parts += [f"{by_hand} by a person"] if by_hand else []
+    return [f"{assignment.name}: {len(graded)} cells: {', '.join(parts)}", *(f"    {one}" for one in inside)]

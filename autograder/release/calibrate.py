@@ -7,6 +7,7 @@ kernel alone. For all else the tester expects of a student's code the kinds of v
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,10 @@ def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Lim
     calibration = calibrate(assignment, kernels, limits)
     with contextlib.suppress(GradingError):
         write_calibration(root, assignment, calibration)
+    for name, found in calibration.notebooks.items():
+        for cell, one in found.items():
+            if one.problem:
+                print(f"{assignment.name}: {name}/{cell}: {one.problem}: is its test right?", file=sys.stderr)
     return replace(assignment, calibration=calibration)
 
 

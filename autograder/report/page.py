@@ -16,6 +16,7 @@ from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.hints import CellHint, hints_of
+from autograder.gradebook.accepted import disputed
 from autograder.gradebook.results import StudentResult
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
@@ -135,6 +136,7 @@ def render(
             repair_kinds=statistics.repair_kinds(results.verdicts),
             waiting=statistics.waiting_for_people(results.rows),
             hints=hints,
+            disputed=disputed(results.rows),
             pairs=alike[:SHOWN_PAIRS],
             more_pairs=max(0, len(alike) - SHOWN_PAIRS),
             terms=earlier.names if earlier else "",

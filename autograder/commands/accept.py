@@ -1,0 +1,49 @@
+"""``autograder accept STUDENT ASSIGNMENT EXERCISE``: give the points that a test has in the student's kernel alone."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Annotated
+
+import typer
+
+from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._output import Output
+from autograder.errors import GradingError
+
+EXAMPLE = 'autograder accept grace ps1 squares --reason "a list of her own class, and right"'
+
+
+def run(
+    context: typer.Context,
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="Whose submission.")],
+    assignment: AssignmentName,
+    exercise: Annotated[
+        str, typer.Argument(metavar="EXERCISE", help="Grade id of its cell; NOTEBOOK/EXERCISE where it is in two.")
+    ],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.", show_default=False)] = "",
+) -> int:
+    """Accept an answer that passes in the student's kernel and not outside of it, and keep the reason.
+
+    'autograder grade', 'status' and 'report' list such answers, 'autograder explain' shows both. The points become a
+    manual grade, which waits for a person again where the student hands in another answer.
+    """
+    from autograder.gradebook.accepted import accept, disputed
+    from autograder.gradebook.gather import gather_from
+    from autograder.gradebook.read import open_book
+    from autograder.model.plain_text import one_line
+
+    if not reason.strip():
+        raise GradingError('--reason is missing: say why in a few words, such as --reason "right, in an odd style"')
+    course, output = open_course(context), Output(context)
+    with open_book(course.db_url) or nullcontext() as book:
+        found = disputed(gather_from(course, assignment, book).rows)
+    mine = [one for one in found if one.student == student]
+    chosen = [one for one in mine if exercise in (one.cell, f"{one.notebook}/{one.cell}")]
+    if len(chosen) != 1:
+        known = ", ".join(f"{one.notebook}/{one.cell}" for one in mine) or "nothing"
+        raise GradingError(f"of {student} there is {known} to accept in {assignment}, got {exercise!r}")
+    path = accept(course.root, course.db_url, assignment, chosen[0], one_line(reason.strip()))
+    output.say(one_line(f"{student}, {chosen[0].notebook}/{chosen[0].cell}: {chosen[0].inside:g} points"))
+    output.say(str(path))
+    return 0

@@ -1,0 +1,75 @@
+"""Plain tests that pass in the student's kernel and not outside of it: what a person accepts, with the reason.
+
+The points become a manual grade in nbgrader's gradebook; reason and date are kept in ``.autograder/accepted/``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+
+from autograder.errors import GradingError
+from autograder.files.atomic import write_file
+from autograder.gradebook.read import Key
+from autograder.gradebook.results import StudentResult
+
+
+@dataclass(frozen=True)
+class Disputed:
+    """One test of one student. points: those that count; inside: those in the student's kernel, which are more."""
+
+    student: str
+    notebook: str
+    cell: str
+    points: float
+    inside: float
+    refused: str
+
+    def __str__(self) -> str:
+        why = f": {self.refused}" if self.refused else ""
+        return (
+            f"{self.student}, {self.notebook}/{self.cell}: {self.points:g} points count, {self.inside:g} in the "
+            f"student's kernel alone{why}"
+        )
+
+
+def disputed(rows: Iterable[StudentResult]) -> list[Disputed]:
+    """What waits for a person to accept it, or to leave it as it is."""
+    return [
+        Disputed(row.student.id, *key, one.points, one.inside, one.refused)
+        for row in rows
+        for key, one in row.exercises.items()
+        if one.inside is not None and one.points is not None
+    ]
+
+
+def accept(root: Path, db_url: str, assignment: str, one: Disputed, reason: str) -> Path:
+    """Give the points; the file in which the reason is kept. Raises GradingError."""
+    path = root / ".autograder" / "accepted" / f"{assignment}.json"
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        raise GradingError(f"{path} cannot be read: {error}; mend it, or delete it") from error
+    entry = {"points": one.inside, "reason": reason, "date": date.today().isoformat()}
+    kept.setdefault(one.student, {})[f"{one.notebook}/{one.cell}"] = entry
+    write_file(path, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
+    with Gradebook(db_url) as gradebook:
+        grade = gradebook.find_grade(one.cell, one.notebook, assignment, one.student)
+        grade.manual_score, grade.needs_manual_grade = one.inside, False
+        gradebook.db.commit()
+    return path
+
+
+def reason_of(root: Path, assignment: str, student: str, key: Key) -> str:
+    """Why it was accepted, with the date; empty where it was not."""
+    path = root / ".autograder" / "accepted" / f"{assignment}.json"
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))[student]["/".join(key)]
+        return f"accepted: {entry['reason']} ({entry['date']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

@@ -38,7 +38,7 @@ def judge_test(name: str, points: float, test: TestOutcome, source: str, hidden:
     if test.judged == "outside":
         more = second - (first.points or 0.0)
         if more > _ROUNDING * points:
-            return replace(first, inside=second, refused=test.refused)
+            return replace(first, inside=second, refused=test.refused or _what_failed(test))
         if more >= -_ROUNDING * points:
             return first
     elif test.ended.status != "ok" and not second:
@@ -48,6 +48,12 @@ def judge_test(name: str, points: float, test: TestOutcome, source: str, hidden:
         return last
     why = "A hidden test failed." if hidden else _AGAIN  # nothing that this kernel shows reaches a student
     return replace(last, checks=(Check(name, False, why),))
+
+
+def _what_failed(test: TestOutcome) -> str:
+    """For the instructor, of a test that the tester did not refuse."""
+    where = f" in: {test.statement}" if test.statement else ""
+    return f"{test.ended.ename}{where}" if test.ended.status != "ok" else ""
 
 
 def earned(test: TestOutcome, points: float) -> float:

@@ -15,8 +15,8 @@ from autograder import feedback
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
-from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.accepted import disputed
+from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.results import StudentResult
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course

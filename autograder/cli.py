@@ -39,7 +39,7 @@ PANELS = {
     "Every week": (
         "release", "publish", "collect", "grade", "status", "assign-graders", "feedback", "report", "export",
     ),
-    "When something is wrong": ("explain", "regrade", "waive", "doctor"),
+    "When something is wrong": ("explain", "accept", "regrade", "waive", "doctor"),
     "Once a term": ("init", "adopt", "references", "term", "student"),
     "For authors of exercises": ("new", "check", "mutants", "convert"),
     "Elsewhere, and other machines": ("ci", "bundle", "warm"),

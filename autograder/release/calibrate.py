@@ -48,7 +48,7 @@ def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Lim
     for name, found in calibration.notebooks.items():
         for cell, one in found.items():
             if one.problem:
-                print(f"{assignment.name}: {name}/{cell}: {one.problem}: is its test right?", file=sys.stderr)
+                print(f"{assignment.name}: {name}/{cell}: {one.problem}", file=sys.stderr)
     return replace(assignment, calibration=calibration)
 
 

@@ -63,6 +63,7 @@ def proven(monkeypatch, *problems: str) -> None:
     """The drafted release has these problems. Nothing is drafted: the toy's exercise has no oracle."""
     found = [Verification("nothing leaks", problems)]
     draft = SimpleNamespace(verify=lambda kernels: iter(found), put_in_place=lambda: None, assignment=NO_TESTS)
+    draft.calibrated = lambda kernels: draft
     monkeypatch.setattr(verify, "drafted", lambda course, name: nullcontext(draft))
     monkeypatch.setattr(_checks, "exercises", lambda *_: [])
     monkeypatch.setattr(release, "_sample_answers", lambda *_: [])

@@ -82,7 +82,7 @@ def grade_class(
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment):
-        assignment = calibrated_in(course, assignment, order.limits, order.isolation, warm)
+        assignment = calibrated_in(course, assignment, course.file.limits, order.isolation, warm)
         require_outside(assignment, order.require_outside)
         rows = _Run(course, order, assignment, times).grade(students, report, warm)
         if answer is not None and agree:

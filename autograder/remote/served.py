@@ -7,6 +7,8 @@ text as code.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from inspect import getattr_static
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodDescriptorType, MethodType, ModuleType
@@ -47,13 +49,13 @@ def _is_tests_own(value: Any, namespace: Mapping[str, Any]) -> bool:
     if isinstance(value, MethodType):
         return _is_tests_own(value.__func__, namespace)
     if isinstance(value, FunctionType):
-        return value.__globals__ is namespace
+        return value.__globals__ is namespace or _is_own(value.__module__)
     if isinstance(value, BuiltinFunctionType | MethodDescriptorType):  # list.append, str.upper, len
         owner = value.__objclass__ if isinstance(value, MethodDescriptorType) else type(value.__self__)
         return owner.__module__ == "builtins" and (owner is not ModuleType or value.__name__ in _BUILTINS)
     if isinstance(value, type):
-        return value.__module__ == MAIN
-    own = type(value).__module__ == MAIN or link_of(value) is not None or isinstance(value, NonCallableMock)
+        return _is_own(value.__module__)
+    own = _is_own(type(value).__module__) or link_of(value) is not None or isinstance(value, NonCallableMock)
     return (
         own or kind_of(type(value)) is not None or isinstance(value, GeneratorType | BaseException) or _iterates(value)
     )
@@ -76,11 +78,17 @@ def _has(target: Any, name: str, operation: str, value: Any) -> bool:
     if _is_numpys(cls):
         return operation != "setattr"
     owner = next((base for base in cls.__mro__ if name in base.__dict__), None)
-    own = owner is None or owner.__module__ == MAIN
+    own = _is_own(cls.__module__) and (owner is None or _is_own(owner.__module__))
     if operation != "setattr":
-        return own and cls.__module__ == MAIN
+        return own
     behaves = is_behaviour(getattr_static(cls, name, _MISSING)) or callable(value)
-    return cls.__module__ == MAIN and not isinstance(target, type) and own and not behaves
+    return own and not isinstance(target, type) and not behaves
+
+
+def _is_own(module: Any) -> bool:
+    """The notebook, or a file of the assignment: nothing of a student's lies beside the tester's."""
+    file = getattr(sys.modules.get(module), "__file__", None) if isinstance(module, str) else None
+    return module == MAIN or (isinstance(file, str) and os.path.dirname(os.path.abspath(file)) == os.getcwd())
 
 
 def _computes(target: Any, operation: str) -> bool:

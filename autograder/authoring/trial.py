@@ -252,7 +252,8 @@ def _outcomes(steps: list[_Step], ended: list[dict[str, Any]]) -> dict[int, Cell
         outcome = PartOutcome(**said)
         found.setdefault(step.index, {})[step.hidden] = outcome
         if step.plain:
-            tests[step.index] = TestOutcome("kernel", outcome, result, message=outcome.evalue)
+            inside = TestOutcome("kernel", outcome, result)
+            tests[step.index] = TestOutcome("kernel", outcome, result, message=outcome.evalue, inside=inside)
     return {index: CellOutcome(index, both[False], both.get(True), tests.get(index)) for index, both in found.items()}
 
 

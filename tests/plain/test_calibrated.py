@@ -1,0 +1,101 @@
+"""Two judges, calibrated by the instructor's solution: what counts, what is said, and what a person accepts."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.model.calibration import Calibration, CellCalibration, read_calibration, write_calibration
+from autograder.pipeline.judge_tests import earned, judge_test
+from autograder.pipeline.outcomes import PartOutcome, TestOutcome
+from tests.plain.tiny import assignment, calibrated, cell, graded, points, solution, test
+
+GIVEN = assignment(
+    cell("numbers = [3, 1, 2]"),
+    solution("def largest():\n    return max(numbers)", "largest_answer"),
+    test("assert largest() == 3\nassert numbers == [3, 1, 2]", "largest"),
+    solution("from statistics import mean", "mean_answer"),
+    test("assert mean([1, 3]) == 2", "mean"),
+    solution("numbers.append(4)", "append_answer"),
+    test("assert numbers[-1] == 4", "append"),
+    solution("def squares(n):\n    return [i * i for i in range(n)]", "squares_answer"),
+    test("### BEGIN HIDDEN TESTS\nassert squares(3) == [0, 1, 4]\n### END HIDDEN TESTS", "squares"),
+)
+OWN_LIST = """
+class Own:
+    def __init__(self, items): self.items = items
+    def __eq__(self, other): return self.items == other
+def squares(n):
+    return Own([i * i for i in range(n)])
+"""
+
+
+def ended(status: str = "ok", result: float | None = None, **more: object) -> TestOutcome:
+    return TestOutcome("outside", PartOutcome(status), result, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_b1_the_solution_says_where_each_cell_is_judged():
+    found = calibrated(GIVEN).calibration
+    assert found is not None
+    judged = {name: one.judged for name, one in found.cells_of("nb").items() if not name.startswith("#")}
+    assert judged == {"largest": "outside", "mean": "outside", "append": "kernel", "squares": "outside"}
+    assert (
+        "IndexError" in found.cells_of("nb")["append"].reason
+        or "does not pass" in found.cells_of("nb")["append"].reason
+    )
+    assert points(graded(GIVEN)) == {"largest": 1, "mean": 1, "append": 1, "squares": 1}
+
+
+@pytest.mark.slow
+def test_b2_what_the_solution_imports_is_given_to_nobody():
+    untouched = dict.fromkeys(("largest_answer", "mean_answer", "append_answer", "squares_answer"), "pass")
+    assert points(graded(GIVEN, untouched)) == {"largest": 0, "mean": 0, "append": 0, "squares": 0}
+
+
+@pytest.mark.slow
+def test_b9_a_given_list_that_the_answer_changes_is_seen():
+    answer = {"largest_answer": "def largest():\n    numbers.sort()\n    return numbers[-1]"}
+    assert points(graded(GIVEN, answer))["largest"] == 0
+
+
+@pytest.mark.slow
+def test_a_right_answer_in_an_odd_style_is_named_and_never_a_silent_zero():
+    (*_, squares) = graded(GIVEN, {"squares_answer": OWN_LIST}).verdict.notebooks[0].cells
+    assert (squares.points, squares.inside) == (0, 1)
+    assert squares.refused == "expected a list, but an object of the student's class Own came"
+    assert squares.checks[0].message == "A hidden test failed."
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "counts", "more"),
+    [
+        (ended(), ended(), 2.0, None),
+        (ended(), ended("error"), 0.0, None),
+        (ended("error"), ended(), 0.0, 2.0),
+        (ended(result=1.5), ended(result=0.5), 0.5, None),
+        (ended(result=0.5), ended(result=1.5), 0.5, 1.5),
+        (ended(), None, 0.0, None),
+    ],
+)
+def test_the_lower_points_of_the_two_judges_count(outside, inside, counts, more):
+    found = judge_test("t", 2.0, TestOutcome("outside", outside.ended, outside.result, inside=inside), "")
+    assert (found.points, found.inside) == (counts, more)
+
+
+@pytest.mark.parametrize(
+    ("result", "most"), [(0.1 + 0.2 + 0.3, 0.6), (1.1 + 2.2, 3.3), (sum(0.1 for _ in range(10)), 1.0)]
+)
+def test_b11_a_sum_of_fractions_is_all_of_the_points(result, most):
+    assert result != most
+    assert earned(ended(result=result), most) == most
+    both = TestOutcome("outside", PartOutcome("ok"), result, inside=ended(result=result))
+    assert (judge_test("t", most, both, "").status, judge_test("t", most, both, "").points) == ("passed", most)
+
+
+def test_a_calibration_is_kept_for_one_version_of_the_source(tmp_path):
+    kept = Calibration({"nb": {"mean": CellCalibration("outside", expected={"1.1 __call__": ["float"]})}})
+    one = assignment(solution("def mean(xs): return sum(xs) / len(xs)", "a"), test("assert mean([1]) == 1", "mean"))
+    other = assignment(solution("def mean(xs): return 1", "a"), test("assert mean([1]) == 1", "mean"))
+    write_calibration(tmp_path, one, kept)
+    assert read_calibration(tmp_path, one) == kept
+    assert read_calibration(tmp_path, other) is None

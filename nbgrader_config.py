@@ -18,6 +18,7 @@ from autograder.nbgrader.formgrader import EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
 from autograder.nbgrader.preprocessors import (
+    ClearFields,
     FreeVersions,
     JudgeAnswers,
     RebuildSubmission,
@@ -56,6 +57,7 @@ c.GenerateAssignment.preprocessors = [
     FreeVersions,
     StubDeliverables,
     *GenerateAssignment.class_traits()["preprocessors"].default(),
+    ClearFields,
 ]
 
 # Feedback is our page, made from verdicts, marks and comments; nothing else lies beside it.

@@ -57,7 +57,7 @@ def check_exercises(
     assignment.references.exercises(assignment.name)
     with Trials(assignment) as trials:
         chosen, named = samples(trials, exercise), [exercise] if exercise else known
-        found = list(zip(chosen, _tried(trials, chosen, progress), strict=True))
+        found = list(zip(chosen, try_all(trials, chosen, progress), strict=True))
         stale = {name: _stale(trials, f"{assignment.name}/{name}") for name in named}
     return [_summary(name, found, assignment, stale[name]) for name in named]
 
@@ -69,7 +69,8 @@ def _stale(trials: Trials, slug: str) -> list[str]:
     return [f"{what}: run 'autograder references {slug.partition('/')[0]}'" for what in found]
 
 
-def _tried(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[Problem]]:
+def try_all(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[Problem]]:
+    """The problems of each sample answer, in order."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         for number, said in enumerate(pool.map(lambda sample: _problems(trials, sample), chosen), 1):
             progress(number, len(chosen))

@@ -1,8 +1,9 @@
-"""The cells of a new exercise, in a new notebook or behind those of one that exists."""
+"""The cells of a new exercise, in a new notebook or after the last exercise of one that exists."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import nbformat
@@ -15,6 +16,8 @@ from autograder.errors import GradingError
 from autograder.model import cells
 
 POINTS = 1
+#: How a text begins that belongs to the exercise above it.
+_BELONGS = re.compile(r"<details|\W*(what to notice|hint)\b", re.IGNORECASE)
 _PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -22,7 +25,8 @@ _PYTHON = {
 
 
 def with_exercise(path: Path, new: NewExercise, checks: str, setup: str) -> NotebookNode:
-    """The notebook at ``path``, or a new one, with the cells of the exercise at its end.
+    """The notebook at ``path``, or a new one, with the cells of the exercise after those of its last exercise. What
+    follows there closes the notebook.
 
     checks: the package of the course's visible checks, if it has one; setup: the text of the setup cell, if it has one.
     """
@@ -37,15 +41,29 @@ def with_exercise(path: Path, new: NewExercise, checks: str, setup: str) -> Note
         "import_check": bool(checks and not alias),
         "check": alias or "check",
     }
-    answer, graded = f"{new.exercise}_answer", new.exercise
+    answer, tests = f"{new.exercise}_answer", new.exercise
     added = [
         new_markdown_cell(_text("text.md.j2", values), id=f"{new.exercise}_text"),
         new_code_cell(_text("answer_cell.py.j2", values), id=answer, metadata=_metadata(answer, solution=True)),
-        new_code_cell(_text("graded_cell.py.j2", values), id=graded, metadata=_metadata(graded, points=POINTS)),
+        new_code_cell(_text("graded_cell.py.j2", values), id=tests, metadata=_metadata(tests, points=POINTS)),
     ]
     _require_free(path, notebook, added)
-    notebook.cells += added
+    end = _end_of_exercises(notebook)
+    notebook.cells[end:end] = added
     return notebook
+
+
+def _end_of_exercises(notebook: NotebookNode) -> int:
+    """The place after the last graded cell and what belongs to it: hints, code that tries it, what to notice."""
+    graded = [place for place, cell in enumerate(notebook.cells) if cells.is_graded(cell)]
+    if not graded:
+        return len(notebook.cells)
+    name = str(cells.grade_id(notebook.cells[graded[-1]])).replace("_", "-")
+    for place, cell in enumerate(notebook.cells[graded[-1] + 1 :], graded[-1] + 1):
+        named = str(cell.get("id", "")).replace("_", "-").startswith(f"{name}-")
+        if cell.cell_type != "code" and not named and not _BELONGS.match(cell.source):
+            return place
+    return len(notebook.cells)
 
 
 def text_of(notebook: NotebookNode) -> str:

@@ -52,11 +52,12 @@ class Problem:
     """Something that is not as the author of a sample answer says.
 
     points: True where somebody would get points that they should not, or lose some. False for the rest: a name, what a
-    message says, whether the visible check sees it. Which names can be told apart depends on the cases that were drawn.
+    message says, whether the visible check sees it. by_chance: it can depend on the cases that were drawn.
     """
 
     text: str
     points: bool = False
+    by_chance: bool = False
 
 
 def problems(trials: Trials, sample: Sample) -> list[Problem]:
@@ -78,7 +79,8 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
     if sample.exercise not in tried.verdicts:
         return [Problem(f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}", points=True)], tried
     said = list(_right(answer, tried)) if sample.right else list(_wrong(trials, sample, tried))
-    return said + [Problem(f"the message shows an expected value: {leak}") for leak in leaked(trials, tried)], tried
+    shown = (f"the message shows an expected value: {leak}" for leak in leaked(trials, tried))
+    return said + [Problem(one, by_chance=True) for one in shown], tried
 
 
 def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
@@ -109,9 +111,10 @@ def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[Problem]:
         yield Problem("it is accepted", points=True)
     named = {check.mistake for verdict in lost for check in verdict.checks if check.mistake}
     if answer.mistake and answer.mistake not in named:
-        yield Problem(f"it is not called {answer.mistake}, but {', '.join(sorted(named)) or 'has no name'}")
+        instead = ", ".join(sorted(named)) or "has no name"
+        yield Problem(f"it is not called {answer.mistake}, but {instead}", by_chance=True)
     if not answer.mistake and named:
-        yield Problem(f"it has a name: {', '.join(sorted(named))}")
+        yield Problem(f"it has a name: {', '.join(sorted(named))}", by_chance=True)
     catalogue = _catalogue(trials, sample, tried)
     if unknown := named - catalogue:
         yield Problem(f"{', '.join(sorted(unknown))} is in no catalogue (Exercise.mistakes)")

@@ -10,22 +10,55 @@ from autograder.commands._output import Output
 from autograder.model.points import total
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from autograder.authoring.check import ExerciseCheck, Progress
     from autograder.model.assignment import Assignment
     from autograder.model.course import Course
     from autograder.pipeline.execute import Kernels
+    from autograder.release.findings import Finding
     from autograder.release.verify import Draft
 
 MAX_PROBLEMS = 8  # of one check are printed; the JSON document has all
 
 
 def verifications(output: Output, draft: Draft, kernels: Kernels) -> list[dict[str, Any]]:
-    """What holds of a drafted release, said line by line. -> ``[{check, problems}, ...]``"""
-    checks = []
+    """What holds of a drafted release, said line by line. -> ``[{check, problems, accepted, notes}, ...]``"""
+    checks: list[dict[str, Any]] = []
+    left: list[Finding] = []
     for found in draft.verify(kernels):
-        _say(output, found.name, found.problems)
-        checks.append({"check": found.name, "problems": list(found.problems)})
+        _say(output, found.name, tuple(map(str, found.problems)))
+        for finding, reason in found.accepted:
+            output.say(f"      accepted: {finding} ({reason})")
+        for note in found.notes[:MAX_PROBLEMS]:
+            output.say(f"      note: {note}")
+        if len(found.notes) > MAX_PROBLEMS:
+            output.say(f"      and {len(found.notes) - MAX_PROBLEMS} more notes (all of them with --json)")
+        left += found.problems
+        checks.append({
+            "check": found.name,
+            "problems": [str(one) for one in found.problems],
+            "accepted": [{"finding": str(one), "reason": reason} for one, reason in found.accepted],
+            "notes": [str(one) for one in found.notes],
+        })  # fmt: skip
+    _say_how_to_accept(output, draft, left)
     return checks
+
+
+def _say_how_to_accept(output: Output, draft: Draft, findings: Sequence[Finding]) -> None:
+    """Print the lines of ``accepted.toml`` for what cannot be mended because it is meant so."""
+    from autograder.release.findings import ACCEPTED, Accepted, entry
+
+    entries = {one.digest: one for one in findings if one.digest}
+    if not entries:
+        return
+    root = draft.course.root
+    accepted = Accepted.of_course(root)
+    output.problem(f"  Mend these. What is meant as it is goes into {root / ACCEPTED}, with your reason:")
+    for one in entries.values():
+        changed = "# accepted before, but it is another one now\n" if accepted.was_changed(one) else ""
+        output.problem(f"\n{changed}{entry(one)}".rstrip("\n"))
+    output.problem("")
 
 
 def kernel_cells(output: Output, assignment: Assignment, refused: bool = False) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,6 +117,16 @@ def with_global_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def started_in(context: typer.Context) -> Path:
+    """The folder that a course is looked for from."""
+    return context.obj.course_dir or Path.cwd()
+
+
+def is_outside(context: typer.Context, course: Course) -> bool:
+    """Whether a configuration led to a course in another folder: that of a copy may name the original."""
+    return not started_in(context).resolve().is_relative_to(course.root.resolve())
+
+
 def open_course(context: typer.Context, submission: Path | None = None) -> Course:
     """The course that the command works on. Raises GradingError where there is none.
 
@@ -125,7 +136,10 @@ def open_course(context: typer.Context, submission: Path | None = None) -> Cours
     from autograder.model.course import Course  # nbgrader takes its time
     from autograder.model.settings import find_course
 
-    course = Course(find_course(context.obj.course_dir or Path.cwd(), submission))
+    course = Course(find_course(started_in(context), submission))
+    if is_outside(context, course):
+        where = f"working on {course.root}, which {started_in(context)} names as c.CourseDirectory.root"
+        print(f"autograder: {where}", file=sys.stderr)
     logger.info("course %s, settings from %s", course.root, course.settings.config or "nbgrader's defaults")
     context.call_on_close(lambda: keep_out_of_git(course.root))
     if course.settings.groupshared:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.commands._options import open_course
+from autograder.commands._options import is_outside, open_course, started_in
 from autograder.commands._output import Output
 from autograder.errors import GradingError
 
@@ -29,6 +29,12 @@ def run(
     from autograder.authoring.adopt import add, additions
 
     course, output = open_course(context), Output(context)
+    if is_outside(context, course):
+        raise GradingError(
+            f"nothing was changed: c.CourseDirectory.root is {course.root}, which is not {started_in(context)}. In a "
+            "copy write c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__)) into its "
+            f"nbgrader_config.py; else run 'autograder --course-dir {course.root} adopt'"
+        )
     found = additions(course)
     if not found:
         output.say(f"{course.root}: nothing to add; nbgrader's commands grade as 'autograder grade' does")

@@ -28,7 +28,7 @@ def run(
 
     They are cells, oracle, answers and visible check, and say what goes where.
     Assignment and notebook are made where they do not exist. Nothing that exists is overwritten: a notebook gets the
-    new cells at its end. Until every stub is filled in, check and release name them and stop.
+    new cells after its last graded one. Until every stub is filled in, check and release name them and stop.
     """
     from autograder.authoring.names import read_name
     from autograder.authoring.stubs import write_stubs

@@ -43,7 +43,7 @@ def run(
     output = Output(context)
     output.say(f"{folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
     for picture in done.pictures:
-        output.say(f"  picture, approved: {picture.name}")
+        output.say(f"  picture, accepted: {picture.where}")
     for name in done.kept:
         output.say(f"  published earlier, left as it was: {name}")
     for one in done.corrections:

@@ -13,6 +13,8 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from autograder.model.course import Course
 
 
@@ -29,9 +31,17 @@ def run(
             help="Another seed makes another exam; 'new' picks one nobody can guess. Default: that of before, if any.",
         ),
     ] = None,
+    exercise: Annotated[
+        list[str] | None,
+        typer.Option("--exercise", metavar="NAME", help="Draw this exercise alone. May be repeated."),
+    ] = None,
 ) -> int:
-    """Draw hidden inputs and expected answers from a seed."""
-    from autograder.references import store
+    """Draw hidden inputs and expected answers from a seed.
+
+    Stored files that agree but for rounding stay. Where chance makes two mistakes alike, it is drawn again, until every
+    sample answer gets the name that its author says. Exit codes: 0 drawn; 1 drawn, but some answers get another name.
+    """
+    from autograder.references import loader, store
     from autograder.references.draw import new_seed
 
     course = open_course(context)
@@ -39,16 +49,27 @@ def run(
     names = assignment or known
     if not names:
         raise GradingError(f"{course.root} holds no assignment: expected source/<assignment>/<notebook>.ipynb")
+    if exercise and len(names) > 1:
+        raise GradingError(
+            f"--exercise needs its assignment: autograder references ASSIGNMENT --exercise {exercise[0]}"
+        )
     references = store.References.of_course(course.root)
     for name in names:
         if name not in known:
             raise GradingError(f"unknown assignment {name!r}; known are {', '.join(known) or 'none'}")
-        references.exercises(name)  # all of them exist before the first is drawn anew
+        exercises = references.exercises(name)  # all of them exist before the first is drawn anew
+        for one in exercise or ():
+            if f"{name}/{one}" not in exercises:
+                raise GradingError(
+                    f"unknown exercise {one!r}; {name} has {', '.join(loader.names(references.folder, name))}"
+                )
     chosen = None if seed is None else _seed(seed)
+    output, left = Output(context), []
     for name in names:
         before = references.seed(name) if chosen is None else chosen
-        _build(Output(context), course, name, new_seed() if before is None else before)
-    return 0
+        drawn = new_seed() if before is None else before
+        left += _build(output, course, name, drawn, exercise or (), every=chosen is not None)
+    return 1 if left else 0
 
 
 def _seed(text: str) -> int:
@@ -64,21 +85,28 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _build(output: Output, course: Course, name: str, seed: int) -> None:
+def _build(output: Output, course: Course, name: str, seed: int, only: Sequence[str], *, every: bool) -> list[str]:
+    """Returns the sample answers that get another name than their author says."""
+    from autograder.authoring.draws import draw_named
     from autograder.authoring.packs import write_library
     from autograder.authoring.patched import patched_solutions
+    from autograder.commands._checks import bar
     from autograder.references.store import References
 
+    with bar(output) as progress:
+        left = draw_named(course, name, seed, only, every=every, progress=progress)
     references = References.of_course(course.root)
     with patched_solutions(course, name) as run:
-        folder = references.build(name, seed, run=run)
         for path in write_library(course, name, run):
             output.say(f"{_short(path)}: {'written' if path.is_file() else 'removed'}")
-    exercises = references.exercises(name)
+    exercises = [f"{name}/{one}" for one in only] or list(references.exercises(name))
     count = sum(len(references.cases(slug)) for slug in exercises)
-    output.say(f"{_short(folder)}: {len(exercises)} exercises, {count} cases, seed {seed}")
+    output.say(f"{_short(references.folder / name)}: {len(exercises)} exercises, {count} cases, seed {seed}")
     if warning := references.warning(name):
         print(warning, file=sys.stderr)
+    for one in left:
+        output.problem(f"  no draw tells this apart: {name}/{one}")
+    return left
 
 
 def _short(folder: Path) -> Path:

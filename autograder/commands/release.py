@@ -83,7 +83,7 @@ def _release(
         in_kernel = _checks.kernel_cells(output, draft.assignment, outside)
         checks = _checks.verifications(output, draft, kernels())
         exercises = _sample_answers(output, course, draft.assignment)
-        holds = not any(one["problems"] for one in (*checks, *exercises))
+        holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *exercises))
         if holds:
             if add_exercises and (new := add_cells(course.db_url, name, draft.assignment.source)):
                 output.say(f"  new in the gradebook: {', '.join(new)}")

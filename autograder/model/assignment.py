@@ -16,7 +16,7 @@ from autograder.model.calibration import Calibration, read_calibration
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.deliverables import solutions_of, stub
 from autograder.model.points import total
-from autograder.model.source import instructors_notebook, name_cells, read_notebook, stored_cells
+from autograder.model.source import OtherLanguage, instructors_notebook, name_cells, read_notebook, stored_cells
 from autograder.references.store import References
 
 #: notebook -> grade id -> text of the cell, as nbgrader keeps it
@@ -32,7 +32,8 @@ class Assignment:
     ``references`` are those of the course.
     ``ignore``: patterns of file names that nbgrader leaves out, in a submission too.
     ``drawings``: the course's module of drawings; empty where it has none. ``library``: what students' notebooks import
-    of the course. ``calibration``: where its plain tests are judged; None where nobody has found out yet.
+    of the course. ``other_languages``: notebooks without points that are not in Python: released, and never graded.
+    ``calibration``: where its plain tests are judged; None where nobody has found out yet.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Assignment:
     drawings: str = ""
     solutions: Mapping[str, bytes] = field(default_factory=dict)
     library: str = ""
+    other_languages: Mapping[str, NotebookNode] = field(default_factory=dict)
     calibration: Calibration | None = None
 
     @classmethod
@@ -84,9 +86,10 @@ class Assignment:
         solutions = solutions_of(course, name, files)
         free = course.file.free
         stubs = {file: stub(file, data, free=f"{name}/{file}" in free) for file, data in solutions.items()}
+        notebooks, others = _sources(found, course, generated)
         return cls(
             name,
-            {path.stem: _source(path, course, generated) for path in found},
+            notebooks,
             {},
             {**files, **stubs},
             frozenset(solutions),
@@ -95,6 +98,7 @@ class Assignment:
             course.file.drawings,
             solutions,
             course.file.library,
+            others,
         )
 
     @property
@@ -108,6 +112,22 @@ def _no_notebook(source: Path) -> str:
     where = deeper.relative_to(source) if deeper else None
     advice = f"; {where} lies deeper, where nbgrader takes none: move it up" if where else ""
     return f"{source} holds no notebook that nbgrader would release{advice}"
+
+
+def _sources(
+    paths: Sequence[Path], course: Course, generated: Callable[[], Generated] | None
+) -> tuple[dict[str, NotebookNode], dict[str, NotebookNode]]:
+    """(notebooks in Python, notebooks in other languages). Raises GradingError where one of the latter has points."""
+    notebooks: dict[str, NotebookNode] = {}
+    others: dict[str, NotebookNode] = {}
+    for path in paths:
+        try:
+            notebooks[path.stem] = _source(path, course, generated)
+        except OtherLanguage as error:
+            if len(others) + 1 == len(paths) or any(cells.max_points(cell) for cell in error.notebook.cells):
+                raise
+            others[path.stem] = error.notebook
+    return notebooks, others
 
 
 def _source(path: Path, course: Course, generated: Callable[[], Generated] | None) -> NotebookNode:

@@ -25,6 +25,12 @@ def grade_id(cell: NotebookNode) -> str | None:
     return nbgrader(cell).get("grade_id")
 
 
+def place(cell: NotebookNode, number: int) -> str:
+    """What people find a cell by; ``number`` counts from 0."""
+    name = grade_id(cell) or cell.get("id")
+    return f"cell '{name}'" if name else f"cell {number}"
+
+
 def is_graded(cell: NotebookNode) -> bool:
     """True for everything that has points: tests, answers that a human reads, and nbgrader's task cells."""
     return bool(nbgrader(cell).get("grade")) or is_task(cell)

@@ -34,6 +34,14 @@ _OTHER_PREFIXES = {"julia": "Julia", "xcpp": "C++", "javascript": "JavaScript", 
 _PYTHON = re.compile(r"i?python\d*", re.IGNORECASE)
 
 
+class OtherLanguage(GradingError):
+    """A notebook that is not written in Python."""
+
+    def __init__(self, message: str, notebook: NotebookNode) -> None:
+        super().__init__(message)
+        self.notebook = notebook
+
+
 @dataclass(frozen=True)
 class SourceForm:
     """How a course writes its notebooks.
@@ -67,7 +75,7 @@ def instructors_notebook(
 
     generated: grade id -> text of the cell as nbgrader keeps it in its gradebook, asked where a cell wants tests made.
     Without it, what is to be tested stands there as code.
-    Raises GradingError where it is no notebook, or none in Python, or where tests are missing.
+    Raises GradingError where it is no notebook or tests are missing, OtherLanguage where it is none in Python.
     """
     notebook = read_notebook(path)
     _require_python(path.name, notebook)
@@ -90,9 +98,10 @@ def _require_python(name: str, notebook: NotebookNode) -> None:
     if not _PYTHON.fullmatch(language):
         kernel = notebook.metadata.get("kernelspec", {}).get("name", "")
         said = f" (kernel {kernel!r})" if kernel else ""
-        raise GradingError(
-            f"{name} is written in {language}{said}: only notebooks in Python are graded; choose a Python kernel, or "
-            "take the notebook out of the assignment"
+        raise OtherLanguage(
+            f"{name} is written in {language}{said}: only notebooks in Python are graded; choose a Python kernel, give "
+            "no points there, or take the notebook out of the assignment",
+            notebook,
         )
 
 

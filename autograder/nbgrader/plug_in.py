@@ -17,6 +17,7 @@ from autograder.nbgrader.formgrader import EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
 from autograder.nbgrader.preprocessors import (
+    ClearFields,
     FreeVersions,
     JudgeAnswers,
     RebuildSubmission,
@@ -46,7 +47,7 @@ def plug_in(c: Config, path: str) -> None:
     steps = c.GenerateAssignment.get("preprocessors")
     if not isinstance(steps, list):
         steps = GenerateAssignment.class_traits()["preprocessors"].default()
-    c.GenerateAssignment.preprocessors = [SetRepository, FreeVersions, StubDeliverables, *steps]
+    c.GenerateAssignment.preprocessors = [SetRepository, FreeVersions, StubDeliverables, *steps, ClearFields]
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.exporter_class = FeedbackExporter
     c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)

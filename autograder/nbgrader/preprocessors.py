@@ -31,6 +31,7 @@ from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.prepare import Prepared, prepare
 from autograder.pipeline.rebuild import trusted
 from autograder.release.calibrate import calibrated, needs_calibration
+from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable
 
 Processed = tuple[NotebookNode, ResourcesDict]
@@ -60,6 +61,13 @@ class FreeVersions(NbGraderPreprocessor):
                 if cell.cell_type == "code":
                     cell.source = widened(cell.source, clear.begin_solution_delimeter, clear.end_solution_delimeter)
         return nb, resources
+
+
+class ClearFields(NbGraderPreprocessor):
+    """The last step: drops what nbgrader leaves of solutions beside their text, such as attachments and tags."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
+        return cleared(nb), resources
 
 
 class RebuildSubmission(NbGraderPreprocessor):

@@ -1,4 +1,4 @@
-"""One submission through the three stages: rebuild, run, judge. Knows no gradebook and no command line."""
+"""One submission through the three stages: rebuild, run, judge. Of the gradebook it knows only digests of answers."""
 
 from __future__ import annotations
 

@@ -33,13 +33,16 @@ def generator(seed: int, slug: str) -> np.random.Generator:
     return np.random.default_rng([seed, name])
 
 
-def draw(made: Exercise, seed: int, run: RunPatched | None = None) -> list[Case]:
+def draw(made: Exercise, seed: int, run: RunPatched | None = None, skip: int = 0) -> list[Case]:
     """The cases of an exercise. Drawn again where chance made a known mistake look like the right answer.
 
     run: runs the solution with the patches of its mistakes; without it, their numbers are left out, and so is the
-    question whether they show. Raises GradingError where every draw hides a mistake.
+    question whether they show. skip: so many draws come first that turned out to be of no use. Raises GradingError
+    where every draw hides a mistake.
     """
     random = generator(seed, made.slug)
+    for _ in range(skip):
+        _cases(made, random)
     for _ in range(_DRAWS):
         cases = with_mistakes(made, _cases(made, random), run)
         unseen = [

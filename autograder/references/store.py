@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ from autograder.references import loader
 from autograder.references.draw import PUBLIC_SEED
 from autograder.references.loader import FOLDER
 from autograder.references.patched import RunPatched
-from autograder.references.write import EXPECTED, MISTAKES, write_references
+from autograder.references.write import EXPECTED, MISTAKES, CaseDraw, write_references
 
 #: Checksums of all expected answers that have ever shipped with the kit, made by ``scripts/list_public_references.py``.
 PUBLIC_LIST = Path(__file__).with_name("public.txt")
@@ -90,6 +91,11 @@ class References:
             return None
         return int(json.loads(self._manifest(assignment))["seed"])
 
+    def skipped(self, assignment: str, exercise: str) -> int:
+        """How many draws from the seed were of no use for an exercise."""
+        entry = json.loads(self._manifest(assignment))["exercises"].get(exercise, {})
+        return int(entry.get("skipped_draws", 0))
+
     def are_public(self, assignment: str) -> bool:
         """Whether everybody can know some of them: they ship with the kit, or are drawn from its seed."""
         seed = self.seed(assignment)
@@ -141,15 +147,31 @@ class References:
         """Raises GradingError where there is none of this name."""
         return loader.exercise(self.folder, slug)
 
-    def build(self, assignment: str, seed: int, into: Path | None = None, run: RunPatched | None = None) -> Path:
-        """Draw every exercise's cases from ``seed`` and write them with a manifest. Returns the folder written.
+    def build(
+        self,
+        assignment: str,
+        seed: int,
+        into: Path | None = None,
+        *,
+        only: Collection[str] = (),
+        skip: Mapping[str, int] | None = None,
+        run: RunPatched | None = None,
+    ) -> list[str]:
+        """Draw exercises' cases and write them with a manifest; returns those whose stored files are others now.
 
-        into: another folder ``exercises/``, which needs no exercises of its own. run: see :func:`write_references`.
+        into: another folder ``exercises/``, which needs no exercises of its own. only: the other exercises keep what
+        they have; skip, run: see :class:`CaseDraw`. Raises GradingError where the others are drawn from another seed.
         """
-        target = (into or self.folder) / assignment
+        before = self.seed(assignment)
+        if only and before not in (None, seed):
+            raise GradingError(
+                f"the references of {assignment} are drawn from one seed, {before}: leave --seed or --exercise out"
+            )
+        manifest = json.loads(self._manifest(assignment)) if before == seed else {}
         packages = read_course_file(self.folder.parent).packages
-        write_references(target, list(self.exercises(assignment).values()), seed, packages, run)
-        return target
+        exercises = list(self.exercises(assignment).values())
+        drawing = CaseDraw(seed, only, skip or {}, run)
+        return write_references((into or self.folder) / assignment, exercises, drawing, packages, manifest)
 
 
 @cache

@@ -6,11 +6,13 @@ import hashlib
 import json
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from safetensors.numpy import save
+from safetensors.numpy import load_file, save
 
 from autograder.exercise.model import Case, Exercise
 from autograder.files.atomic import replacing
@@ -24,31 +26,104 @@ MISTAKES = "mistakes.safetensors"
 _GENERATED = shutil.ignore_patterns(MANIFEST, EXPECTED, MISTAKES, INPUTS, "__pycache__")
 
 
-def write_references(
-    target: Path,
-    exercises: Sequence[Exercise],
-    seed: int,
-    packages: Sequence[str],
-    run: RunPatched | None = None,
-) -> None:
-    """Draw every exercise's cases from ``seed`` and put them into ``exercises/<assignment>/``, all or none.
-
-    What the author wrote there stays. packages: those of which the manifest names the version. run: runs patched
-    solutions; an exercise whose mistakes are patches needs it.
+@dataclass(frozen=True)
+class CaseDraw:
+    """How cases are drawn. ``only``: the exercises that are; the others keep what they have. ``skip``: exercise -> how
+    many of its draws turned out to be of no use. ``run``: runs patched solutions; mistakes that are patches need it.
     """
-    written: dict[str, object] = {}
+
+    seed: int
+    only: Collection[str] = ()
+    skip: Mapping[str, int] = field(default_factory=dict)
+    run: RunPatched | None = None
+
+
+def write_references(
+    target: Path, exercises: Sequence[Exercise], drawing: CaseDraw, packages: Sequence[str], before: Mapping[str, Any]
+) -> list[str]:
+    """Draw exercises' cases and put them into ``exercises/<assignment>/``, all or none; returns which were written.
+
+    What the author wrote there stays, and so do stored files that agree with what is drawn but for rounding: else every
+    machine would make other files of them, and everybody would be graded anew. packages: those of which the manifest
+    names the version; before: the manifest as it is, where it has the same seed.
+    """
+    known = dict(before.get("exercises", {}))
+    entries: dict[str, object] = {}
+    fresh_ones: list[str] = []
     with replacing(target) as fresh:
         if target.is_dir():
             shutil.copytree(target, fresh, ignore=_GENERATED, dirs_exist_ok=True)
         for made in exercises:
             name = made.slug.partition("/")[2]
-            require_runner(made, run)
-            written[name] = write_cases(fresh / name, made, draw(made, seed, run), run.digest(made) if run else "")
-        manifest = {"seed": seed, "versions": _versions(packages), "exercises": written}
+            old = known.get(name)
+            if drawing.only and name not in drawing.only:
+                if old is not None:
+                    _keep(target / name, fresh / name)
+                    entries[name] = old
+                continue
+            skip = drawing.skip.get(name, (old or {}).get("skipped_draws", 0))
+            require_runner(made, drawing.run)
+            drawn = draw(made, drawing.seed, drawing.run, skip)
+            entry = write_cases(fresh / name, made, drawn, drawing.run.digest(made) if drawing.run else "")
+            if skip:
+                entry["skipped_draws"] = skip
+            if old is not None and _is_whole(target / name, old) and _agree(target / name, fresh / name):
+                _keep(target / name, fresh / name)
+                entry["sha256"] = old["sha256"]
+            else:
+                fresh_ones.append(name)
+            entries[name] = entry
+        versions = _versions(packages) if fresh_ones else before["versions"]
+        manifest = {"seed": drawing.seed, "versions": versions, "exercises": entries}
         (fresh / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return fresh_ones
 
 
-def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case], patched: str = "") -> dict[str, object]:
+def _keep(old: Path, fresh: Path) -> None:
+    """Put the stored files of before in the place of those that were drawn."""
+    shutil.rmtree(fresh / INPUTS, ignore_errors=True)
+    shutil.copytree(old / INPUTS, fresh / INPUTS)
+    for name in (EXPECTED, MISTAKES):
+        (fresh / name).unlink(missing_ok=True)
+        if (old / name).is_file():
+            shutil.copyfile(old / name, fresh / name)
+
+
+def _is_whole(folder: Path, entry: Mapping[str, Any]) -> bool:
+    """Whether the stored files are those that were written."""
+    files = {path: folder / path for path in entry["sha256"]}
+    return all(
+        file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == entry["sha256"][path]
+        for path, file in files.items()
+    )
+
+
+def _agree(old: Path, fresh: Path) -> bool:
+    """Whether two folders hold the same cases, but for rounding."""
+    about, stored = f"{INPUTS}/inputs.json", (f"{INPUTS}/inputs.safetensors", EXPECTED, MISTAKES)
+    there = [name for name in stored if (old / name).is_file()]
+    return (
+        (old / about).read_bytes() == (fresh / about).read_bytes()
+        and there == [name for name in stored if (fresh / name).is_file()]
+        and all(_same(load_file(old / name), load_file(fresh / name)) for name in there)
+    )
+
+
+def _same(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> bool:
+    return ours.keys() == theirs.keys() and all(_close(ours[name], theirs[name]) for name in ours)
+
+
+def _close(one: np.ndarray, other: np.ndarray) -> bool:
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    if one.dtype.kind != "f" or not one.size:
+        return bool(np.array_equal(one, other))
+    rounding = 16 * np.finfo(one.dtype).eps
+    largest = np.max(np.abs(one), where=np.isfinite(one), initial=0)
+    return bool(np.allclose(one, other, rtol=rounding, atol=rounding * largest, equal_nan=True))
+
+
+def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case], patched: str = "") -> dict[str, Any]:
     """Write the cases of one exercise below ``folder``; -> its entry in the manifest.
 
     patched: digest of what the mistakes' numbers are made of.

@@ -25,6 +25,7 @@ from autograder.model.course import Course
 from autograder.model.settings import read_config
 from autograder.model.source import BESIDE, MARKERS
 from autograder.model.syntax import tree_of
+from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable
 
 #: The line of a setup cell that names where it installs from: no grade depends on it.
@@ -58,8 +59,8 @@ def check_before_grading(root: Path, assignment: Assignment) -> bool:
         raise GradingError(f"{assignment.name}: source and release disagree ({difference}): {release}")
     if found:
         print(
-            f"{assignment.name}: the source was changed since the release ({found[0]}). No grade depends on it; "
-            f"{release} so that students get it",
+            f"{assignment.name}: the release is not what the source makes of itself now ({found[0]}). No grade depends "
+            f"on it; {release} so that students get what you mean",
             file=sys.stderr,
         )
     return not found
@@ -71,13 +72,14 @@ def differences(root: Path, assignment: Assignment) -> Iterator[Difference]:
     found = [one for name in assignment.source for one in _of_notebook(name, assignment, config)]
     found += _of_files(root, assignment)
     notebooks = sorted(Course(root).release(assignment.name).glob("*.ipynb"))
-    stale = [path for path in notebooks if path.stem not in assignment.source]
+    stale = [path for path in notebooks if path.stem not in {**assignment.source, **assignment.other_languages}]
     found += [Difference(path.name, "only in the release", _has_points(path)) for path in stale]
     yield from sorted(found, key=lambda one: not one.counts)
 
 
 def _for_standard_form(config: Config) -> Config:
-    """The settings without those of what has been done to the notebooks: the header, the markers."""
+    """The settings without those of what has been done to the notebooks: the header, the markers, attachments."""
+    config.ClearMarkScheme.check_attachment_leakage = False
     for section, name in (setting.split(".") for setting in (*MARKERS, *BESIDE)):
         config[section].pop(name, None)
     return config
@@ -102,7 +104,7 @@ def released(assignment: str, name: str, source: NotebookNode, config: Config) -
     except Exception as error:  # whatever nbgrader raises says what is wrong with the notebook
         advice = "; run 'nbgrader update .' in the course's folder" if isinstance(error, SchemaTooOldError) else ""
         raise GradingError(f"{assignment}: nbgrader cannot release {name}.ipynb: {error}{advice}") from error
-    return notebook
+    return cleared(notebook)
 
 
 def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[Difference]:
@@ -110,7 +112,8 @@ def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[
     theirs = assignment.release[name]
     if _without_ids(ours) == _without_ids(theirs):
         return
-    essential, published = dict(_essentials(ours)), dict(_essentials(theirs))
+    without_traces = cleared(theirs)
+    essential, published = dict(_essentials(ours)), dict(_essentials(without_traces))
     for key in {**essential, **published}:
         where = f"{name}.ipynb, {key}"
         if key not in published:
@@ -122,6 +125,8 @@ def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[
     if essential == published:
         if list(essential) != list(published):
             yield Difference(f"{name}.ipynb", "the cells stand in another order", True)
+        elif _without_ids(ours) == _without_ids(without_traces):
+            yield Difference(f"{name}.ipynb", "it holds attachments, tags or metadata of solutions and tests", False)
         else:
             yield Difference(f"{name}.ipynb", "text, comments or metadata differ", False)
 

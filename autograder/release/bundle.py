@@ -33,6 +33,7 @@ from autograder.references.store import FOLDER, References
 from autograder.references.versions import distributions
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in
+from autograder.release.clear import cleared
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SCRIPTS = ("setup.sh", "run_autograder")
@@ -102,7 +103,7 @@ def _entries(
     yield from _oracles(assignment.references.folder, name)
     yield from (stored for stored in _folder(references.folder / name, f"{FOLDER}/{name}") if stored[0][-3:] != ".py")
     for stem, notebook in assignment.source.items():
-        unsolved = trusted(notebook, assignment.release[stem])
+        unsolved = cleared(trusted(notebook, assignment.release[stem]))
         yield f"source/{name}/{stem}.ipynb", (nbformat.writes(unsolved) + "\n").encode()
     if assignment.calibration is not None:
         yield shipped(assignment, assignment.calibration)

@@ -25,7 +25,8 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
 from autograder.model.deliverables import write_stubs
-from autograder.model.source import instructors_notebook, read_notebook, stored_cells
+from autograder.model.source import OtherLanguage, instructors_notebook, read_notebook, stored_cells
+from autograder.release.clear import cleared
 from autograder.release.free_versions import require_free
 from autograder.release.nbgrader_command import nbgrader
 
@@ -52,27 +53,31 @@ def generate(
     arguments = ["generate_assignment", assignment, "--force"]
     arguments += [f"--CourseDirectory.release_directory={step}"] if step else []
     arguments += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
+    arguments.append("--ClearMarkScheme.check_attachment_leakage=False")  # such an attachment is dropped below
     config = course.settings.config
     done = nbgrader(arguments, config.parent if config else course.root, afresh=afresh)
     if done.returncode:
         raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.said)}")
     folder = course.folder(step or course.settings.release_directory, assignment)
-    _keep_ids(course, assignment, folder)
+    _finish(course, assignment, folder)
     # with our preprocessor in nbgrader's list this is done already
     write_stubs(course, assignment, folder, read_files(course.source(assignment), course.settings.ignore))
     return folder
 
 
-def _keep_ids(course: Course, assignment: str, folder: Path) -> None:
-    """nbgrader gives the cells of a header without ids others each time: they get ours, which stay."""
+def _finish(course: Course, assignment: str, folder: Path) -> None:
+    """What nbgrader leaves of solutions is dropped. The cells of a header without ids get ours, which stay: nbgrader
+    gives them others each time.
+    """
     for path in folder.glob("*.ipynb"):
-        released, source = read_notebook(path), course.source(assignment) / path.name
-        if released.nbformat_minor < 5 or not source.is_file():
-            continue
-        ids = [cell.id for cell in instructors_notebook(source, course.settings.form).cells]
-        if len(ids) == len(released.cells) and ids != [cell.id for cell in released.cells]:
-            for cell, kept in zip(released.cells, ids, strict=True):
-                cell.id = kept
+        written = read_notebook(path)
+        released, source = nbformat.from_dict(written), course.source(assignment) / path.name
+        if released.nbformat_minor >= 5 and source.is_file():
+            with contextlib.suppress(OtherLanguage):
+                ids = [cell.id for cell in instructors_notebook(source, course.settings.form).cells]
+                for cell, kept in zip(released.cells, ids if len(ids) == len(released.cells) else (), strict=False):
+                    cell.id = kept
+        if (released := cleared(released)) != written:
             path.write_text(nbformat.writes(released) + "\n", encoding="utf-8")
 
 

@@ -48,19 +48,15 @@ def unjudgeable(assignment: Assignment) -> Iterator[str]:
         yield from (f"{name}.ipynb has {count} cells '{one}'" for one, count in counts.items() if count > 1)
         for number, cell in enumerate(notebook.cells):
             where = f"{name}.ipynb, cell '{cells.grade_id(cell) or number}'"
-            problem = _misspelt(cell) or _unknown_request(cell) or _points(cell) or _judge_lacks(cell, assignment)
+            problem = _unknown_request(cell) or _points(cell) or _judge_lacks(cell, assignment)
             if problem:
-                yield f"{where}: {problem}"
+                meant = next((f" (is {line!r} meant as a marker?)" for line in misspelt(cell.source)), "")
+                yield f"{where}: {problem}{meant}"
             elif cells.is_autograded(cell):
                 for slug in cells.references_of(cell.source):
                     if slug in asked:
                         yield f"{where}: '{asked[slug]}' asks for {slug!r} too, and only the last answers would count"
                     asked[slug] = str(cells.grade_id(cell))
-
-
-def _misspelt(cell: NotebookNode) -> str | None:
-    line = next(iter(misspelt(cell.source)), None)
-    return f"{line!r} looks like a marker, but nbgrader knows no such marker" if line else None
 
 
 def _unknown_request(cell: NotebookNode) -> str | None:

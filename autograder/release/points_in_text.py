@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from autograder.model import cells
 from autograder.model.points import total
+from autograder.release.findings import Finding, pinned
 
 _NUMBER = r"(?<![\d.,])(\d+(?:\.\d+)?)"
 _TOTAL = re.compile(rf"{_NUMBER} points?\b")
@@ -16,32 +17,41 @@ _HEADING = re.compile(rf"(?m)^#+ .*\({_NUMBER} points?\)\s*$")
 _ANY_HEADING = re.compile(r"(?m)^#+ ")
 
 
-def wrong_points(notebook: NotebookNode) -> Iterator[str]:
+def wrong_points(where: str, notebook: NotebookNode) -> Iterator[Finding]:
     """Every number of points in the text that its cells do not add up to: the first cell's total, tables with a column
-    "points", headings that end with "(5 points)".
+    "points", headings that end with "(5 points)". Only a note where no graded cell follows at all: then those points
+    are given elsewhere.
 
     A table or heading speaks of the cells below it, up to a later one; a table may also speak of the whole notebook.
     """
+    for place, text, given in _wrong(notebook):
+        cell = notebook.cells[place]
+        at = f"{where}, {cells.place(cell, place)}"
+        yield pinned("points", at, text, cell.source, f"{given:g}", blocks=given > 0)
+
+
+def _wrong(notebook: NotebookNode) -> Iterator[tuple[int, str, float]]:
+    """(place of the cell, what is wrong, the points that there are)"""
     whole = total(map(_points, notebook.cells))
     markdown = [(place, cell.source) for place, cell in enumerate(notebook.cells) if cell.cell_type == "markdown"]
     tables = {place: sums for place, text in markdown if (sums := list(_tables(text)))}
     headings = {place: float(match[1]) for place, text in markdown if (match := _HEADING.search(text))}
     if markdown and len(said := _TOTAL.findall(markdown[0][1])) == 1 and float(said[0]) != whole:
-        yield f"cell {markdown[0][0]}: the text says {float(said[0]):g} points, the notebook has {whole:g}"
+        yield markdown[0][0], f"the text says {float(said[0]):g} points, the notebook has {whole:g}", whole
     for place, sums in tables.items():
         below = _below(notebook, place, [other for other in tables if other > place])
         for promised in sums:
             if promised not in {*below, whole}:
-                yield _wrong(place, promised, below[0], "table")
+                yield place, _said(promised, below[0], "table"), below[0]
     ends = [place for place, text in markdown if _ANY_HEADING.search(text)]
     for place, promised in headings.items():
         below = _below(notebook, place, [end for end in ends if end > place])
         if promised not in below:
-            yield _wrong(place, promised, below[0], "heading")
+            yield place, _said(promised, below[0], "heading"), below[0]
 
 
-def _wrong(place: int, promised: float, given: float, what: str) -> str:
-    return f"cell {place}: the {what} says {promised:g} points, the graded cells below it have {given:g}"
+def _said(promised: float, given: float, what: str) -> str:
+    return f"the {what} says {promised:g} points, the graded cells below it have {given:g}"
 
 
 def _points(cell: NotebookNode) -> float:

@@ -1,9 +1,9 @@
 """The students' repository: released notebooks, and the course library as it installs in Colab.
 
 What is written is checked before any of it takes its place: the release is what the source makes of itself, every cell
-can be judged, nothing leaks, and somebody has looked at every picture. A folder that was published before is brought up
-to date: files that are not ours (``.git``, say), the instructor's own words in README.md, and assignments that were
-published earlier and are not chosen this time stay.
+can be judged, nothing leaks, every link leads somewhere, and somebody has looked at every picture. A folder that was
+published before is brought up to date: files that are not ours (``.git``, say), the instructor's own words in
+README.md, and assignments that were published earlier and are not chosen this time stay.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
-import nbformat
 from jinja2 import Environment, StrictUndefined, TemplateError
-from nbformat import NotebookNode
 
 from autograder.errors import GradingError
-from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
 from autograder.release.agreement import differences
 from autograder.release.corrections import Correction, note_corrections
 from autograder.release.due import Due, due
+from autograder.release.findings import ACCEPTED, Accepted, Finding, accept, entry
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import leaks, release_leaks
-from autograder.release.pictures import Picture, approve, approved, pictures
+from autograder.release.links import dead_links
+from autograder.release.pictures import pictures
 from autograder.release.points_in_text import wrong_points
+from autograder.release.students_readme import rows_of, rows_there, with_own_words
 from autograder.release.visible_checks import missing_checks
 
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
@@ -42,8 +42,6 @@ LIST = ".published.json"
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([\w./-]+)\)")
 _UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints", ".*")
 _REPOSITORY = re.compile(r'^REPOSITORY = "([^"]+)"$', re.MULTILINE)
-#: Between these lines README.md is written anew each time; before and after them it is the instructor's.
-_OURS = re.compile(r"<!-- published: .*? -->\n.*?<!-- /published -->\n?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Published:
     files: tuple[str, ...]
     removed: tuple[str, ...]
     repository: str
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[Finding, ...] = ()
     kept: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
     due: Due | None = None
@@ -83,25 +81,27 @@ def publish(
     before = _published_before(folder)
     now_due = due(course, named, until)
     chosen = now_due.chosen
-    sheets = _sheets(course, chosen)
+    accepted = Accepted.of_course(course.root)
+    sheets = _sheets(course, chosen, accepted)
     kept = _kept(folder, before, course, sheets) if chosen else ()
     repository = _repository(course, sheets)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".publish-") as temporary:
         fresh = Path(temporary)
-        _fill(fresh, folder, course, [*_rows(folder, kept), *_rows_of(sheets)], repository)
+        _fill(fresh, folder, course, [*rows_there(folder, kept), *rows_of(sheets)], repository)
         for sheet in sheets:
             shutil.copytree(course.release(sheet.name), fresh / "release" / sheet.name, ignore=_UNWANTED)
         notebooks = sorted(str(path.relative_to(fresh)) for path in (fresh / "release").rglob("*.ipynb"))
         corrections = note_corrections(fresh, folder, notebooks, note, today or date.today())
-        found = list(_leaks(fresh, course, sheets))
-        if found:
-            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            raise GradingError(f"nothing was published, because it would leak {found[0]}{more}")
+        _require_none("because it would leak", accepted.left(_leaks(fresh, course, sheets)))
+        known = {name for name in before if (folder / name).is_file() and name.startswith("release/")}
+        later = set(course.assignments()) - {sheet.name for sheet in sheets} - set(kept)
+        _require_none("because of", accepted.left(dead_links(fresh, repository, known, later)))
         seen = pictures(fresh)
         if approve_pictures:
-            approve(course.root, seen)
-        _require_approved(course.root, seen)
+            accept(course.root, seen, "looked at: it shows no answer")
+            accepted = Accepted.of_course(course.root)
+        _require_seen(accepted.left(seen))
         files = sorted(str(path.relative_to(fresh)) for path in fresh.rglob("*") if path.is_file())
         staying = {name for name in before if name.startswith(tuple(f"release/{one}/" for one in kept))}
         listed = sorted({*files, *staying})
@@ -111,12 +111,21 @@ def publish(
     return Published(tuple(files), removed, repository, tuple(seen), kept, tuple(corrections), now_due)
 
 
-def _require_approved(root: Path, seen: list[Picture]) -> None:
-    unknown = [picture.name for picture in seen if picture.digest not in approved(root)]
+def _require_none(why: str, found: Sequence[Finding]) -> None:
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        lines = " ".join(entry(found[0]).split("\n")[1:]).strip()
+        raise GradingError(
+            f"nothing was published, {why} {found[0]}{more}; if it is meant so, give {ACCEPTED} an entry [[accepted]] "
+            f"with: {lines}"
+        )
+
+
+def _require_seen(unknown: Sequence[Finding]) -> None:
     if unknown:
         raise GradingError(
-            f"nothing was published: a picture can show an answer, and nobody approved {', '.join(unknown)}; look at "
-            "each, then publish with --approve-pictures"
+            "nothing was published: a picture can show an answer, and nobody accepted "
+            f"{', '.join(one.where for one in unknown)}; look at each, then publish with --approve-pictures"
         )
 
 
@@ -134,7 +143,7 @@ def _published_before(folder: Path) -> set[str]:
     return {name for name in listed if not Path(name).is_absolute() and ".." not in Path(name).parts}
 
 
-def _sheets(course: Course, chosen: Sequence[str]) -> list[Assignment]:
+def _sheets(course: Course, chosen: Sequence[str], accepted: Accepted) -> list[Assignment]:
     """The assignments to publish. Raises GradingError where one is not released, or not as its source is now."""
     known = course.assignments()
     for name in chosen:
@@ -163,8 +172,8 @@ def _sheets(course: Course, chosen: Sequence[str]) -> list[Assignment]:
         for missing_check in missing_checks(sheet, course.file.checks, course.root):
             raise GradingError(f"nothing was published: {sheet.name}/{missing_check}")
         for name, notebook in sheet.release.items():
-            for wrong in wrong_points(notebook):
-                raise GradingError(f"nothing was published: {sheet.name}/{name}.ipynb, {wrong}")
+            wrong = wrong_points(f"{sheet.name}/{name}.ipynb", notebook)
+            _require_none("because a number of points is wrong:", accepted.left(wrong))
     return sheets
 
 
@@ -196,7 +205,7 @@ def _repository(course: Course, sheets: list[Assignment]) -> str:
     return named.pop() if named else course.file.repository
 
 
-def _leaks(fresh: Path, course: Course, sheets: list[Assignment]) -> Iterator[str]:
+def _leaks(fresh: Path, course: Course, sheets: list[Assignment]) -> Iterator[Finding]:
     """Every leak in what was laid out. An assignment may show what is a line of another one's solution, as its own
     release may; the rest may hold nothing of any assignment, published or not.
     """
@@ -209,7 +218,7 @@ def _leaks(fresh: Path, course: Course, sheets: list[Assignment]) -> Iterator[st
         yield from leaks(fresh, list(secret.values()))
         os.replace(Path(aside, "release"), fresh / "release")
     for sheet in sheets:
-        yield from (f"release/{sheet.name}/{leak}" for leak in release_leaks(fresh / "release" / sheet.name, sheet))
+        yield from release_leaks(fresh / "release" / sheet.name, sheet)
 
 
 def _fill(fresh: Path, folder: Path, course: Course, rows: list[tuple[str, str, str]], repository: str) -> None:
@@ -228,7 +237,7 @@ def _fill(fresh: Path, folder: Path, course: Course, rows: list[tuple[str, str, 
         page = Environment(undefined=StrictUndefined, autoescape=False).from_string(template).render(words)
     except TemplateError as error:
         raise GradingError(f"{publish.readme} cannot be filled in: {error}") from error
-    (fresh / "README.md").write_text(_with_own_words(folder / "README.md", page + "\n"), encoding="utf-8")
+    (fresh / "README.md").write_text(with_own_words(folder / "README.md", page + "\n"), encoding="utf-8")
 
 
 def _copy_library(course: Course, fresh: Path) -> None:
@@ -256,34 +265,10 @@ def _shown(root: Path, files: Sequence[str]) -> Iterator[str]:
             yield os.path.normpath(Path(name).parent / picture)
 
 
-def _with_own_words(path: Path, page: str) -> str:
-    """The page, with what the instructor wrote before and after our part of the one that is there."""
-    before = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    if not _OURS.search(before):
-        return page
-    return _OURS.sub(lambda _: page, before, count=1)
-
-
 def _for_installing(project: str) -> str:
     """``pyproject.toml`` without the settings of tools that only developers run."""
     tables = re.split(r"(?m)^(?=\[)", project)
     return "".join(one for one in tables if not one.startswith("[tool.") or one.startswith("[tool.setuptools"))
-
-
-def _rows_of(sheets: list[Assignment]) -> Iterator[tuple[str, str, str]]:
-    for sheet in sheets:
-        yield from (_row(sheet.name, name, notebook) for name, notebook in sheet.release.items())
-
-
-def _rows(folder: Path, kept: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    for assignment in kept:
-        for path in sorted((folder / "release" / assignment).glob("*.ipynb")):
-            yield _row(assignment, path.stem, nbformat.read(path, as_version=4))
-
-
-def _row(assignment: str, name: str, notebook: NotebookNode) -> tuple[str, str, str]:
-    points = sum(cells.max_points(cell) for cell in notebook.cells if cells.is_graded(cell))
-    return assignment, name, f"{points:g}"
 
 
 def _bring_over(fresh: Path, folder: Path, files: list[str], removed: tuple[str, ...]) -> None:

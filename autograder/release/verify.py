@@ -3,38 +3,60 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from nbformat import NotebookNode
 
 from autograder.classroom.pace import record_pace, seconds_of
 from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment, Generated
 from autograder.model.course import Course
+from autograder.model.plain_text import one_line
 from autograder.model.submission import Submission
-from autograder.model.verdict import NotebookVerdict
+from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission
 from autograder.release.as_submitted import solved, untouched
 from autograder.release.calibrate import calibrated
+from autograder.release.findings import Accepted, Finding, pinned
 from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import release_leaks
+from autograder.release.markers import misspelt, other_markers
 from autograder.release.points_in_text import wrong_points
 from autograder.release.stubs import require_filled_in
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
 INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
+#: What an error says -> what to do about it.
+_ADVICE = (
+    (r"URLError|HTTPError|ConnectionError|gaierror|name resolution|Name or service not known",
+     "; nothing that is graded reaches the net: put the file beside the notebook"),
+    (r"StdinNotImplemented|raw_input was called", "; nobody answers input() when it is graded: give it a value"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Verification:
-    """One thing that was proven of a release, or why it does not hold."""
+    """One thing that was verified of a release. ``problems``: why it does not hold; ``accepted``: with the reason why
+    it is meant so; ``notes``: what stops nothing.
+    """
 
     name: str
-    problems: tuple[str, ...]
+    problems: tuple[Finding, ...] = ()
+    accepted: tuple[tuple[Finding, str], ...] = ()
+    notes: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, findings: Iterable[Finding], accepted: Accepted) -> Verification:
+        found = tuple(findings)
+        meant = tuple((one, reason) for one in found if one.blocks and (reason := accepted.reason(one)) is not None)
+        return cls(name, tuple(accepted.left(found)), meant, tuple(one for one in found if not one.blocks))
 
 
 @contextlib.contextmanager
@@ -50,7 +72,10 @@ def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draf
     with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
         # of another process: what depends on the order of a set would be the same in two forks of one
         second = beside.submit(draft, course, name, f"{step}/second", afresh=True)
-        folder, generated = draft(course, name, f"{step}/first")
+        try:
+            folder, generated = draft(course, name, f"{step}/first")
+        except GradingError as error:
+            raise GradingError(f"{error}{_meant_as_markers(before)}") from error
         yield Draft(course, Assignment.open(course, name, folder, generated), folder, step, second)
 
 
@@ -70,37 +95,58 @@ class Draft:
 
     def verify(self, kernels: Kernels) -> Iterator[Verification]:
         """Every proof, one after the other."""
-        made, limits = self.assignment, self.course.file.limits
-        yield Verification("points add up", tuple(_points(made)))
-        yield Verification("nothing leaks", tuple(release_leaks(self.folder, made)))
-        yield Verification("a second release is the same, byte for byte", tuple(self._differences()))
+        made, limits, accepted = self.assignment, self.course.file.limits, Accepted.of_course(self.course.root)
+        yield Verification.of("points add up", _points(made), accepted)
+        leaked = (*release_leaks(self.folder, made), *_other_markers(made))
+        yield Verification.of("nothing leaks", leaked, accepted)
+        yield Verification.of("a second release is the same, byte for byte", self._differences(), accepted)
         seconds: dict[str, dict[str, float]] = {}
-        yield Verification(
-            "solutions run from top to bottom and have full points", tuple(_solved(made, kernels, limits, seconds))
-        )
+        solutions = tuple(_solved(made, kernels, limits, seconds))
+        yield Verification.of("solutions run from top to bottom and have full points", solutions, accepted)
         record_pace(self.course.root, made.name, seconds)  # grading makes its time limits of them
         idle = tuple(_untouched(made, kernels, limits))
-        yield Verification("untouched notebooks run to the end and have no points", idle)
+        yield Verification.of("untouched notebooks run to the end and have no points", idle, accepted)
 
-    def _differences(self) -> Iterator[str]:
-        yield from compare(self.folder, self.second.result()[0])
+    def _differences(self) -> Iterator[Finding]:
+        name = self.assignment.name
+        yield from (Finding("release", name, one) for one in compare(self.folder, self.second.result()[0]))
 
     def put_in_place(self) -> None:
         """To be called when every proof holds. Raises GradingError, and leaves the old release, where it cannot be."""
         put_in_place(self.course, self.assignment.name, self.folder, f"{self.step}/last")
 
 
-def _points(assignment: Assignment) -> Iterator[str]:
+def _meant_as_markers(assignment: Assignment) -> str:
+    """What may have kept nbgrader from finding the end of a region."""
+    for name, notebook in assignment.source.items():
+        for number, cell in enumerate(notebook.cells):
+            for line in misspelt(cell.source):
+                return f" ({line!r} in {name}.ipynb, {cells.place(cell, number)}, looks like a marker)"
+    return ""
+
+
+def _points(assignment: Assignment) -> Iterator[Finding]:
+    for name in assignment.other_languages:
+        said = "it is not in Python: it is released as it is, and nothing in it is graded"
+        yield Finding("language", f"{assignment.name}/{name}.ipynb", said, blocks=False)
     for name, source in assignment.source.items():
-        ours = {cells.grade_id(cell): cells.max_points(cell) for cell in source.cells if cells.is_graded(cell)}
-        theirs = {
-            cells.grade_id(cell): cells.max_points(cell)
-            for cell in assignment.release[name].cells
-            if cells.is_graded(cell)
-        }
+        where, released = f"{assignment.name}/{name}.ipynb", assignment.release[name]
+        ours, theirs = (
+            {cells.grade_id(cell): cells.max_points(cell) for cell in notebook.cells if cells.is_graded(cell)}
+            for notebook in (source, released)
+        )
         if ours != theirs:
-            yield f"{name}: source and release differ in graded cells or points"
-        yield from (f"{name}: {wrong}" for wrong in wrong_points(assignment.release[name]))
+            yield Finding("points", where, "source and release differ in graded cells or points")
+        yield from wrong_points(where, released)
+
+
+def _other_markers(assignment: Assignment) -> Iterator[Finding]:
+    for name, notebook in assignment.release.items():
+        for number, cell in enumerate(notebook.cells):
+            where = f"{assignment.name}/{name}.ipynb, {cells.place(cell, number)}"
+            for line in dict.fromkeys(other_markers(cell.source)):
+                said = f"{line!r} is no marker of nbgrader's: students see what follows it"
+                yield Finding("marker", where, said, blocks=False)
 
 
 def run_all(
@@ -115,37 +161,72 @@ def run_all(
         yield verdict.notebook, executed[verdict.notebook], verdict
 
 
-def _errors(ran: ExecutedNotebook) -> Iterator[tuple[str, str]]:
-    """(error name, where and what) of every visible cell that did not go well."""
+@dataclass(frozen=True)
+class _Stopped:
+    """A cell that did not go well. ``deliberate``: what it shows, or nothing that anybody's grade rests on."""
+
+    cell: NotebookNode
+    where: str
+    ename: str
+    said: str
+
+    @property
+    def deliberate(self) -> bool:
+        graded = cells.is_solution(self.cell) or cells.is_graded(self.cell)
+        return not graded or "raises-exception" in self.cell.metadata.get("tags", ())
+
+
+def _stopped(ran: ExecutedNotebook, notebook: str) -> Iterator[_Stopped]:
     for outcome in ran.outcomes:
-        part = outcome.visible
+        part, cell = outcome.visible, ran.notebook.cells[outcome.index]
         if part.status != "ok" and outcome.test is None:  # how a test ended is told by its verdict
-            first = ran.notebook.cells[outcome.index].source.strip().split("\n")[0]
-            yield part.ename or part.status, f"cell {outcome.index} ({first[:50]}): {part.ename} {part.evalue[:200]}"
+            first = cell.source.strip().split("\n")[0]
+            where = f"{notebook}, {cells.place(cell, outcome.index)}"
+            said = (
+                f"it stops: {part.ename} {one_line(part.evalue)[:200]} ({first[:50]}){_advice(part.ename, part.evalue)}"
+            )
+            yield _Stopped(cell, where, part.ename or part.status, said)
+
+
+def _advice(*said: str) -> str:
+    return next((advice for pattern, advice in _ADVICE if any(re.search(pattern, one) for one in said)), "")
 
 
 def _solved(
     assignment: Assignment, kernels: Kernels, limits: Limits, seconds: dict[str, dict[str, float]]
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     """``seconds`` is filled with what each cell took, by notebook and cell id."""
     for name, ran, verdict in run_all(solved(assignment), assignment, kernels, limits):
         seconds[name] = seconds_of(ran)
-        yield from (f"{name}: {what}" for _, what in _errors(ran))
-        yield from _unexpected(verdict, ("passed", "manual"))
+        for one in _stopped(ran, f"{assignment.name}/{name}.ipynb"):
+            text = f"{one.said}; nbgrader goes on after it" if one.deliberate else one.said
+            yield pinned("error", one.where, text, one.ename, one.cell.source, blocks=not one.deliberate)
+        for cell in _unexpected(verdict, ("passed", "manual")):
+            yield _points_of(cell, "solution", ran, verdict)
 
 
-def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iterator[str]:
+def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iterator[Finding]:
     for name, ran, verdict in run_all(untouched(assignment), assignment, kernels, limits):
-        yield from (f"{name}: {what}" for error, what in _errors(ran) if error not in INTENDED)
-        yield from (f"{name}: {cell.cell} has {cell.points:g} points" for cell in verdict.cells if cell.points)
+        stopped = [one for one in _stopped(ran, f"{assignment.name}/{name}.ipynb") if one.ename not in INTENDED]
+        for one in stopped[:1]:
+            more = f" (and {len(stopped) - 1} more cells)" if len(stopped) > 1 else ""
+            yield Finding("error", one.where, f"nothing is filled in, and {one.said}{more}", blocks=False)
         tasks = {cells.grade_id(cell) for cell in assignment.source[name].cells if cells.is_task(cell)}
-        others = tuple(cell for cell in verdict.cells if cell.cell not in tasks)  # a task waits, whatever was added
-        yield from _unexpected(replace(verdict, cells=others), ("failed", "missing"))
+        for cell in _unexpected(verdict, ("failed", "missing")):
+            if cell.points or cell.cell not in tasks:  # a task waits, whatever was added
+                yield _points_of(cell, "untouched", ran, verdict)
 
 
-def _unexpected(verdict: NotebookVerdict, statuses: tuple[str, ...]) -> Iterator[str]:
-    for cell in verdict.cells:
-        if cell.status not in statuses and cell.max_points:
-            said = next((check.message for check in cell.checks if not check.passed), "")
-            of = f"{cell.points} of {cell.max_points:g} points"
-            yield f"{verdict.notebook}: {cell.cell} {cell.status} with {of}. {said}"
+def _unexpected(verdict: NotebookVerdict, statuses: tuple[str, ...]) -> Iterator[CellVerdict]:
+    yield from (cell for cell in verdict.cells if cell.status not in statuses and cell.max_points)
+
+
+def _points_of(cell: CellVerdict, kind: str, ran: ExecutedNotebook, verdict: NotebookVerdict) -> Finding:
+    """Points that the solution lost, or that nobody earned. What the grader itself failed at cannot be accepted."""
+    said = next((check.message for check in cell.checks if not check.passed), "")
+    text = f"{cell.status} with {cell.points} of {cell.max_points:g} points. {said}{_advice(said)}".strip()
+    where = f"{verdict.assignment}/{verdict.notebook}.ipynb, cell '{cell.cell}'"
+    if cell.status == "infrastructure":
+        return Finding(kind, where, text)
+    source = next((one.source for one in ran.notebook.cells if cells.grade_id(one) == cell.cell), "")
+    return pinned(kind, where, text, source, cell.status, str(cell.points), str(cell.max_points))

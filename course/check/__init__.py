@@ -1,4 +1,4 @@
-"""Visible checks that explain themselves: one module per sheet, say ``from course.check import distilbert as check``.
+"""Visible checks that explain themselves: ``from course.check import distilbert as check``, one package per assignment.
 
 They look at properties (shapes, row sums, what depends on what), never at a stored answer.
 """

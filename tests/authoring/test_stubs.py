@@ -86,6 +86,20 @@ def test_cells_are_appended_with_ids_of_their_own_and_those_before_stay(course: 
     nbformat.validate(nbformat.read(course.root / SMOOTHING, as_version=4))
 
 
+def test_g4_the_new_exercise_stands_before_the_notebooks_closing_text(course: Course) -> None:
+    path = course.root / SMOOTHING
+    notebook = nbformat.read(path, as_version=4)
+    count = len(notebook.cells)
+    closing = [nbformat.v4.new_markdown_cell("That is all.", id="end"), nbformat.v4.new_code_cell("1", id="more")]
+    notebook.cells += closing
+    nbformat.write(notebook, path)
+    new(course, "signals/median")
+    after = nbformat.read(path, as_version=4).cells
+    assert [cell.id for cell in after[count:]] == ["median_text", "median_answer", "median", "end", "more"]
+    new(course, "signals/mean")
+    assert nbformat.read(path, as_version=4).cells[count + 3].id == "mean_text"
+
+
 def test_nothing_that_exists_is_changed_but_the_notebook(course: Course) -> None:
     before = contents(course.root)
     new(course, "signals/median")

@@ -21,6 +21,7 @@ from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
 from autograder.plain.in_kernel import KernelCell
 from autograder.release import verify
+from autograder.release.findings import Finding
 from autograder.release.verify import Verification
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course
 from tests.grading import ROOT
@@ -61,7 +62,8 @@ def type_(course, monkeypatch, capsys):
 
 def proven(monkeypatch, *problems: str) -> None:
     """The drafted release has these problems. Nothing is drafted: the toy's exercise has no oracle."""
-    found = [Verification("nothing leaks", problems)]
+    accepted = ((Finding("leak", "toy", "a line"), "shown on purpose"),)
+    found = [Verification("nothing leaks", tuple(Finding("leak", "toy", one) for one in problems), accepted)]
     draft = SimpleNamespace(verify=lambda kernels: iter(found), put_in_place=lambda: None, assignment=NO_TESTS)
     draft.calibrated = lambda kernels: draft
     monkeypatch.setattr(verify, "drafted", lambda course, name: nullcontext(draft))
@@ -124,7 +126,8 @@ def test_release_says_what_holds(type_, monkeypatch, problems, code):
     (one,) = json.loads(out)["assignments"]
     assert found == code
     assert one["released"] is not bool(problems)
-    assert one["checks"][0] == {"check": "nothing leaks", "problems": list(problems)}
+    found, accepted = [f"toy: {one}" for one in problems], [{"finding": "toy: a line", "reason": "shown on purpose"}]
+    assert one["checks"][0] == {"check": "nothing leaks", "problems": found, "accepted": accepted, "notes": []}
     assert all(problem in err for problem in problems)
 
 

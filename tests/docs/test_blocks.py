@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.release.pictures import APPROVED
+from autograder.release.findings import ACCEPTED
 from demo import build_sample_class
 from tests.docs.test_links import PAGES
 from tests.grading import ROOT, copy_exercises, leave_out_shown
@@ -70,7 +70,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = ("nbgrader_config.py", "course.toml", "pyproject.toml", "constraints.txt", "environment-student.yml")
     for name in (*settings, "LICENSE", "README.md"):
         shutil.copy(ROOT / name, root)
-    shutil.copy(ROOT / APPROVED, root)
+    shutil.copy(ROOT / ACCEPTED, root)
     copy_exercises(root, SHEET)
     for answers in (root / "exercises" / SHEET).glob("*/answers.py"):
         kept = 4 if answers.parent.name == THOROUGH else 1  # tests/exercises tries them all

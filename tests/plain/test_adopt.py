@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,7 +75,7 @@ def test_steps_of_a_release_that_the_course_has_changed_stay(root):
     (root / "nbgrader_config.py").write_text(f"{BEFORE}\n{own}")
     cli.main(["adopt", "--yes"])
     steps = [step.__name__ for step in read_config(root).GenerateAssignment.preprocessors]
-    assert steps == ["SetRepository", "FreeVersions", "StubDeliverables", "ClearSolutions"]
+    assert steps == ["SetRepository", "FreeVersions", "StubDeliverables", "ClearSolutions", "ClearFields"]
 
 
 def test_course_toml_names_the_course_and_what_its_notebooks_import(root):
@@ -111,3 +112,35 @@ def test_the_end_of_the_input_at_the_question_changes_nothing(root):
     done = subprocess.run([sys.executable, "-m", "autograder.cli", "adopt"], cwd=root, stdin=subprocess.DEVNULL)
     assert done.returncode == 130
     assert contents(root) == before
+
+
+def test_g1_adopting_a_copy_leaves_the_live_course_alone(root, tmp_path_factory, capsys):
+    copy = tmp_path_factory.mktemp("copy") / "course"
+    (root / "nbgrader_config.py").write_text(f"{BEFORE}\nc.CourseDirectory.root = {str(root)!r}\n")
+    shutil.copytree(root, copy)
+    before = contents(root), contents(copy)
+    assert cli.main(["--course-dir", str(copy), "adopt", "--yes"]) == 2
+    said = capsys.readouterr().err
+    assert f"which is not {copy}" in said and str(root) in said and "nothing was changed" in said
+    assert (contents(root), contents(copy)) == before
+    assert cli.main(["--course-dir", str(root), "adopt", "--yes"]) == 0, "in its own folder all is well"
+
+
+@pytest.mark.parametrize("command", [["status"], ["check", "ps2"], ["grade", "ps2"]])
+def test_g1_other_commands_name_the_course_that_they_work_on(root, tmp_path_factory, capsys, command):
+    copy = tmp_path_factory.mktemp("copy") / "course"
+    (root / "nbgrader_config.py").write_text(f"{BEFORE}\nc.CourseDirectory.root = {str(root)!r}\n")
+    shutil.copytree(root, copy)
+    cli.main(["--course-dir", str(copy), *command])
+    assert f"working on {root}, which {copy} names as c.CourseDirectory.root" in capsys.readouterr().err
+    (root / "within").mkdir()
+    cli.main(["--course-dir", str(root / "within"), *command])
+    assert "working on" not in capsys.readouterr().err
+
+
+def test_g1_a_course_that_is_reached_by_a_link_is_its_own(root, tmp_path_factory, capsys):
+    (root / "nbgrader_config.py").write_text(f"{BEFORE}\nc.CourseDirectory.root = {str(root)!r}\n")
+    link = tmp_path_factory.mktemp("links") / "course"
+    link.symlink_to(root)
+    assert cli.main(["--course-dir", str(link), "adopt", "--yes"]) == 0
+    assert "working on" not in capsys.readouterr().err

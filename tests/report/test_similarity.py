@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import time
 
 import pytest
 
+from autograder.model.assignment import Assignment
+from autograder.model.cells import is_solution
+from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
+from autograder.release.as_submitted import without_markers
 from autograder.report.code import Answer, tokens
 from autograder.report.readymade import ready_made
 from autograder.report.similarity import normalised, same_answers, similar_pairs
@@ -110,6 +115,47 @@ def test_ready_made_parts_are_named_but_not_in_comments_strings_or_stubs() -> No
         ("transformers", ("hub",)),
         ("course.parts", ("parts",)),
     ]
+
+
+#: Every function and class of the library that stands for an answer: module, name.
+READY = [
+    (path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."), node.name)
+    for path in sorted((ROOT / "course").rglob("*.py"))
+    for node in ast.parse(path.read_text()).body
+    if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.lower().startswith("ready")
+]
+
+
+@pytest.mark.parametrize(("module", "name"), READY, ids=[".".join(one) for one in READY])
+def test_a14_every_ready_made_part_of_the_library_is_seen_however_it_is_used(module: str, name: str) -> None:
+    package, _, last = module.rpartition(".")
+    ways = [
+        f"from {module} import {name} as answer",
+        f"from {module} import (\n    other,\n    {name} as answer,\n)",
+        f"from {package} import {last} as given\nanswer = given.{name}",
+        f"import {module}\nanswer = {module}.{name}",
+        f"import {module} as given\ndef answer(*parts):\n    return given.{name}(*parts)",
+        f"answer = getattr(given, {name[:4]!r} + {name[4:]!r})",
+        f"answer = vars(given)[{name!r}]",
+        f"answer = operator.attrgetter({name!r})(given)",
+    ]
+    for way in ways:
+        assert ready_made([answer(way)], PATTERNS), way
+    given = "from course import decoder_parts as ready"
+    assert ready_made([answer(f"{given}\nx = 1", stub=given)], PATTERNS) == [], "what is handed out is nobody's"
+
+
+@pytest.mark.parametrize("name", Course(ROOT).assignments())
+def test_a14_no_solution_is_reported(name: str) -> None:
+    found = Assignment.unreleased(Course(ROOT), name)
+    written = [
+        answer(without_markers(cell.source), cell.metadata.nbgrader.grade_id)
+        for notebook in found.source.values()
+        for cell in notebook.cells
+        if is_solution(cell) and cell.cell_type == "code"
+    ]
+    parts = {part: pattern for part, pattern in PATTERNS.items() if "course" in part or "text" in part}
+    assert ready_made(written, parts) == []
 
 
 def test_the_class_uses_ready_made_parts_where_it_was_planted(answers: list[Answer]) -> None:

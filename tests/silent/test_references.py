@@ -71,6 +71,60 @@ def test_another_exercise_leaves_the_bytes_of_all_others_alone(tmp_path):
     assert changed == {"toy/manifest.json"}
 
 
+ROUNDED = ORACLE.replace("2 * x", "2 * x * (1 + 3e-16)").replace('"x": x}', '"x": x * (1 + 3e-16)}')
+
+
+def test_g2_files_that_agree_but_for_rounding_stay(tmp_path):
+    references = exercises(tmp_path, "doubling", "weights")
+    assert references.build(ASSIGNMENT, seed=5) == ["doubling", "weights"]
+    before = bytes_below(tmp_path)
+    exercises(tmp_path, "doubling", oracle=ROUNDED)
+    loader.forget()
+    assert not np.array_equal(draw(references.exercise("toy/doubling"), 5)[0].inputs["x"],
+                              references.cases("toy/doubling")[0].inputs["x"])  # fmt: skip
+    assert references.build(ASSIGNMENT, seed=5) == []
+    assert {**bytes_below(tmp_path), "toy/doubling/oracle.py": b""} == {**before, "toy/doubling/oracle.py": b""}
+
+
+@pytest.mark.parametrize("other", ["3 * x", "2 * x + 1e-7", "2 * x[:1]", "(2 * x).astype('float32')"])
+def test_g2_files_that_say_something_else_are_written(tmp_path, other):
+    references = exercises(tmp_path, "doubling", "weights")
+    references.build(ASSIGNMENT, seed=5)
+    exercises(tmp_path, "doubling", oracle=ORACLE.replace("2 * x", other))
+    loader.forget()
+    assert references.build(ASSIGNMENT, seed=5) == ["doubling"]
+    references.cases("toy/doubling")
+
+
+def test_g2_a_stored_file_that_was_damaged_is_written_anew(tmp_path):
+    references = exercises(tmp_path, "doubling", "weights")
+    references.build(ASSIGNMENT, seed=5)
+    before = bytes_below(tmp_path)
+    (tmp_path / "toy" / "weights" / "expected.safetensors").write_bytes(b"damaged")
+    assert references.build(ASSIGNMENT, seed=5) == ["weights"]
+    assert bytes_below(tmp_path) == before
+
+
+def test_g2_one_exercise_is_drawn_alone(tmp_path, capsys):
+    root = course(tmp_path / "course")
+    words = ["--course", str(root), "references", ASSIGNMENT]
+    assert cli.main([*words, "--seed", "5"]) == 0
+    before = bytes_below(root)
+    exercises(root / "exercises", "doubling", "weights", oracle=ORACLE.replace("2 * x", "7 * x"))
+    exercises(root / "exercises", "a_new_one")
+    loader.forget()
+    assert cli.main([*words, "--exercise", "a_new_one"]) == 0
+    after = bytes_below(root)
+    stored = [path for path in before if path.endswith((".safetensors", "inputs.json"))]
+    assert stored and all(before[path] == after[path] for path in stored)
+    assert {*after} - {*before} >= {"exercises/toy/a_new_one/expected.safetensors"}
+    assert [*json.loads(after["exercises/toy/manifest.json"])["exercises"]] == ["a_new_one", "doubling", "weights"]
+    assert cli.main([*words, "--exercise", "a_new_one", "--seed", "6"]) == 2
+    assert "one seed, 5" in capsys.readouterr().err
+    assert cli.main([*words, "--exercise", "a_newone"]) == 2
+    assert "toy has a_new_one, doubling, weights" in capsys.readouterr().err
+
+
 def test_every_exercise_draws_other_numbers_and_every_seed_too(tmp_path):
     references = exercises(tmp_path, "doubling", "weights")
     drawn = []

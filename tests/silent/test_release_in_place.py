@@ -15,6 +15,7 @@ from autograder.cli import main
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
+from autograder.release.findings import Finding
 from autograder.release.generate import draft, generate
 from autograder.release.verify import Draft, Verification, drafted
 from tests.grading import ROOT, copy_exercises
@@ -69,7 +70,7 @@ def proven(monkeypatch: pytest.MonkeyPatch, *problems: str) -> None:
     """Every proof holds but for these problems; no kernel is started for it."""
 
     def verify(draft: Draft, kernels: Kernels) -> Iterator[Verification]:
-        yield Verification("toy", problems)
+        yield Verification("toy", tuple(Finding("toy", SHEET, one) for one in problems))
 
     monkeypatch.setattr(Draft, "verify", verify)
     monkeypatch.setattr("autograder.commands.release._sample_answers", lambda *given: [])
@@ -110,8 +111,8 @@ def test_when_every_check_holds_the_new_one_is_in_place_and_the_gradebook_knows_
     ("grade_id", "old", "new", "said"),
     [
         ("softmax_answer", "### END SOLUTION", "", "1_attention.ipynb: RuntimeError: no end solution statement found"),
-        ("softmax_answer", "END SOLUTION", "END SOLUTON", "'softmax_answer': '### END SOLUTON' looks like a marker"),
-        ("softmax", "BEGIN HIDDEN", "BEGIN HIDEN", "cell 'softmax': '### BEGIN HIDEN TESTS' looks like a marker"),
+        ("softmax_answer", "END SOLUTION", "END SOLUTON", "'softmax_answer', looks like a marker"),
+        ("softmax", "BEGIN HIDDEN", "BEGIN HIDEN", "'### BEGIN HIDEN TESTS' meant as a marker"),
         ("softmax", "case.compare(", "case.compare((", "cell 'softmax': its hidden tests are no Python"),
     ],
 )  # fmt: skip
@@ -185,4 +186,4 @@ def test_a_release_that_depends_on_the_order_of_a_set_is_not_the_same_twice(once
     with (root / "nbgrader_config.py").open("a", encoding="utf-8") as config:
         config.write("\nc.ClearSolutions.code_stub = {'python': f'# {hash(str())} {hash(chr(120))}'}\n")
     with drafted(Course(root), SHEET) as made:
-        assert list(made._differences()) == ["1_attention.ipynb differs"]
+        assert [one.text for one in made._differences()] == ["1_attention.ipynb differs"]

@@ -250,7 +250,7 @@ def test_nothing_is_kept_where_a_remark_is_due_each_time(course, looks, capsys):
     time.sleep(0.1)
     for _ in range(2):
         grade(course)
-        assert "the source was changed since the release" in capsys.readouterr().err
+        assert "is not what the source makes of itself now" in capsys.readouterr().err
     assert looks == ["looked"] * 2
 
 

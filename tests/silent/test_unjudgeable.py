@@ -66,8 +66,6 @@ def test_the_course_itself_can_be_judged(sheet: str) -> None:
         (loop("reference('numpy_attention/softmax')", body="case.compare(y=case.ids)"), "reads case.ids"),
         (loop("reference('numpy_attention/softmax'"), "hidden tests are no Python"),
         ("check.softmax(softmax\n" + loop("reference('numpy_attention/softmax')"), "no Python"),
-        (loop("reference('numpy_attention/softmax')").replace("HIDDEN", "HIDEN"), "looks like a marker"),
-        (loop("reference('numpy_attention/softmax')").replace("END HIDDEN", "END HIDDN"), "looks like a marker"),
     ],
 )  # fmt: skip
 def test_what_nobody_can_judge_is_said_with_notebook_and_cell(opened: Assignment, source: str, said: str) -> None:

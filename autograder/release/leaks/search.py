@@ -8,18 +8,24 @@ line that looks like a marker is one, and so is whatever only hidden tests say.
 
 from __future__ import annotations
 
+import hashlib
 import html
 import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 from autograder.model.assignment import Assignment
+from autograder.model.cells import place
+from autograder.release.findings import Finding, pinned
 from autograder.release.leaks.embedded import embedded
+from autograder.release.leaks.hidden_pictures import hidden_pictures
 from autograder.release.leaks.secrets import BARE_WIDTH, Secrets, bare, secrets_of, shown_whole, squeeze
 from autograder.release.leaks.tensors import Tensors, number_groups
 from autograder.release.markers import marker_lines
@@ -30,23 +36,24 @@ MAX_UNPACKED_BYTES = 1 << 30
 _GRADER = re.compile(r"\b(?:from|import)\s+autograder\b|\breference\s*\(\s*(?:slug\s*=\s*)?[\"']")
 
 
-def release_leaks(folder: Path, assignment: Assignment) -> list[str]:
+def release_leaks(folder: Path, assignment: Assignment) -> list[Finding]:
     """The leaks of one assignment's release: what must not be there, and what its own text shows of a secret."""
-    return [*shown_whole(assignment), *leaks(folder, assignment)]
+    return [*shown_whole(assignment), *leaks(folder, assignment, f"{assignment.name}/")]
 
 
-def leaks(folder: Path, assignments: Assignment | Sequence[Assignment]) -> list[str]:
-    """Every place in ``folder`` that holds something secret of these assignments, each in one line; empty is good.
+def leaks(folder: Path, assignments: Assignment | Sequence[Assignment], prefix: str = "") -> list[Finding]:
+    """Every place in ``folder`` that holds something secret of these assignments; empty is good.
 
-    Reads every file: notebooks cell by cell, HTML without its tags, zips and wheels member by member. Once per
-    file and secret, however often it occurs.
+    Reads every file: notebooks cell by cell, HTML without its tags, zips and wheels member by member. One finding per
+    cell (or file) and secret, which says its first line. prefix: of the files' names.
     """
     opened = [assignments] if isinstance(assignments, Assignment) else list(assignments)
-    handed_in = frozenset(name for one in opened for name in one.deliverables)
-    search = _Search(Secrets.joined([secrets_of(one) for one in opened]), Tensors.of(opened), handed_in)
-    found: list[str] = []
+    handed_in = frozenset(f"{prefix}{name}" for one in opened for name in one.deliverables)
+    pictures = {digest: owner for one in opened for digest, owner in hidden_pictures(one).items()}
+    search = _Search(Secrets.joined([secrets_of(one) for one in opened]), Tensors.of(opened), handed_in, pictures)
+    found: list[Finding] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts):
-        found += search.file(str(path.relative_to(folder)), path.read_bytes())
+        found += search.file(f"{prefix}{path.relative_to(folder)}", path.read_bytes())
     return found
 
 
@@ -55,46 +62,81 @@ class _Search:
     secrets: Secrets
     tensors: Tensors
     deliverables: frozenset[str] = frozenset()
+    pictures: Mapping[str, str] = field(default_factory=dict)
     _unpacked: int = field(default=0, init=False)
 
-    def file(self, name: str, data: bytes) -> Iterator[str]:
+    def file(self, name: str, data: bytes) -> Iterator[Finding]:
         if data[:4] == b"PK\x03\x04":
             yield from self._archive(name, data)
-        yield from (f"{name}: the bytes of {tensor}" for tensor in self.tensors.in_bytes(data))
+        if (picture := self.pictures.get(hashlib.sha256(data).hexdigest())) is not None:
+            yield pinned("leak", name, picture, data)
+        for tensor in self.tensors.in_bytes(data):
+            yield pinned("leak", name, f"the bytes of {tensor}", tensor, data)
         if b"\0" in data[:8192]:
             return
         words = data.decode("utf-8", "replace")
         for inside, content in embedded(name, words):
             yield from self.file(inside, content)
         text = _text(name, words)
-        if name.endswith(".ipynb") or name in self.deliverables:  # elsewhere such lines may be meant
-            yield from (f"{name}: the marker {line!r}" for line in dict.fromkeys(marker_lines(text)))
-        if name.endswith(".ipynb"):
-            yield from (f"{name}: hidden tests say {said!r}" for said in dict.fromkeys(_GRADER.findall(text)))
-        yield from (f"{name}: {what}" for what in self._words(text))
-        groups = number_groups(text)
-        yield from (f"{name}: numbers of {tensor}" for tensor in self.tensors.in_numbers(groups))
-
-    def _words(self, text: str) -> Iterator[str]:
         reported: set[str] = set()
-        for squeezed in {squeeze(text), squeeze("\n".join(map(bare, text.split("\n"))))}:
+        pieces = _pieces(name, words)  # a secret may begin in one cell and end in the next: the whole comes last
+        for where, piece in [*pieces, (name, text)]:
+            for what, lines in self._told(name, piece):
+                if not reported.issuperset({what, *lines}) or (where, piece) in pieces:
+                    yield pinned("leak", where, _said(what, lines), what, piece, *lines)
+                reported |= {what, *lines}
+
+    def _told(self, name: str, text: str) -> Iterator[tuple[str, list[str]]]:
+        """(what it is of, the lines that say it) of everything secret in a text of the file ``name``."""
+        if name.endswith(".ipynb") or name in self.deliverables:  # elsewhere such lines may be meant
+            yield from ((f"the marker {line!r}", []) for line in dict.fromkeys(marker_lines(text)))
+        if name.endswith(".ipynb"):
+            yield from ((f"hidden tests say {said!r}", []) for said in dict.fromkeys(_GRADER.findall(text)))
+        yield from self._words(text).items()
+        groups = number_groups(text)
+        yield from ((f"numbers of {tensor}", []) for tensor in self.tensors.in_numbers(groups))
+
+    def _words(self, text: str) -> dict[str, list[str]]:
+        """Owner of a secret -> its lines that the text has."""
+        found: dict[str, dict[str, int]] = {}
+        for squeezed in {squeeze(text): 0, squeeze("\n".join(map(bare, text.split("\n")))): 0}:
             for position in range(len(squeezed) - BARE_WIDTH + 1):
                 for needle in self.secrets.by_head.get(squeezed[position : position + BARE_WIDTH], ()):
-                    if needle.owner not in reported and squeezed.startswith(needle.squeezed, position):
-                        reported.add(needle.owner)
-                        yield f"{needle.owner}: {needle.shown!r}"
+                    if squeezed.startswith(needle.squeezed, position):
+                        found.setdefault(needle.owner, {})[needle.shown] = 0
+        return {owner: list(lines) for owner, lines in found.items()}
 
-    def _archive(self, name: str, data: bytes) -> Iterator[str]:
+    def _archive(self, name: str, data: bytes) -> Iterator[Finding]:
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for member in archive.infolist():
                     self._unpacked += member.file_size
                     if self._unpacked > MAX_UNPACKED_BYTES:
-                        yield f"{name}: unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB; not searched any further"
+                        said = f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB; not searched any further"
+                        yield pinned("leak", name, said, data)
                         return
                     yield from self.file(f"{name}!{member.filename}", archive.read(member))
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-            yield f"{name}: an archive that cannot be searched ({error})"
+            yield pinned("leak", name, f"an archive that cannot be searched ({error})", data)
+
+
+def _said(what: str, lines: list[str]) -> str:
+    more = f" (and {len(lines) - 1} more lines)" if len(lines) > 1 else ""
+    return f"{what}: {lines[0]!r}{more}" if lines else what
+
+
+def _pieces(name: str, words: str) -> list[tuple[str, str]]:
+    """(where, text) of each cell of a notebook, and of the rest of it; nothing for any other file."""
+    if not name.endswith(".ipynb"):
+        return []
+    try:
+        notebook = json.loads(words)
+        cells = [nbformat.from_dict(cell) for cell in notebook.pop("cells")]
+        where = [f"{name}, {place(cell, number)}" for number, cell in enumerate(cells)]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return []
+    texts = ("\n".join(_strings(one)) for one in (*cells, notebook))
+    return list(zip((*where, name), texts, strict=True))
 
 
 def _text(name: str, text: str) -> str:

@@ -10,12 +10,14 @@ from nbformat import NotebookNode
 
 from autograder.model import cells
 from autograder.model.assignment import Assignment
+from autograder.release.findings import Finding, pinned
 
 #: Shorter pieces occur by chance. Lines that are shorter count together with those that follow.
 BARE_WIDTH = 24
 PROSE_WIDTH = 40
 
 _REGIONS = {"SOLUTION": "solution", "HIDDEN TESTS": "hidden test", "MARK SCHEME": "mark scheme"}
+_SIGNATURE, _DOCSTRING = re.compile(r"(async\s+def|def|class)\b"), re.compile(r"[rRuU]?(\"{3}|'{3})")
 #: Says nothing about an answer, whoever writes it.
 _TRIVIAL = re.compile(
     r"import \w|from [\w.]+ import|super\(\)\.__init__\(|raise NotImplementedError|@\w+$"
@@ -72,30 +74,32 @@ def secrets_of(assignment: Assignment) -> list[Needle]:
     return [needle for region in regions for needle in _needles(region) if needle.squeezed not in known]
 
 
-def shown_whole(assignment: Assignment) -> Iterator[str]:
+def shown_whole(assignment: Assignment) -> Iterator[Finding]:
     """Each place in the visible text that shows more than half of a secret: pasted there, not merely alike."""
     regions, visible = _divided(assignment)
-    searchable = {where: _searchable(text) for where, text in visible.items()}
-    for region in regions:
-        needles = list(_needles(region))
-        for where, text in searchable.items():
-            shown = [needle for needle in needles if needle.squeezed in text]
-            stub = region.owner == f"solution file {assignment.name}/{where}"  # it shares its frame with the solution
+    for where, text in visible.items():
+        searchable = _searchable(text)
+        for region in regions:
+            needles = list(_needles(region))
+            shown = [needle for needle in needles if needle.squeezed in searchable]
+            stub = region.owner == f"solution file {where}"  # it shares its frame with the solution
             if 2 * len(shown) > len(needles) and not stub:
-                yield f"{where}: most of {region.owner}: {shown[0].shown!r}"
+                said = f"most of {region.owner}: {shown[0].shown!r}"
+                yield pinned("leak", where, said, region.owner, text, *(one.squeezed for one in shown))
 
 
 def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
     """(what students must not see, where -> what they see) of one assignment."""
     regions: list[Region] = []
     visible: dict[str, str] = {}
-    for name, notebook in assignment.source.items():
+    for name, notebook in {**assignment.source, **assignment.other_languages}.items():
         for number, cell in enumerate(notebook.cells):
-            place = f"{name}/{cells.grade_id(cell) or f'cell {number}'}"
-            found, visible[place] = split_cell(cell, f"{assignment.name}/{place}")
+            owner = f"{assignment.name}/{name}/{cells.grade_id(cell) or f'cell {number}'}"
+            place = f"{assignment.name}/{name}.ipynb, {cells.place(cell, number)}"
+            found, visible[place] = split_cell(cell, owner)
             regions += found
     # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
-    beside = {name: data.decode("utf-8", "replace") for name, data in assignment.files.items()}
+    beside = {f"{assignment.name}/{name}": data.decode("utf-8", "replace") for name, data in assignment.files.items()}
     visible |= {name: text for name, text in beside.items() if not any(f"BEGIN {mark}" in text for mark in _REGIONS)}
     for name, data in assignment.solutions.items():
         lines = tuple(data.decode("utf-8", "replace").split("\n"))
@@ -137,7 +141,7 @@ def _region(kind: str, owner: str, lines: list[str], visible: list[str], prose: 
 
 def _needles(region: Region) -> Iterator[Needle]:
     """From every line on, as many lines as make a piece that does not occur by chance."""
-    pieces = list(_sentences(region.lines) if region.prose else (bare(line) for line in region.lines))
+    pieces = list(_sentences(region.lines) if region.prose else map(bare, _statements(region.lines)))
     pieces = [piece for piece in pieces if piece.strip()]
     width = PROSE_WIDTH if region.prose else BARE_WIDTH
     if not region.prose and 0 < sum(map(_weight, pieces)) < width:
@@ -145,6 +149,31 @@ def _needles(region: Region) -> Iterator[Needle]:
         return
     for start in range(len(pieces)):
         yield from _from(pieces, start, len(pieces), width, region.owner)
+
+
+def _statements(lines: Sequence[str]) -> Iterator[str]:
+    """Lines of code without signatures and the docstrings below them: exercises tell those to students."""
+    held: list[str] = []  # of a signature that has not ended yet
+    depth, quotes, after_signature = 0, "", False
+    for line in lines:
+        code = bare(line).strip()
+        if quotes:
+            quotes = "" if quotes in code else quotes
+        elif held or _SIGNATURE.match(code):
+            held.append(line)
+            depth += sum(code.count(sign) for sign in "([{") - sum(code.count(sign) for sign in ")]}")
+            if depth <= 0:
+                after_signature = code.endswith(":")
+                if not after_signature:  # its body stands on the same line
+                    yield from held
+                held, depth = [], 0
+        elif after_signature and (docstring := _DOCSTRING.match(code)):
+            quotes = "" if docstring[1] in code[docstring.end() :] else docstring[1]
+            after_signature = False
+        else:
+            after_signature = after_signature and not code
+            yield line
+    yield from held
 
 
 def _short(pieces: list[str], region: Region, width: int) -> Iterator[Needle]:

@@ -1,0 +1,67 @@
+"""References are drawn until every sample answer gets the name that its author says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.check import check_exercises
+from autograder.authoring.draws import draw_named
+from autograder.cli import main
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.references.store import References
+from tests.exercises.tiny import ORACLE, tiny_course
+
+#: The sample answer below makes the mistake where the number is 5: it has its name only where nothing else was drawn.
+CHANCE = ORACLE.replace("generator.normal(size=5)", "generator.integers(3, 6, size=1).astype(float)").replace(
+    'case.inputs["x"] ** 2', 'case.inputs["x"] + 3'
+)
+ANSWERS = """
+RIGHT = [SampleAnswer("twice", "def double(x):\\n    return x + x")]
+CLEVER = "def double(x):\\n    return np.where(x == 5, x + 3, x + 7)"
+WRONG = [SampleAnswer("cleverly", CLEVER, points=0, mistake="squared")]
+"""
+
+
+def _named(root: Path) -> bool:
+    found = check_exercises(Assignment.unreleased(Course(root), "tiny"))
+    return not any(one.doubts for one in found)
+
+
+def test_g3_it_is_drawn_until_the_sample_answers_have_their_names(tmp_path: Path) -> None:
+    tiny_course(tmp_path, ANSWERS, CHANCE)
+    references = References.of_course(tmp_path)
+    seed = next(
+        seed
+        for seed in range(100)
+        if references.build("tiny", seed) and set(references.cases("tiny/doubled")[0].inputs["x"]) != {5.0}
+    )
+    assert not _named(tmp_path)
+    assert main(["--course-dir", str(tmp_path), "references", "tiny", "--seed", str(seed)]) == 0
+    assert set(references.cases("tiny/doubled")[0].inputs["x"]) == {5.0} and _named(tmp_path)
+    assert references.seed("tiny") == seed
+    manifest = json.loads((tmp_path / "exercises/tiny/manifest.json").read_text())
+    assert manifest["exercises"]["doubled"]["skipped_draws"] > 0
+    before = (tmp_path / "exercises/tiny/doubled/expected.safetensors").read_bytes()
+    assert references.build("tiny", seed) == [], "the same seed draws the same exam"
+    references.build("tiny", seed, tmp_path / "elsewhere")
+    assert (tmp_path / "elsewhere/tiny/doubled/expected.safetensors").read_bytes() == before
+
+
+def test_g3_what_no_draw_tells_apart_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tiny_course(tmp_path, ANSWERS.replace("x == 5", "x == 99"), CHANCE)
+    left = draw_named(Course(tmp_path), "tiny", 1)
+    assert left == ["doubled: 'cleverly': it is not called squared, but has no name"]
+    assert main(["--course-dir", str(tmp_path), "references", "tiny", "--seed", "2"]) == 1
+    assert "no draw tells this apart: tiny/doubled: 'cleverly'" in capsys.readouterr().out
+
+
+def test_g3_release_stops_where_check_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tiny_course(tmp_path, ANSWERS.replace("x == 5", "x == 99"), CHANCE)
+    assert main(["--course-dir", str(tmp_path), "release", "tiny"]) == 1
+    said = capsys.readouterr().out
+    assert "it is not called squared" in said and "not released" in said
+    assert not (tmp_path / "release").exists()

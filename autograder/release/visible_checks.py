@@ -9,6 +9,7 @@ from pathlib import Path
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.syntax import tree_of
+from autograder.references.store import PACKS
 
 
 def missing_checks(assignment: Assignment, package: str, folder: Path) -> Iterator[str]:
@@ -43,9 +44,12 @@ def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(folder: Path, package: str, module: str) -> set[str]:
-    """What a module binds at its top level; of a package, too, its modules that hold a function of their own name."""
-    stem = folder.joinpath(*package.split("."), *module.split("."))
-    found: set[str] = set()
+    """What a module binds at its top level; of a package, too, its modules that hold a function of their own name, and
+    the checks that are made of packs.
+    """
+    top = folder.joinpath(*package.split("."))
+    stem = top.joinpath(*module.split("."))
+    found = {path.stem for path in top.joinpath(PACKS, *module.split(".")).glob("*.npz")}
     for path in (stem.with_suffix(".py"), *stem.glob("*.py")):
         if path.is_file():
             bound = set(_bound(tree_of(path.read_text(encoding="utf-8"))))

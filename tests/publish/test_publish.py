@@ -22,7 +22,7 @@ from autograder.release.publish import publish
 from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 
-CHECKS = sorted((ROOT / "course" / "check").rglob("*.py"))
+CHECKS = sorted(path for end in ("py", "npz") for path in (ROOT / "course" / "check").rglob(f"*.{end}"))
 MODEL_CARDS = [f"course/checkpoints/{name}/README.md" for name in ("mini", "minilm_small")]
 SHEET, OTHER = "numpy_attention", "distilbert"
 

@@ -91,11 +91,16 @@ def exercises_alone(
             continue
         if cell.cell_type == "code":
             needed |= _names(cell, ast.Load)
-        kept.add(cell.id)
+        kept.add(key(cell))
     source, release = nbformat.from_dict(opened.source[notebook]), nbformat.from_dict(opened.release[notebook])
     for one in (source, release):
-        one.cells = [cell for cell in one.cells if cell.id in kept]
+        one.cells = [cell for cell in one.cells if key(cell) in kept]
     return source, release
+
+
+def key(cell: NotebookNode) -> str:
+    """What a cell is called in source and release: their ids differ where the source's could say something."""
+    return cells.grade_id(cell) or cell.id
 
 
 def _names(cell: NotebookNode, context: type[ast.expr_context]) -> set[str]:
@@ -117,10 +122,10 @@ def leave_out_shown(course: Path, assignment_name: str) -> None:
     Who has the assignment graded again and again in a test looks at points, and need not wait for pictures.
     """
     for path in (course / "source" / assignment_name).glob("*.ipynb"):
-        kept = {cell.id for cell in exercises_alone(assignment_name, path.stem)[0].cells}
+        kept = {key(cell) for cell in exercises_alone(assignment_name, path.stem)[0].cells}
         for copy in course.glob(f"*/**/{assignment_name}/{path.name}"):
             notebook = nbformat.read(copy, as_version=4)
-            notebook.cells = [cell for cell in notebook.cells if cell.id in kept]
+            notebook.cells = [cell for cell in notebook.cells if key(cell) in kept]
             nbformat.write(notebook, copy)
 
 

@@ -71,7 +71,7 @@ class Connection:
             for number, about in message.get("handles", []):
                 self._descriptions[int(number)] = dict(about)
             decoder = Decoder(self.shared, self)
-            decoder.open(message["objects"])
+            self.changed(decoder.open(message["objects"]))
             found = read(decoder)
             Encoder(self.shared, self).close()  # from here on, what differs has been changed on this side
             return found
@@ -127,6 +127,9 @@ class Connection:
 
     def heard(self, message: Mapping[str, Any], decoder: Decoder) -> None:
         """What else a reply says."""
+
+    def changed(self, objects: list[Any]) -> None:
+        """What the other side has changed of the objects that both hold."""
 
     # serving
 

@@ -26,14 +26,18 @@ Expected = Mapping[str, Sequence[str]]
 _ALWAYS = frozenset(("__repr__", "__str__", "__format__", "__hash__", "__dir__", "isinstance", "issubclass", "await"))
 _NAMED = frozenset(("getattr", "setattr", "delattr", "method"))
 _OBJECT, _EMPTY, _MASKED, _MISSING, _NAN = "an object", "nothing in it", "masked numbers", "missing values", "nan"
+_PRIVATE = "private names"
 _SAID = {
     _EMPTY: "an empty {} came, which equals everything",
     _MASKED: "a {} with masked numbers came, over which comparisons pass",
     _MISSING: "a {} with missing values came, over which comparisons pass",
     _NAN: "a {} with nan came, which no comparison finds too large",
+    _PRIVATE: "a {} with private names in braces came, which a template would look up",
 }
 _CONTAINERS = {list, tuple, dict, set, frozenset}
 _MAX_LOOKED_AT = 1000
+#: In a format's field, what reads a private attribute or key.
+_LOOKS_UP = re.compile(r"\{[^{}]*[.\[]_")
 #: Types of pandas' columns whose comparisons leave out what is missing; in others it differs from everything.
 _MASKING = re.compile(r"(U?Int|Float)\d{1,2}|boolean|string")
 
@@ -69,6 +73,15 @@ class Places:
             wanted = next((kind for kind in usual if kind not in _SAID), "a value")
             return f"expected {_article(wanted)}, but {short(_first_object(value))} came"
         return _SAID[strange].format(came[0]) if strange else ""
+
+    def why_changed(self, place: str, value: Any) -> str:
+        """Why a value that came before must not become this one by the operation at a place; empty where it may."""
+        came, changes = list(kinds_of(value)), f"{place} changes"
+        if self.expected is None:
+            self.noted.setdefault(changes, set()).update(came)
+            return ""
+        usual = self.expected.get(changes, ())
+        return next((_SAID[kind].format(came[0]) for kind in came if kind in _SAID and kind not in usual), "")
 
     def was(self, place: str, what: str) -> bool:
         """Whether ``what`` was noted there; true, and noted, while the solution runs."""
@@ -117,6 +130,8 @@ def kinds_of(value: Any) -> Iterator[str]:
             yield _EMPTY
         if _first_object(value) is not None:
             yield _OBJECT
+    elif type(value) is str and _LOOKS_UP.search(value):
+        yield _PRIVATE
     elif type(value) is float and value != value:
         yield _NAN
     elif type(value).__module__.partition(".")[0] in ("numpy", "torch", "pandas", "polars"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Collection, Iterable, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from typing import Any
 
 from autograder.remote import printed, random_state
@@ -48,6 +48,8 @@ class Remote(Connection):
         self._session: str | None = None
         self._bound: set[str] = set()
         self._given: dict[str, Any] = {}  # what the names were bound to here
+        self._read: frozenset[str] = frozenset()
+        self._changed: list[Any] = []
         self.places, self.part = Places(), 0
         self._random = random_state.read()
         self._shared_classes: set[str] = set()
@@ -60,7 +62,7 @@ class Remote(Connection):
 
         Raises RemoteDied; names that were bound before and are not named now stay as they are and are not followed.
         """
-        self._bound, self._given = set(names), {}
+        self._bound, self._given, self._read = set(names), {}, frozenset(read)
         for name in self._bound:
             self._space.pop(name, None)
         try:
@@ -68,7 +70,10 @@ class Remote(Connection):
         except _Stale:  # a kernel that was started anew has the names, but none of what the old one handed over
             self.failures.pop()
             self._ask_names()
-        for name in sorted(self._bound.intersection(read)):
+        self._require_usual_names(self._bound)
+
+    def _require_usual_names(self, names: Collection[str]) -> None:
+        for name in sorted(self._read.intersection(names)):
             if name in self._space and (why := self.places.why_wrong(f"name {name}", self._space[name])):
                 self.refuse(f"{name}: {why}")
 
@@ -79,15 +84,28 @@ class Remote(Connection):
         place = self._place(operation, args)
         if why := self.places.why_not(place, operation, args[0]):
             self.refuse(why)
+        before, self._changed = dict(self._given), []
         try:
             value = super().ask(operation, *args, **kwargs)
         except _STEERING as error:
             if self.places.was(place, f"raised {type(error).__name__}"):
                 raise
             raise RuntimeError(f"the call raised {type(error).__name__}") from None
+        finally:
+            self._require_usual_changes(place, (*args, *kwargs.values()), before)
         if why := self.places.why_wrong(place, value):
             self.refuse(why)
         return value
+
+    def _require_usual_changes(self, place: str, given: tuple[Any, ...], before: Mapping[str, Any]) -> None:
+        """What came earlier may become empty later only where the solution does so; what is handed over, in any case."""
+        for value in self._changed:
+            if not any(value is one for one in given) and (why := self.places.why_changed(place, value)):
+                self.refuse(f"after a later call {why}")
+        self._require_usual_names([name for name, value in self._given.items() if before.get(name) is not value])
+
+    def changed(self, objects: list[Any]) -> None:
+        self._changed += objects
 
     def _place(self, operation: str, args: tuple[Any, ...]) -> str:
         return place_of(self._space, self.part, operation, args)

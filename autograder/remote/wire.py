@@ -252,8 +252,8 @@ class Decoder:
         finally:
             self._depth -= 1
 
-    def open(self, entries: Any) -> None:
-        """Make the objects that both sides hold, and change those that have changed."""
+    def open(self, entries: Any) -> list[Any]:
+        """Make the objects that both sides hold, and change those that have changed, which are returned."""
         told: list[tuple[SharedKind, int, Any]] = []
         for number, entry in entries:
             kind = kind_tagged(entry[0])
@@ -268,6 +268,7 @@ class Decoder:
         for kind, number, entry in sorted(told, key=lambda one: one[0].hashes):
             if not (kind.whole and number in made):
                 self._fill(kind, self._shared.object(number), entry[1])
+        return [self._shared.object(number) for _, number, _ in told if number not in made]
 
     def _shell(self, kind: SharedKind, entry: Any) -> Any:
         shell = kind.shell(entry[1], self)

@@ -93,7 +93,7 @@ def test_everything_of_the_one_assignment_is_there_and_nothing_of_the_others(unp
 
 def answers_in(folder: Path, assignment: str) -> list[str]:
     """The solutions and mark schemes of the assignment that a search by content finds."""
-    found = leaks(folder, Assignment.open(ROOT, assignment))
+    found = map(str, leaks(folder, Assignment.open(ROOT, assignment)))
     return [leak for leak in found if re.search(r": (solution|mark scheme|the marker 'BEGIN SOLUTION')", leak)]
 
 

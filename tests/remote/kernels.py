@@ -26,7 +26,7 @@ class Kernels:
         self.names = list(names) if names is not None else [name for name in self.student if name not in before]
         self.asked: list[str] = []
         self.remote = Remote(self._ask, self.tester)
-        self.remote.bind(self.names)
+        self.remote.bind(self.names, self.names)
 
     def _ask(self, request: str) -> str:
         self.asked.append(request)

@@ -75,6 +75,37 @@ def test_b10_arrays_over_which_comparisons_pass_are_no_answer(answer, said):
     assert said in refused(code, right, test, NUMPY)
 
 
+def test_b10_a_name_that_a_later_call_binds_to_an_empty_array_is_no_answer():
+    code = f"{NUMPY}\ngrid = np.zeros((2, 2))\ndef step():\n    global grid\n    grid = np.{{}}\n    return 4"
+    test = "assert step() == 4\nassert np.allclose(grid, [[1, 1], [1, 1]])"
+    said = refused(code.format("zeros((0, 2, 2))"), code.format("ones((2, 2))"), test, NUMPY)
+    assert said == "grid: an empty ndarray came, which equals everything"
+
+
+def test_b10_a_list_that_a_later_call_empties_is_no_answer():
+    right = "def evens(n): return list(range(0, n, 2))\ndef half(n): return n // 2"
+    forged = """
+kept = []
+def evens(n):
+    kept[:] = [0, 1, 1, 1]
+    return kept
+def half(n):
+    kept.clear()
+    return n // 2
+"""
+    test = "got = evens(8)\nassert len(got) == 4\nfor n in got: assert half(n) * 2 == n and n % 2 == 0"
+    assert "an empty list came" in refused(forged, right, test)
+    emptied = "kept = [1, 2]\ndef f(): return kept\ndef g(): kept.clear()"
+    Kernels(emptied).test("got = f()\ng()\nassert got == []", emptied)  # as the solution does
+
+
+def test_b3_a_text_that_reads_private_names_is_no_template():
+    trusted = "class Person:\n    name = 'Ada'\n    def greet(self): return self.name"
+    test = "expected = 'Dear Ada'\nassert letter().format(p=Person()) == expected"
+    forged = "def letter(): return '{p.greet.__globals__[expected]}'"
+    assert "private names" in refused(forged, "def letter(): return 'Dear {p.name}'", test, trusted)
+
+
 def test_b10_an_empty_tensor_and_a_missing_value_are_no_answer():
     torch, _ = pytest.importorskip("torch"), pytest.importorskip("pandas")
     assert torch.allclose(torch.zeros(0, 2), torch.ones(2))

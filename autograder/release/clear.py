@@ -22,6 +22,7 @@ _SLIDES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 #: Tags that Jupyter and its tools know.
 _TAG = re.compile(r"raises-exception|skip-execution|(hide|remove)[-_](cell|input|output)|scroll-output|full-width")
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_MACHINE_MADE = re.compile(r"cell-\d+|[0-9a-f]{8}(-?[0-9a-f]{4,12})*")
 
 
 def _flag(value: Any) -> bool:
@@ -42,19 +43,21 @@ _HARMLESS: dict[str, Callable[[Any], bool]] = {
 def cleared(notebook: NotebookNode) -> NotebookNode:
     """A copy of a notebook from which nbgrader has taken solutions and mark schemes, without their other traces.
 
-    Of solutions, tests and tasks only the text, nbgrader's marks and harmless settings are left. In every cell an
+    Of solutions, tests and tasks only the text, nbgrader's marks and harmless settings are left, and an id that says
+    nothing which the notebook does not show (else nbgrader's name of the cell takes its place). In every cell an
     attachment that its text does not show is dropped: what showed it may have been a solution.
     """
     notebook = nbformat.from_dict(notebook)
     notebook.metadata.pop("widgets", None)  # the state of every widget, that of solutions among them
     taken = {cell.get("id") for cell in notebook.cells if not leaves_traces(cell)}
+    shown = {word for cell in notebook.cells for word in _words(f"{cell.source} {cells.grade_id(cell)}")}
     for cell in notebook.cells:
         if "attachments" in cell:
             cell.attachments = {name: one for name, one in cell.attachments.items() if shows(cell.source, name)}
             if not cell.attachments:
                 cell.pop("attachments")
         if leaves_traces(cell):
-            _clear(cell, taken)
+            _clear(cell, taken, shown)
     return notebook
 
 
@@ -63,7 +66,7 @@ def leaves_traces(cell: NotebookNode) -> bool:
     return cells.is_solution(cell) or cells.is_graded(cell)
 
 
-def _clear(cell: NotebookNode, taken: set[str]) -> None:
+def _clear(cell: NotebookNode, taken: set[str], shown: set[str]) -> None:
     marks = {name: value for name, value in cells.nbgrader(cell).items() if name in _MARKS}
     kept = {name: value for name, value in cell.metadata.items() if name in _HARMLESS and _is_harmless(name, value)}
     tags = cell.metadata.get("tags")
@@ -73,7 +76,8 @@ def _clear(cell: NotebookNode, taken: set[str]) -> None:
     if cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
     if "id" in cell:
-        cell.id = _id(str(marks.get("grade_id", "")), taken)
+        if not _MACHINE_MADE.fullmatch(cell.id) and not shown.issuperset(_words(cell.id)):
+            cell.id = _id(str(marks.get("grade_id", "")), taken)
         taken.add(cell.id)
     for name in set(cell) - {"attachments", "cell_type", "execution_count", "id", "metadata", "outputs", "source"}:
         del cell[name]
@@ -84,6 +88,10 @@ def _is_harmless(name: str, value: Any) -> bool:
         return _HARMLESS[name](value)
     except (AttributeError, TypeError):
         return False
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text.lower()))
 
 
 def _id(grade_id: str, taken: set[str]) -> str:

@@ -134,7 +134,7 @@ def test_the_block_is_released_with_its_signatures_alone(course):
     course = free(course, "distilbert/2_attention_block")
     folder = generate(course, "distilbert")
     cells = nbformat.read(folder / "2_attention_block.ipynb", as_version=4).cells
-    block = next(cell.source for cell in cells if cell.id == "attention_block_answer")
+    block = next(cell.source for cell in cells if cell.id == "attention-block-answer")
     assert "def __init__(self, config):" in block and "def forward(self, hidden_states" in block
     assert "transpose" not in block and "LayerNorm(" not in block
     assert block.count("raise NotImplementedError()") == 2

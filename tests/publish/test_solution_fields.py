@@ -186,12 +186,26 @@ def test_what_students_see_of_a_cell_stays() -> None:
     notebook = nbformat.v4.new_notebook(cells=[shown, graded])
     left = cleared(notebook)
     assert left.cells[0] == shown
-    assert {**left.cells[1], "id": ""} == {**graded, "id": ""} and left.cells[1].id == "graded"
+    assert left.cells[1] == graded
     assert cleared(left) == left, "a second time changes nothing"
 
 
 def test_an_id_that_is_another_cells_is_not_given_twice() -> None:
     taken = new_markdown_cell("a", id="graded")
-    graded = _marked(new_code_cell("assert 1"), "graded", grade=True, locked=True, points=1)
+    graded = _marked(new_code_cell("assert 1", id="it-is-42"), "graded", grade=True, locked=True, points=1)
     left = cleared(nbformat.v4.new_notebook(cells=[taken, graded]))
+    assert "42" not in left.cells[1].id
     assert left.cells[0].id == "graded" != left.cells[1].id
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1f0c2d3e", "1f0c2d3e"), ("cell-12", "cell-12"), ("largest-answer", "largest-answer"),
+        ("take-the-maximum", "largest_answer"), ("largest-is-42", "largest_answer"),
+    ],
+)  # fmt: skip
+def test_e2_an_id_stays_where_it_says_nothing_that_is_not_shown(old: str, new: str) -> None:
+    solution = _marked(new_code_cell("# YOUR CODE HERE", id=old), "largest_answer", solution=True)
+    text = new_markdown_cell("Write the largest number; the answer is a number.")
+    assert cleared(nbformat.v4.new_notebook(cells=[text, solution])).cells[1].id == new

@@ -10,7 +10,6 @@ import typer
 from autograder.commands._options import AsJson, AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
-from autograder.model.verdict import FOR_A_PERSON
 
 if TYPE_CHECKING:
     from autograder.gradebook.results import StudentResult
@@ -67,6 +66,8 @@ def _shown(course: Course, anonymous: bool) -> Callable[[str], str]:
 def _entry(
     course: Course, assignment: str, row: StudentResult, grader: str, shown: Callable[[str], str]
 ) -> dict[str, Any]:
+    from autograder.model.verdict import FOR_A_PERSON
+
     to_read = [key for key in row.waiting if row.exercises[key].status in FOR_A_PERSON]
     return {
         "student": shown(row.student.id),

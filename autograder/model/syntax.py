@@ -12,5 +12,8 @@ _ONE_AT_A_TIME = threading.Lock()
 
 def tree_of(text: str) -> ast.Module:
     """As :func:`ast.parse`, whatever other threads do. Raises SyntaxError, and ValueError for a null byte."""
-    with _ONE_AT_A_TIME:
-        return ast.parse(text)
+    try:
+        with _ONE_AT_A_TIME:
+            return ast.parse(text)
+    except (RecursionError, MemoryError) as error:
+        raise SyntaxError("it is nested too deeply") from error

@@ -27,5 +27,5 @@ def parse(source: str) -> ast.Module:
     """The syntax tree of a code cell as IPython executes it. Raises SyntaxError."""
     try:
         return tree_of(python(source))
-    except (ValueError, RecursionError) as error:  # ValueError: a null byte, before Python 3.12
+    except ValueError as error:  # a null byte, before Python 3.12
         raise SyntaxError(str(error)) from error

@@ -42,6 +42,13 @@ NOT_HERE = {
     "make test": "it is this",
     "make setup": "these tests run in what it made",
     "jupyter lab": "it serves until somebody stops it; tests/browser starts it, and opens the formgrader",
+    **dict.fromkeys(
+        (
+            "autograder explain grace ps1 squares",
+            'autograder accept grace ps1 squares --reason "a list of her own class, and right"',
+        ),
+        "of another course, in which an answer passes one judge alone",
+    ),
     "make release": "'autograder release' in the environment of make; the instructor's guide runs it for one sheet",
 }
 

@@ -98,7 +98,7 @@ class Remote(Connection):
         return value
 
     def _require_usual_changes(self, place: str, given: tuple[Any, ...], before: Mapping[str, Any]) -> None:
-        """What came earlier may become empty later only where the solution does so; what is handed over, in any case."""
+        """What came before may become empty only where the solution empties it; what is handed over, in any case."""
         for value in self._changed:
             if not any(value is one for one in given) and (why := self.places.why_changed(place, value)):
                 self.refuse(f"after a later call {why}")

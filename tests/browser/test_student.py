@@ -50,20 +50,20 @@ def test_a_failing_check_says_what_is_missing_and_the_solved_one_passes(
 ) -> None:
     notebook = Notebook(browser, server, "distilbert/1_embedding.ipynb")
     notebook.run_all()
-    notebook.wait_for_output("embeddings", GAP)
+    notebook.wait_for_output("check-embeddings", GAP)
 
     wrong = "embeddings = input_embeds * position_embeddings"
-    notebook.replace_line("embeddings_answer", GAP, wrong)
-    notebook.run_from("embeddings_answer", 2)
-    failed = notebook.wait_for_output("embeddings", "they were multiplied")
+    notebook.replace_line("embeddings-answer", GAP, wrong)
+    notebook.run_from("embeddings-answer", 2)
+    failed = notebook.wait_for_output("check-embeddings", "they were multiplied")
     assert "Traceback" not in failed.text
-    notebook.show_from("embeddings")
+    notebook.show_from("check-embeddings")
     photograph(browser, "jupyterlab-check-failing")
 
-    notebook.replace_line("embeddings_answer", wrong, "embeddings = input_embeds + position_embeddings")
-    notebook.run_from("embeddings_answer", 2)
-    notebook.wait_for_output("embeddings", "✓")
-    notebook.show_from("embeddings")  # what passed can be shown without the answer
+    notebook.replace_line("embeddings-answer", wrong, "embeddings = input_embeds + position_embeddings")
+    notebook.run_from("embeddings-answer", 2)
+    notebook.wait_for_output("check-embeddings", "✓")
+    notebook.show_from("check-embeddings")  # what passed can be shown without the answer
     photograph(browser, "jupyterlab-check-passing")
 
 

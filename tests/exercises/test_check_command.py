@@ -83,9 +83,9 @@ def test_a_release_stays_as_it_was_where_a_sample_answer_gets_points_that_it_sho
     assert not (tmp_path / "release" / "tiny").exists()
 
 
-def test_a_mistake_that_an_exam_cannot_name_is_said_and_does_not_stop_its_release(tmp_path, capsys):
+def test_g3_a_release_stops_where_an_answer_is_not_called_by_its_name(tmp_path, capsys):
     tiny_course(tmp_path, RIGHT + MISNAMED)
-    assert run(tmp_path, "release", "tiny") == 0
+    assert run(tmp_path, "release", "tiny") == 1
     assert "it is not called cubed" in capsys.readouterr().out
 
 

@@ -37,8 +37,7 @@ def no_answer(_question: bytes | None, _seconds: float) -> bytes:
 
 
 def execute(tester: ForkedTester, source: str, seconds: float = 20) -> tuple[Finished, list[dict[str, object]]]:
-    task = {"remote": [], "unknown": [], "classes": [], "parts": [(source, False)]}
-    task |= {"made": [], "watched": {}, "theirs": []}
+    task = {"remote": [], "unknown": [], "read": [], "parts": [(source, False)], "expected": {}}
     outputs = Outputs(1 << 20)
     finished = tester.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=no_answer)
     return finished, outputs.finish()
@@ -55,7 +54,7 @@ def test_what_a_cell_shows_comes_in_order_and_its_number_is_its_result(tester):
         "display(HTML('<b>three</b>'))\nprint('four')\n1.5"
     )
     finished, outputs = execute(tester, shown)
-    assert said(finished) == {"status": "ok", "result": 1.5}
+    assert said(finished) == {"status": "ok", "result": 1.5, "refused": ""}
     assert [one.get("text") or one["data"].get("text/html") or one["data"]["text/plain"] for one in outputs] == [
         "one\n", "two\n", "<b>three</b>", "four\n", "1.5",
     ]  # fmt: skip

@@ -1,11 +1,14 @@
 """``python -m tests.plain.cheats [--stock] [ID ...]``: what each cheat earns here, and on stock nbgrader, as a table.
 
-Against stock nbgrader the cheats really run, unconfined, as the user who calls this.
+Against stock nbgrader the cheats really run, as the user who calls this: in ``bwrap``, where only the course can be
+written, and else only with ``--unconfined``, in a machine that you can throw away.
 """
 
 from __future__ import annotations
 
 import argparse
+import html
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,19 +19,26 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.model.course import Course
 from benchmarks.courses import environment
-from tests.plain.cheats.cheat import Cheat
-from tests.plain.cheats.corpus import CHEATS
-from tests.plain.cheats.course import ASSIGNMENT, RIGHT, WRONG, make_course
+from tests.plain.cheats.cheat import CHEATS, Cheat
+from tests.plain.cheats.course import ASSIGNMENT, RIGHT, SECRET, WRONG, make_course
 from tests.plain.cheats.targets import BY_ID
 
 #: Seconds that a cell has here: some cheats never end.
-LIMIT = 2
+LIMIT = 4
 HEAD = ("id", "what it tries", "exercise", "an honest wrong answer", "stock nbgrader", "here")
 
 
-def grade(course: Course, *words: str) -> None:
+def grade(course: Course, *words: str, confined: Sequence[str] = ()) -> None:
     """Grade the class. What a grader says of single submissions is in its gradebook."""
-    subprocess.run([sys.executable, "-m", *words], cwd=course.root, env=environment(), capture_output=True)
+    command = [*confined, sys.executable, "-m", *words]
+    subprocess.run(command, cwd=course.root, env=environment(), capture_output=True)
+
+
+def in_bwrap(folder: Path) -> list[str]:
+    """The words before a command that may write in this folder alone, and sees no other process."""
+    readable = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    own = ["--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--setenv", "HOME", "/tmp", "--bind", str(folder), str(folder)]
+    return ["bwrap", "--unshare-all", "--die-with-parent", *readable, *own]
 
 
 def points(course: Course, student: str) -> dict[str, float] | None:
@@ -46,14 +56,26 @@ def points(course: Course, student: str) -> dict[str, float] | None:
 
 def stock(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] | None]:
     course = make_course(folder, cheats)
-    grade(course, "nbgrader", "autograde", ASSIGNMENT)
+    grade(course, "nbgrader", "autograde", ASSIGNMENT, confined=in_bwrap(folder) if shutil.which("bwrap") else ())
     return {student: points(course, student) for student in (RIGHT, WRONG, *(cheat.id for cheat in cheats))}
 
 
 def ours(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] | None]:
     course = make_course(folder, cheats)
     grade(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2", "--time-limit", str(LIMIT))
+    grade(course, "autograder.cli", "feedback", ASSIGNMENT)
     return {student: points(course, student) for student in (RIGHT, WRONG, *(cheat.id for cheat in cheats))}
+
+
+def leaks(course_folder: Path) -> dict[str, list[str]]:
+    """Student -> pages of theirs on which a hidden test stands. Every student has a page."""
+    pages = [*(course_folder / "feedback").glob("*/*/*.html")]
+    assert {page.parts[-3] for page in pages} == {path.name for path in (course_folder / "submitted").iterdir()}
+    found: dict[str, list[str]] = {}
+    for page in pages:
+        if SECRET in html.unescape(page.read_text(encoding="utf-8")):
+            found.setdefault(page.parts[-3], []).append(page.stem)
+    return found
 
 
 def row(cheat: Cheat, by_stock: str, here: str) -> list[str]:
@@ -67,18 +89,25 @@ def said(found: dict[str, float] | None, target: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser("python -m tests.plain.cheats", description=__doc__)
-    parser.add_argument("--stock", action="store_true", help="run them on stock nbgrader too, unconfined")
+    parser.add_argument("--stock", action="store_true", help="run them on stock nbgrader too")
+    parser.add_argument("--unconfined", action="store_true", help="there, where there is no bwrap")
     parser.add_argument("ids", nargs="*", help="only these cheats")
     args = parser.parse_args()
+    if args.stock and not (args.unconfined or shutil.which("bwrap")):
+        parser.error("install bwrap, or say --unconfined in a machine that you can throw away")
     cheats = [cheat for cheat in CHEATS if not args.ids or cheat.id in args.ids]
     with tempfile.TemporaryDirectory(prefix="cheats-") as temporary:
         here = ours(cheats, Path(temporary) / "ours")
+        leaking = leaks(Path(temporary) / "ours")
         there = stock(cheats, Path(temporary) / "stock") if args.stock else {}
     heads = [name for name in HEAD if args.stock or name != "stock nbgrader"]
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for cheat in cheats:
         cells = row(cheat, said(there.get(cheat.id), cheat.target), said(here.get(cheat.id), cheat.target))
         print(f"| {' | '.join(cells if args.stock else [*cells[:4], cells[5]])} |")
+    earning = [one.id for one in cheats if (here[one.id] or {}).get(one.target, 0) > BY_ID[one.target].earns]
+    print(f"\n{len(cheats)} cheats; earn more than the honest wrong answer: {', '.join(earning) or 'none'}; "
+          f"the hidden test on their page: {', '.join(sorted(leaking)) or 'none'}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -21,6 +21,8 @@ NOTEBOOKS = {f"tests_{first}": TARGETS[first : first + 3] for first in range(0, 
 #: Students who do not cheat: all right, all wrong.
 RIGHT, WRONG = "right", "wrong"
 SECONDS = 15
+#: Stands in every hidden test, and so on no page that a student gets.
+SECRET = "SECRET of"
 
 CONFIG = f"c = get_config()\nc.CourseDirectory.course_id = 'plain'\nc.Execute.timeout = {SECONDS}\n"
 
@@ -54,13 +56,15 @@ def _hand_in(root: Path, student: str, notebooks: Mapping[str, NotebookNode], fi
         (folder / name).write_text(text)
 
 
-def source_notebook(targets: Iterable[Target]) -> NotebookNode:
-    cells = [_cell(GIVEN, "given", locked=True)]
+def source_notebook(targets: Sequence[Target]) -> NotebookNode:
+    more = dict.fromkeys(line for target in targets for line in target.given.splitlines())
+    cells = [_cell("\n".join([GIVEN, *more]), "given", locked=True)]
     for target in targets:
         cells.append(
             _cell(f"### BEGIN SOLUTION\n{target.right}\n### END SOLUTION", f"{target.id}_answer", solution=True)
         )
-        tests = f"{target.visible}\n### BEGIN HIDDEN TESTS\n{target.hidden}\n### END HIDDEN TESTS"
+        hidden = f"# {SECRET} {target.id}\n{target.hidden}"
+        tests = f"{target.visible}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
         cells.append(_cell(tests, target.id, grade=True, locked=True, points=target.points))
     made = new_notebook(cells=cells)
     made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -14,7 +14,7 @@ import pytest
 from tests.grading import ROOT
 from tests.plain.cheats.__main__ import leaks, ours
 from tests.plain.cheats.cheat import CHEATS, KINDS
-from tests.plain.cheats.course import RIGHT, WRONG
+from tests.plain.cheats.course import ASSIGNMENT, RIGHT, WRONG
 from tests.plain.cheats.targets import BY_ID, TARGETS
 
 pytestmark = pytest.mark.xdist_group("cheats")  # one test worker grades the class once
@@ -81,7 +81,7 @@ def test_what_cheats_change_of_the_grader_is_there():
 
 @pytest.mark.slow
 def test_every_test_that_is_cheated_at_is_judged_where_it_should_be(course, earned):
-    stored = json.loads((course / ".autograder" / "calibration" / "plain.json").read_text())["notebooks"]
+    stored = json.loads((course / ".autograder" / "calibration" / f"{ASSIGNMENT}.json").read_text())["notebooks"]
     cells = {name: one["judged"] for book in stored.values() for name, one in book.items() if name in BY_ID}
     assert cells == {target.id: target.judged for target in TARGETS}
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 import random
-from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import nbgrader
-from tests.plain import styles
-from tests.plain.courses import STDERR, Difference, Judged, Options, compare, difference
+from tests.plain.courses import STDERR, Judged, difference
 from tests.plain.variants import mutated, restyled
 
 
@@ -42,17 +39,3 @@ def test_wrong_and_odd_answers_are_other_code_and_the_same_for_the_same_seed() -
         assert made == [change(CODE, random.Random(seed)) for seed in range(30)]
         assert len(set(made)) > 4 and CODE not in map(ast.unparse, map(ast.parse, made))
         assert change("%matplotlib inline", random.Random(1)) == "%matplotlib inline"
-
-
-@pytest.mark.slow
-def test_nbgraders_quickstart_and_its_styles_have_stock_nbgraders_points(tmp_path: Path) -> None:
-    assert nbgrader(tmp_path, "quickstart", "physics").returncode == 0
-    styles.write_source(tmp_path / "physics")
-    (tmp_path / "work").mkdir()
-    found = list(compare(tmp_path / "physics", tmp_path / "work", Options(mutants=1, styles=1)))
-    assert [(one.assignment, one.refused) for one in found] == [("ps1", ""), ("styles", "")]
-    for one in found:
-        assert one.submissions == 6
-        assert one.solution[0] >= one.solution[2] - 1, "styles/warned prints on stderr, which stock nbgrader takes ill"
-        assert [other for other in one.differences if other.is_fault] == []
-    assert Difference("stderr", "styles/warned", "0 → 1", f"[outside] {STDERR}") in found[1].differences

@@ -24,7 +24,7 @@ from tests.plain.cheats.course import ASSIGNMENT, RIGHT, SECRET, WRONG, make_cou
 from tests.plain.cheats.targets import BY_ID
 
 #: Seconds that a cell has here: some cheats never end.
-LIMIT = 4
+LIMIT = 10
 HEAD = ("id", "what it tries", "exercise", "an honest wrong answer", "stock nbgrader", "here")
 
 

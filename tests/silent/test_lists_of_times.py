@@ -13,7 +13,7 @@ from autograder.errors import GradingError
 def moments(tmp_path, text, zone=None):
     (tmp_path / "times.csv").write_text(text)
     found = read_moments(tmp_path / "times.csv", zone)
-    utc = {key: when.astimezone(UTC) for key, when in found.items()}
+    utc = {key: when.astimezone(UTC) for key, when in {**found.by_number, **found.by_student}.items()}
     return {key: when.isoformat(timespec="minutes").removesuffix("+00:00") for key, when in utc.items()}
 
 
@@ -59,4 +59,5 @@ def test_two_times_of_one_student_are_refused(tmp_path):
 
 def test_a_list_of_names_may_have_semicolons(tmp_path):
     (tmp_path / "names.csv").write_text("id;student\n101;ada\n")
-    assert read_names(tmp_path / "names.csv") == {"101": "ada"}
+    people = read_names(tmp_path / "names.csv").people
+    assert {number: one.student for number, one in people.items()} == {"101": "ada"}

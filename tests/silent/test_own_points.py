@@ -89,9 +89,9 @@ def test_a_loop_that_never_ends_costs_the_class_it_is_in() -> None:
     assert len(tried.verdicts) == len(parts) and missing == {"multi_head_attention"}
 
 
-def test_a_loop_that_never_ends_outside_of_any_function_costs_that_statement_alone() -> None:
+def test_a12_a_loop_that_never_ends_outside_of_any_function_costs_the_whole_model_which_needs_the_file() -> None:
     models = solution_file().replace("class FeedForward(", "while True:\n    pass\n\n\nclass FeedForward(")
-    assert lost(lab(models)) == {}
+    assert lost(lab(models)) == {"whole_model": 2.0}
 
 
 # --- transformer_tutorial ---------------------------------------------------------------------------------------------

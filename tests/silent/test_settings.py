@@ -126,12 +126,12 @@ def test_ignored_files_are_no_part_of_an_assignment_nor_of_a_submission(renamed)
     opened = Assignment.open(renamed.root, SHEET)
     assert set(opened.files) == {"words.txt"}
     folder = renamed.submitted("ada", SHEET)
-    (folder / NOTEBOOK).rename(folder / "kept")
+    (folder / NOTEBOOK).rename(folder.parent / "kept")
     try:
         with pytest.raises(GradingError, match="holds no notebook"):  # the copy has an ignored name
             read_submission(folder, "ada", opened)
     finally:
-        (folder / "kept").rename(folder / NOTEBOOK)
+        (folder.parent / "kept").rename(folder / NOTEBOOK)
 
 
 def test_excluded_students_are_left_alone(tmp_path):

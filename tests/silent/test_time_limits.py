@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import nbformat
 import pytest
 
@@ -66,7 +68,8 @@ def test_release_notes_what_the_solution_took(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "_unexpected", lambda *given: iter(()))
     monkeypatch.setattr(release, "solved", lambda assignment: None)
     seconds: dict[str, dict[str, float]] = {}
-    assert list(release._solved(None, None, Limits(), seconds)) == []
+    toy = SimpleNamespace(name="toy")
+    assert list(release._solved(toy, None, Limits(), seconds)) == []
     assert seconds == {"1_one": {"softmax": 1.5}}
 
 

@@ -40,9 +40,13 @@ class CellCalibration:
 
 @dataclass(frozen=True)
 class Calibration:
-    """notebook -> grade id, or ``#`` and the number of a cell without points, -> what was found out."""
+    """notebook -> grade id, or ``#`` and the number of a cell without points, -> what was found out.
+
+    ``hurried``: a cell ran out of time or crashed, so that another run may find out something else. Never stored.
+    """
 
     notebooks: Mapping[str, Mapping[str, CellCalibration]] = field(default_factory=dict)
+    hurried: bool = False
 
     def cells_of(self, notebook: str) -> Mapping[str, CellCalibration]:
         return self.notebooks.get(notebook, {})

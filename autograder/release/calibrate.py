@@ -38,13 +38,14 @@ _NOTED = CellCalibration("outside")
 def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Limits) -> Assignment:
     """The assignment with its calibration, found out now and stored in ``root`` where there was none for this version.
 
-    Where it cannot be stored, it holds for this once.
+    Where it cannot be stored, or a cell ran out of time, it holds for this once.
     """
     if not needs_calibration(assignment):
         return assignment
     calibration = calibrate(assignment, kernels, limits)
-    with contextlib.suppress(GradingError):
-        write_calibration(root, assignment, calibration)
+    if not calibration.hurried:
+        with contextlib.suppress(GradingError):
+            write_calibration(root, assignment, calibration)
     for name, found in calibration.notebooks.items():
         for cell, one in found.items():
             if one.problem:
@@ -82,7 +83,15 @@ def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits) -> Calib
     first = Calibration({name: _by_solution(assignment, name, solution) for name in assignment.source})
     expecting = replace(assignment, calibration=first)
     blank = _run(untouched(expecting), expecting, kernels, limits)
-    return Calibration({name: _by_untouched(assignment, name, first, blank) for name in assignment.source})
+    hurried = any(map(_is_hurried, (*solution.values(), *blank.values())))
+    return Calibration({name: _by_untouched(assignment, name, first, blank) for name in assignment.source}, hurried)
+
+
+def _is_hurried(ran: ExecutedNotebook) -> bool:
+    tests = [test for one in ran.outcomes if (test := one.test) is not None]
+    inside = [test.inside.ended for test in tests if test.inside is not None]
+    ended = [*(one.visible for one in ran.outcomes), *(test.ended for test in tests), *inside]
+    return any(one.status in ("timeout", "crashed", "skipped") for one in ended)
 
 
 def _run(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits) -> _Runs:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from autograder.model.calibration import Calibration, CellCalibration, read_calibration, write_calibration
+from autograder.model.limits import Limits
 from autograder.pipeline.judge_tests import earned, judge_test
 from autograder.pipeline.outcomes import PartOutcome, TestOutcome
-from tests.plain.tiny import assignment, calibrated, cell, graded, points, solution, test
+from autograder.release.calibrate import calibrated as calibrate_and_keep
+from tests.plain.tiny import assignment, calibrated, cell, graded, kernels, points, solution, test
 
 GIVEN = assignment(
     cell("numbers = [3, 1, 2]"),
@@ -90,6 +92,16 @@ def test_b11_a_sum_of_fractions_is_all_of_the_points(result, most):
     assert earned(ended(result=result), most) == most
     both = TestOutcome("outside", PartOutcome("ok"), result, inside=ended(result=result))
     assert (judge_test("t", most, both, "").status, judge_test("t", most, both, "").points) == ("passed", most)
+
+
+@pytest.mark.slow
+def test_what_was_found_out_without_time_is_not_kept(tmp_path):
+    answer = solution("import time\ntime.sleep(1.5)\ndef f(): return 1", "f_answer")
+    slow = assignment(answer, test("assert f() == 1", "f"))
+    for seconds, judged in ((1.0, "kernel"), (10.0, "outside")):
+        made = calibrate_and_keep(tmp_path, slow, kernels(), Limits(cell_seconds=seconds))
+        assert made.calibration.cells_of("nb")["f"].judged == judged
+    assert read_calibration(tmp_path, slow) == made.calibration
 
 
 def test_a_calibration_is_kept_for_one_version_of_the_source(tmp_path):

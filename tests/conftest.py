@@ -47,6 +47,7 @@ LONGEST = ("test_blocks", "test_student", "test_kit", "test_hub", "test_stock_nb
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    tempfile.gettempdir()  # found once, before a test sets TMPDIR
     if not hasattr(config, "workerinput"):  # workers inherit it from the process that starts them
         os.environ[FOLDER] = tempfile.mkdtemp(prefix="course-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER], ignore_errors=True))

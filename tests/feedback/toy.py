@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -21,6 +18,7 @@ from autograder.pipeline.grade import Graded
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.rebuild import SubmittedCell, rebuild
 from autograder.release.generate import generate
+from tests.once import made_once
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT, NOTEBOOK = "toy", "1_sums"
@@ -61,23 +59,17 @@ def instructor_notebook() -> NotebookNode:
 
 def build_course(root: Path) -> Course:
     """A released course of one assignment, with its gradebook."""
-    shutil.copytree(_built(), root, dirs_exist_ok=True)
+    shutil.copytree(made_once("toy-course", _build), root, dirs_exist_ok=True)
     return Course(root)
 
 
-@cache
-def _built() -> Path:
-    """Made once in each test process, to be copied."""
-    temporary = tempfile.TemporaryDirectory(prefix="toy-course-")
-    atexit.register(temporary.cleanup)
-    root = Path(temporary.name)
+def _build(root: Path) -> None:
     folder = root / "source" / ASSIGNMENT
     folder.mkdir(parents=True)
     nbformat.write(instructor_notebook(), folder / f"{NOTEBOOK}.ipynb")
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, root)
     generate(Course(root), ASSIGNMENT)
-    return root
 
 
 def wrong() -> tuple[CellVerdict, ...]:

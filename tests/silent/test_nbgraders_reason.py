@@ -18,13 +18,6 @@ from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course
 pytestmark = pytest.mark.slow
 
 
-def picture_in_a_scheme(notebook: NotebookNode) -> None:
-    cell = notebook.cells[4]
-    cell.source = "=== BEGIN MARK SCHEME ===\n![](attachment:x.png)\n=== END MARK SCHEME ==="
-    cell.metadata["nbgrader"].update(task=True, grade=False, solution=False, locked=False)
-    cell["attachments"] = {"x.png": {"image/png": "aGk="}}
-
-
 def old_schema(notebook: NotebookNode) -> None:
     notebook.cells[1].metadata["nbgrader"]["schema_version"] = 1
 
@@ -34,7 +27,6 @@ def no_end(notebook: NotebookNode) -> None:
 
 
 SAID: dict[Callable[[NotebookNode], None], tuple[str, ...]] = {
-    picture_in_a_scheme: (f"{NOTEBOOK}.ipynb", "Encountered an attachment in a marking scheme", "embed your image"),
     old_schema: ("use an old version of the nbgrader metadata format", "back up your class files", "nbgrader update ."),
     no_end: (f"{NOTEBOOK}.ipynb", "no end solution statement found"),
 }

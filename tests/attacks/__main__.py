@@ -1,5 +1,6 @@
 """``python -m tests.attacks [--as-user] [--stock]``: what every attack earns here, as a Markdown table; with the grader
-of an ordinary user as well, and on stock nbgrader.
+of an ordinary user as well, and on stock nbgrader. Then what another user of this machine gets from a grader at work.
+Exit code 1 where an attack earns something, or gets through.
 
 Against stock nbgrader the attacks really run, unconfined, as the user who calls this: those that would take the machine
 down are left out.
@@ -24,10 +25,14 @@ from tests.attacks.attack import Attack
 from tests.attacks.attempt import NOTEBOOK, submission
 from tests.attacks.corpus import ATTACKS
 from tests.attacks.machine import MACHINE
-from tests.attacks.ordinary import FULL, Unavailable, outcomes
+from tests.attacks.ordinary import FULL, Outcome, Unavailable, outcomes
+from tests.attacks.second_user import attempts_on_a_grader_at_work, grader_among_traps, second_user
 from tests.attacks.test_attacks import graded, released
+from tests.once import FOLDER
 
 SECONDS = 90
+#: Of an attack on an ordinary user's grader: points, whether files were changed, points of the next submission.
+EARNED = (0, False, FULL)
 
 
 def stock(attack: Attack, pristine: Course, folder: Path) -> str:
@@ -59,35 +64,68 @@ def stock(attack: Attack, pristine: Course, folder: Path) -> str:
         return "grade lost"
 
 
-def as_user(attacks: list[Attack]) -> dict[str, str]:
-    """id -> what an ordinary user's grader gives, in words; empty where none can be had, with the reason on stderr."""
+def as_user(attacks: list[Attack]) -> dict[str, Outcome]:
+    """id -> what an ordinary user's grader gives; empty where none can be had, with the reason on stderr."""
     if os.geteuid() != 0:
         print("--as-user: the grader is an ordinary user already", file=sys.stderr)
         return {}
     try:
-        found = outcomes([attack.id for attack in attacks])
+        return outcomes([attack.id for attack in attacks])
     except Unavailable as why:
         print(f"--as-user: left out: {why}", file=sys.stderr)
         return {}
-    return {
-        name: (f"{one.points:g}" if one.points is not None else one.status)
-        + (" and files changed" if one.changed else "")
-        + (f"; the next one had {one.honest_after}" if one.honest_after != FULL else "")
-        for name, one in found.items()
-    }
 
 
-def main() -> None:
+def in_words(outcome: Outcome) -> str:
+    return (
+        (f"{outcome.points:g}" if outcome.points is not None else outcome.status)
+        + (" and files changed" if outcome.changed else "")
+        + (f"; the next one had {outcome.honest_after}" if outcome.honest_after != FULL else "")
+    )
+
+
+def another_user() -> list[str]:
+    """Print what a second user of this machine tries on a grader at work, and give the names of what got through."""
+    print("\n| another user of this machine tries to | and is |\n|---|---|")
+    try:
+        with second_user() as uid:
+            among, tried = grader_among_traps(uid), attempts_on_a_grader_at_work(uid)
+    except Unavailable as why:
+        print(f"| (nothing) | left out: {why} |")
+        return []
+    for one in tried:
+        print(f"| {one.name} | {'GOT THROUGH' if one.got_through else f'refused: {one.detail}'} |")
+    stopped = "passed over" if among.is_safe else f"GOT THROUGH: {among}"
+    print(
+        f"| stop or mislead it by {among.traps} links, pipes and folders under the grader's names | {stopped} |",
+        flush=True,
+    )
+    return [one.name for one in tried if one.got_through] + ([] if among.is_safe else ["traps"])
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--as-user", action="store_true", help="run them against an ordinary user's grader too")
     parser.add_argument("--stock", action="store_true", help="run them against stock nbgrader too")
-    parser.add_argument("ids", nargs="*", help="only these attacks")
+    parser.add_argument("ids", nargs="*", help="only these attacks; 'other-user' for what another user tries")
     args = parser.parse_args()
     attacks = [attack for attack in (*ATTACKS, *MACHINE) if not args.ids or attack.id in args.ids]
+    through = attack_table(attacks, args.as_user, args.stock) if attacks else []
+    if not args.ids or "other-user" in args.ids:
+        with tempfile.TemporaryDirectory(prefix="once-") as once:
+            os.environ.setdefault(FOLDER, once)
+            through += another_user()
+    print(f"\nGot through: {', '.join(through) or 'nothing'}.")
+    return 1 if through else 0
+
+
+def attack_table(attacks: list[Attack], as_user_too: bool, stock_too: bool) -> list[str]:
+    """Print what each attack earns, and give the ids of those that earn or change something."""
+    through = []
     with tempfile.TemporaryDirectory(prefix="attacks-") as temporary:
         folder = Path(temporary)
-        pristine = make_course(folder / "pristine", 0, stock=True, only=NOTEBOOK) if args.stock else None
-        by_user = as_user(attacks) if args.as_user else {}
+        pristine = make_course(folder / "pristine", 0, stock=True, only=NOTEBOOK) if stock_too else None
+        by_user = as_user(attacks) if as_user_too else {}
         columns = ["id", "what it tries", "points here, of 5"]
         columns += ["as an ordinary user"] if by_user else []
         columns += ["points on stock nbgrader"] if pristine else []
@@ -95,10 +133,14 @@ def main() -> None:
         for attack in attacks:
             verdict = graded(submission(attack, released(), folder / "pristine", 9)).verdict
             row = [attack.id, attack.tries, "no grade" if verdict.points is None else f"{verdict.points:g}"]
-            row += [by_user[attack.id]] if by_user else []
+            row += [in_words(by_user[attack.id])] if by_user else []
             row += [stock(attack, pristine, folder)] if pristine else []
             print(f"| {' | '.join(row)} |", flush=True)
+            outcome = by_user.get(attack.id)
+            if verdict.points != 0 or (outcome and (outcome.points, outcome.changed, outcome.honest_after) != EARNED):
+                through.append(attack.id)
+    return through
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

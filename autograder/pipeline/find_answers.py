@@ -15,7 +15,8 @@ from nbformat import NotebookNode
 
 from autograder.model import cells
 from autograder.model.submitted_cells import MAX_CELL_CHARACTERS, SubmittedCell
-from autograder.pipeline.gaps import Gap, added_definitions, is_prose, is_whole
+from autograder.pipeline.gaps import Gap, added_definitions, is_whole
+from autograder.pipeline.prose import is_prose
 from autograder.plain.names import names_of
 
 #: So many of the student's own cells are searched for lost answers.

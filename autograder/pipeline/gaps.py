@@ -90,15 +90,6 @@ def is_whole(source: str) -> bool:
     return True
 
 
-def is_prose(source: str) -> bool:
-    """Whether a code cell does nothing: comments, texts, or no Python at all. A written answer may stand in it."""
-    try:
-        body = parse(source).body
-    except SyntaxError:
-        return True
-    return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in body)
-
-
 def added_definitions(text: str, released: str) -> str:
     """What a student wrote into a locked cell of code: the statements that bind names which the cell does not bind."""
     bound = names_of(released).bound

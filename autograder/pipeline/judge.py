@@ -40,7 +40,7 @@ from autograder.references.store import References
 
 #: Of a test whose answer stands in a text: message and hint.
 NOT_RUN = (
-    "The code for this test stands in a text cell, where nothing is run; a person looks at it.",
+    "The code for this test stands in a text or a comment, which is not run; a person looks at it.",
     "Next time, write it into the code cell that is there for the answer, and run the notebook from the top.",
 )
 #: Of a written answer that is not in its cell: message and hint.

@@ -20,8 +20,9 @@ from autograder.model.checksum import checksum_of
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, read_submitted
 from autograder.pipeline.find_answers import FoundAnswer, FoundAnswers, find_answers, standing, with_locked_cells_apart
-from autograder.pipeline.gaps import Gap, gaps_of, is_prose
+from autograder.pipeline.gaps import Gap, gaps_of, is_whole
 from autograder.pipeline.own_cells import own_cells, placed
+from autograder.pipeline.prose import is_prose, switched_off, texts_in
 from autograder.plain.names import names_of
 
 __all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild", "trusted"]
@@ -67,7 +68,7 @@ def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[Submitt
     ours = {grade_id: cell for cell in source.cells if (grade_id := cells.grade_id(cell))}
     found = find_answers(source, release, gaps, list(with_locked_cells_apart(release, submitted)), notes)
     own = own_cells(release, found, ours.keys(), notes)
-    waiting = _waiting(source, found, gaps, own)
+    waiting = _waiting(source, found, gaps, own, notes)
     extras = placed(source, own, found.cells)
     _note_damage(release, list(ours), submitted, found.cells, notes)
 
@@ -93,22 +94,49 @@ def _merge(
 def _not_executed(
     source: NotebookNode, found: FoundAnswers, gaps: Mapping[str, Gap], own: list[SubmittedCell]
 ) -> set[str]:
-    """Tests of what a student defines in a text alone, which is not executed: nobody has judged it."""
-    texts = "\n".join(sent.source for sent in own if sent.cell_type != "code")
-    asked = {name for grade_id, gap in gaps.items() if found.answers[grade_id].untouched for name in gap.asked}
-    there = {name for name in asked if re.search(rf"(?m)^\s*(?:(?:def|class)\s+{name}\b|{name}\s*=(?!=))", texts)}
+    """Tests of what a student defines only where nothing is executed, in a text or a comment: nobody has judged it."""
+    code = [sent.source for sent in own if sent.cell_type == "code"]
+    texts = [sent.source for sent in own if sent.cell_type != "code"] + [switched_off(text) for text in code]
+    bound = frozenset().union(*(names_of(text).bound for text in code if not _is_switched_off(text)))
+    asked: set[str] = set()
+    for grade_id, gap in gaps.items():
+        answer = found.answers[grade_id]
+        if answer.untouched:
+            asked |= gap.asked
+        elif is_whole(answer.text):
+            texts.append(_new_lines(switched_off(answer.text), switched_off(gap.stub)))
+            asked |= gap.asked - (frozenset() if _is_switched_off(answer.text) else names_of(answer.text).bound)
+    text = "\n".join(texts)
+    there = {
+        name for name in asked - bound
+        if re.search(rf"(?m)^\s*(?:(?:def|class)\s+{name}\b|{name}\s*=(?!=))", text)
+    }  # fmt: skip
     tests = (cell for cell in source.cells if cells.is_autograded(cell))
     return {cells.nbgrader(cell)["grade_id"] for cell in tests if names_of(cell.source).loaded & there}
 
 
+def _is_switched_off(text: str) -> bool:
+    return switched_off(text) == text
+
+
+def _new_lines(text: str, released: str) -> str:
+    known = set(released.split("\n"))
+    return "\n".join(line for line in text.split("\n") if line not in known)
+
+
 def _waiting(
-    source: NotebookNode, found: FoundAnswers, gaps: Mapping[str, Gap], own: list[SubmittedCell]
+    source: NotebookNode,
+    found: FoundAnswers,
+    gaps: Mapping[str, Gap],
+    own: list[SubmittedCell],
+    notes: list[str],
 ) -> frozenset[str]:
     """Answers for a person to read that are not in their cell, while something of the student's stands elsewhere.
 
     Words may belong to any of them, wherever they stand; code belongs to the answer that it stands beside.
     """
-    words = any(sent.cell_type != "code" or is_prose(sent.source) for sent in own)
+    words = any(sent.cell_type != "code" or is_prose(sent.source) or texts_in(sent.source) for sent in own)
+    written_into = _texts_in_answers(source, found, gaps)
     added, in_order = {id(sent) for sent in own}, standing(source, found.cells)
     code = [index for index, sent in enumerate(found.cells) if id(sent) in added]
     waiting = _not_executed(source, found, gaps, own)
@@ -119,9 +147,26 @@ def _waiting(
         start = max((index for index, other in in_order.items() if other < place), default=-1)
         end = min((index for index, other in in_order.items() if other > place), default=len(found.cells))
         beside = any(start < index < end for index in code)
+        name = cells.nbgrader(cell)["grade_id"]
         if answer.missing or answer.attachments or words or beside:
-            waiting.add(cells.nbgrader(cell)["grade_id"])
+            waiting.add(name)
+        elif written_into:
+            waiting.add(name)
+            notes.append(f"nothing stands in '{name}', but a text in {' and '.join(written_into)}: is it the answer?")
     return frozenset(waiting)
+
+
+def _texts_in_answers(source: NotebookNode, found: FoundAnswers, gaps: Mapping[str, Gap]) -> list[str]:
+    """The answer cells that no person reads, and into which the student wrote sentences."""
+    named = []
+    for cell in source.cells:
+        grade_id = cells.grade_id(cell) or ""
+        answer = found.answers.get(grade_id)
+        if answer is None or answer.untouched or cells.is_manually_graded(cell):
+            continue
+        if grade_id not in gaps or texts_in(answer.text, gaps[grade_id].stub):
+            named.append(f"'{grade_id}'")
+    return named
 
 
 def _note_damage(

@@ -23,17 +23,23 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class Gives:
-    """``points`` of the tests (of 5); ``explain``: whether a person reads that answer. said: in a note."""
+    """``points`` of the tests (of 5); ``explain``: whether a person reads that answer. said: in a note.
+
+    looked_at: tests that wait for a person, too.
+    """
 
     points: float = 5
     explain: bool = True
     said: str = ""
+    looked_at: tuple[str, ...] = ()
 
 
 def cases(course: Course) -> Iterator[tuple[str, Notebook | Files, Gives]]:
     yield "good", answered(course), Gives()
     yield "c0_nothing_written", answered(course, ""), Gives(explain=False)
     yield from written_answers(course)
+    yield from written_into_code(course)
+    yield from switched_off(course)
     yield from stubs(course)
     yield from copies(course)
     yield from files(course)
@@ -63,6 +69,68 @@ def written_answers(course: Course) -> Iterator[tuple[str, Notebook, Gives]]:
     prose = answered(course, "")
     prose["cells"].append(code(WORDS))
     yield "c1_in_a_new_cell_that_is_no_python", prose, Gives()
+
+
+#: A sentence in a cell that is there for code, which no person reads; and what is said there of the code alone.
+SENTENCES = (
+    "{code}\n# Minus times minus is plus, so it is never negative.",
+    "# Minus times minus is plus,\n# so it is never negative.\n\n{code}",
+    '{code}\n"""Minus times minus is plus, so it is never negative."""',
+    'answer = "Minus times minus is plus, so it is never negative."\n{code}',
+    '{code}\nprint(f"Minus times minus is {{1}} plus, so it is never negative.")',
+    "{code}\n# 负负得正，所以一个数的平方永远不会是负数",
+    "# A square is the product of two equal numbers: both positive, or both negative, so it never is.\n{code}",
+)
+EXPLAINED = (
+    "# multiply the number by itself, as in the lecture\n{code}",
+    'def square(x):\n    """Give back the number multiplied by itself, as in the lecture."""\n    return x * x',
+    "# def square(x): return x + x\n# for one in range(3): print(square(one))\n\n{code}",
+    'def square(x):\n    if x is None:\n        raise ValueError("a number is expected here")\n    return x * x',
+)
+
+
+def written_into_code(course: Course) -> Iterator[tuple[str, Notebook, Gives]]:
+    for number, text in enumerate(SENTENCES):
+        notebook = answered(course, "")
+        at(notebook, "square")["source"] = text.format(code=SQUARE)
+        yield f"c1_in_a_cell_of_code_{number}", notebook, Gives(said="a text in 'square'")
+        in_cell = answered(course, "")
+        in_cell["cells"].insert(0, code(text.format(code="unused = 1")))
+        yield f"c1_in_a_new_cell_of_code_{number}", in_cell, Gives()
+    broken = answered(course, "")
+    at(broken, "square")["source"] = f"{SQUARE}\nMinus times minus is plus, so it is never negative."
+    yield "c1_in_a_cell_of_code_as_no_python", broken, Gives(points=3, said="a text in 'square'")
+    for number, text in enumerate(EXPLAINED):
+        notebook = answered(course, "")
+        at(notebook, "square")["source"] = text.format(code=SQUARE)
+        yield f"c0_nothing_written_but_the_code_explained_{number}", notebook, Gives(explain=False)
+    written = answered(course)
+    at(written, "square")["source"] += "\n# Minus times minus is plus, so it is never negative."
+    yield "c0_written_in_both_places", written, Gives()
+
+
+def switched_off(course: Course) -> Iterator[tuple[str, Notebook, Gives]]:
+    """Code that is not executed is judged by a person; code that is executed and wrong is judged."""
+    off = (
+        "# def square(x):\n#     return x * x",
+        f'"""\n{SQUARE}"""',
+        f"%%writefile mine.py\n{SQUARE}",
+        f"%%html\n{SQUARE}",
+    )
+    for number, text in enumerate(off):
+        notebook = answered(course)
+        at(notebook, "square")["source"] = text
+        yield f"c2_switched_off_{number}", notebook, Gives(points=3, looked_at=("test_square",))
+        beside_it = answered(course)
+        beside_it["cells"].remove(at(beside_it, "square"))
+        beside_it["cells"].insert(1, code(text))
+        yield f"c2_switched_off_in_a_new_cell_{number}", beside_it, Gives(points=3, looked_at=("test_square",))
+    wrong = answered(course)
+    at(wrong, "square")["source"] = "# def square(x):\n#     return x * x\ndef square(x):\n    return x + x"
+    yield "c2_an_old_draft_above_a_wrong_answer", wrong, Gives(points=3)
+    timed = answered(course)
+    at(timed, "square")["source"] = f"%%time\n{SQUARE}"
+    yield "c2_a_magic_that_executes", timed, Gives()
 
 
 def stubs(course: Course) -> Iterator[tuple[str, Notebook, Gives]]:
@@ -197,7 +265,9 @@ def test_every_case_gives_what_stands_beside_it(course: Course, graded: dict[str
     wrong = {}
     for student, _, gives in cases(course):
         row = graded[student]
-        found = Gives(row["points_so_far"], row["waiting"] == ["explain"], gives.said)
+        waiting = row["waiting"]
+        looked_at = tuple(name for name in waiting if name != "explain")
+        found = Gives(row["points_so_far"], "explain" in waiting, gives.said, looked_at)
         if found != gives or gives.said not in " ".join(row["notes"]):
             wrong[student] = found, row["notes"], row["failed"]
     assert not wrong

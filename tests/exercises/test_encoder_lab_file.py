@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 
 from autograder.model.verdict import CellVerdict, NotebookVerdict
+from course.check.encoder_lab._loading import load
 from tests.exercises.models_file import models_file, solution_file
 from tests.exercises.test_answers import one_worker, trials
 from tests.grading import cell_of, grade_cells
@@ -61,6 +64,47 @@ def test_a12_what_python_cannot_import_costs_what_a_missing_name_does_and_is_tol
     assert {cell: points for cell, points in missing.items() if points} == {"whole_model": 2}
     assert "models.py" in words(tried.verdicts["whole_model"])
     assert "models.py" in tried.visible["whole_model"]
+
+
+NOTEBOOK_LINES = [
+    ("%pip install einops", "end"),
+    ("!pip install einops", "end"),
+    ("pip install einops", "end"),
+    ("%%writefile models.py", "start"),
+    ("%matplotlib inline", "between"),
+    ("get_ipython().run_line_magic('pip', 'install einops')", "end"),
+    ("get_ipython().system('rm -f x')", "between"),
+]
+
+
+@pytest.mark.parametrize(("line", "place"), NOTEBOOK_LINES)
+def test_a12_a_line_for_a_notebook_in_the_file_costs_nothing_and_is_told(
+    line: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = solution_file()
+    head, _, tail = text.partition("\nclass ")
+    changed = {"start": f"{line}\n{text}", "end": f"{text}\n{line}\n", "between": f"{head}\n{line}\n\nclass {tail}"}
+    tried = trials("encoder_lab").run({"models.py": changed[place]})
+    assert {name: one.points for name, one in tried.verdicts.items() if one.points != one.max_points} == {}
+    assert set(tried.visible.values()) == {""}
+    (tmp_path / "models.py").write_text(changed[place])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "models", raising=False)
+    assert load("FeedForward")
+    number = changed[place].split("\n").index(line) + 1
+    assert f"Line {number} of models.py, {line!r}, belongs in a notebook: it was left out." in capsys.readouterr().out
+    monkeypatch.delitem(sys.modules, "models")
+
+
+def test_a12_a_remainder_is_no_line_for_a_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "models.py").write_text("x = (7\n% 4)\n\nclass A:\n    pass\n\nclass B(:\n    pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "models", raising=False)
+    assert load("A").__name__ == "A"
+    assert "belongs in a notebook" not in capsys.readouterr().out
+    monkeypatch.delitem(sys.modules, "models")
 
 
 def test_a_class_that_is_missing_costs_that_class_and_the_whole_and_is_named() -> None:

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from course.check.base import fail
-from course.check.encoder_lab._models_file import FILE, read_models, unread
+from course.check.encoder_lab._models_file import FILE, left_out, read_models, unread
 
 
 def load(name: str) -> Any:
@@ -36,6 +36,8 @@ def load(name: str) -> Any:
         fail(FILE, f"a class called {name} is expected.", came, "Is it spelt so? Was the file saved?")
     if others:
         print(f"{others} The rest of {FILE} is used here, but Python itself cannot import the file.")
+    for sentence in left_out(models):
+        print(f"{sentence}.")
     return getattr(models, name)
 
 

@@ -19,6 +19,8 @@ FILE = "models.py"
 #: Seconds of work for one class statement, which only defines things.
 STATEMENT_SECONDS = 3.0
 _STARTS = re.compile(r"(class|def|async def|import|from|@)\b|@|\w+ *(:[^=]*)?=")
+#: Lines that IPython alone understands: %%writefile, or a notebook that was saved as a script, leaves them in a file.
+_NOTEBOOK_LINE = re.compile(r"(?m)^([ \t]*)(%{1,2}[a-z]|!|(?:pip3?|conda|mamba)[ \t]+install\b).*$")
 _NAMES = re.compile(r"(?:async +)?(class|def) +(\w+)|(\w+) *(?::[^=]*)?=")
 
 
@@ -52,7 +54,9 @@ def read_models(path: Path = Path(FILE)) -> ModuleType:
     module.__dict__.update(_unread=missing, _read_from=data, __getattr__=lambda name: _missing(name, missing))
     sys.modules["models"] = module
     linecache.checkcache(module.__file__)
-    for statement in _statements(data, module.__file__):
+    text, left_out = _as_python(data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\0", "\ufffd"))
+    vars(module)["_left_out"] = left_out
+    for statement in _statements(text, module.__file__):
         problem = statement.problem or _run(statement, module)
         if problem:
             for name in statement.names or (FILE,):
@@ -64,6 +68,11 @@ def unread(models: ModuleType) -> dict[str, str]:
     """name -> why it was not read; :data:`FILE` for a statement that binds no name"""
     found: dict[str, str] = vars(models).get("_unread", {})
     return found
+
+
+def left_out(models: ModuleType) -> list[str]:
+    """Lines for a notebook, such as ``%pip install x``, that were not executed: one sentence for each."""
+    return list(vars(models).get("_left_out", ()))
 
 
 def require_whole(models: ModuleType) -> None:
@@ -94,9 +103,32 @@ def _run(statement: Statement, module: ModuleType) -> str:
     return ""
 
 
-def _statements(data: bytes, file: str) -> Iterator[Statement]:
+def _as_python(text: str) -> tuple[str, list[str]]:
+    """The text with its lines for a notebook switched off, each with a sentence about it."""
+    found: list[str] = []
+
+    def tell(number: int, line: str) -> None:
+        found.append(f"Line {number} of {FILE}, {line.strip()!r}, belongs in a notebook: it was left out")
+
+    def switched_off(match: re.Match[str]) -> str:
+        tell(text.count("\n", 0, match.start()) + 1, match[0])
+        return f"{match[1]}pass  # {match[0].strip()}"
+
+    tree = _parsed(text)
+    if not isinstance(tree, ast.Module):
+        text = _NOTEBOOK_LINE.sub(switched_off, text)
+        return text, found
+    lines = text.split("\n")
+    for statement in tree.body:  # a notebook that was saved as a script has calls in their place
+        if isinstance(statement, ast.Expr) and ast.unparse(statement).startswith("get_ipython()."):
+            tell(statement.lineno, lines[statement.lineno - 1])
+            for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
+                lines[number] = ""
+    return "\n".join(lines), found
+
+
+def _statements(text: str, file: str) -> Iterator[Statement]:
     """The statements of the whole file where Python can read it, else those of its parts, as far as it can."""
-    text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\0", "\ufffd")
     whole = _parsed(text)
     if isinstance(whole, ast.Module):
         yield from _compiled(whole, file)

@@ -73,6 +73,17 @@ class TotalRules:
 
 
 @dataclass(frozen=True)
+class MainLine:
+    """The order in which notebooks should be taken, each named "assignment/notebook".
+
+    electives: notebook -> the step that should come before.
+    """
+
+    steps: tuple[str, ...] = ()
+    electives: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
 class CourseFile:
     """The settings of ``course.toml``.
 
@@ -87,6 +98,7 @@ class CourseFile:
     free: "assignment/notebook" or "assignment/file.py" of those that are released as free versions (``model/free.py``).
     ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
     dates: assignment -> the moment from which it is published (aware).
+    main_line: the order in which students should take the notebooks.
     total: how ``autograder export --total`` adds up the assignments.
     """
 
@@ -106,6 +118,7 @@ class CourseFile:
     canvas: CanvasCourse = field(default_factory=CanvasCourse)
     dates: Mapping[str, datetime] = field(default_factory=dict, hash=False)
     total: TotalRules = field(default_factory=TotalRules)
+    main_line: MainLine = field(default_factory=MainLine)
 
     def set_repository(self, notebook: NotebookNode) -> NotebookNode:
         """Put the public repository in the place of its placeholder, in every cell; returns the same notebook."""
@@ -257,6 +270,21 @@ def _missing(key: str, value: Any) -> str:
     return str(value)
 
 
+def _main_line(key: str, value: Any) -> MainLine:
+    line = MainLine(**_read(_table(key, value), {"steps": partial(_list, _path), "electives": _steps}, f"in [{key}]"))
+    for number, step in enumerate(line.steps):
+        if step in line.steps[:number] or step in line.electives:
+            raise _wrong(f"{key}.steps", "each notebook once, and no elective among them", step)
+    for notebook, before in line.electives.items():
+        if before not in line.steps:
+            raise _wrong(f"{key}.electives.{notebook}", "one of the steps", before)
+    return line
+
+
+def _steps(key: str, value: Any) -> Mapping[str, str]:
+    return {name: _path(f"{key}.{name}", step) for name, step in _table(key, value).items()}
+
+
 def _dates(key: str, value: Any) -> Mapping[str, datetime]:
     return {name: _date(f"{key}.{name}", moment) for name, moment in _table(key, value).items()}
 
@@ -287,4 +315,5 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "canvas": _canvas,
     "dates": _dates,
     "total": _total,
+    "main_line": _main_line,
 }

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined, TemplateError
-
 from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
@@ -30,9 +28,10 @@ from autograder.release.findings import ACCEPTED, Accepted, Finding, accept, ent
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import leaks, release_leaks
 from autograder.release.links import dead_links
+from autograder.release.main_line import Lesson, main_line
 from autograder.release.pictures import pictures
 from autograder.release.points_in_text import wrong_points
-from autograder.release.students_readme import rows_of, rows_there, with_own_words
+from autograder.release.students_readme import lessons_of, students_readme, with_own_words
 from autograder.release.visible_checks import missing_checks
 
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
@@ -78,6 +77,7 @@ def publish(
     changed.
     """
     course = Course(root)
+    line = main_line(course)
     before = _published_before(folder)
     now_due = due(course, named, until)
     chosen = now_due.chosen
@@ -88,7 +88,7 @@ def publish(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".publish-") as temporary:
         fresh = Path(temporary)
-        _fill(fresh, folder, course, [*rows_there(folder, kept), *rows_of(sheets)], repository)
+        _fill(fresh, folder, course, lessons_of(line, sheets, folder, kept), repository)
         for sheet in sheets:
             shutil.copytree(course.release(sheet.name), fresh / "release" / sheet.name, ignore=_UNWANTED)
         notebooks = sorted(str(path.relative_to(fresh)) for path in (fresh / "release").rglob("*.ipynb"))
@@ -221,23 +221,19 @@ def _leaks(fresh: Path, course: Course, sheets: list[Assignment]) -> Iterator[Fi
         yield from release_leaks(fresh / "release" / sheet.name, sheet)
 
 
-def _fill(fresh: Path, folder: Path, course: Course, rows: list[tuple[str, str, str]], repository: str) -> None:
+def _fill(fresh: Path, folder: Path, course: Course, lessons: list[Lesson], repository: str) -> None:
     root, publish = course.root, course.file.publish
     try:
         _copy_library(course, fresh)
-        for name in dict.fromkeys((*publish.files, *_shown(root, publish.files))):
+        template = (root / publish.readme if publish.readme else TEMPLATES / "README.md.j2").read_text(encoding="utf-8")
+        page = students_readme(course, template, lessons, repository)
+        for name in dict.fromkeys((*publish.files, *_shown(root, publish.files), *_PICTURE.findall(page))):
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, fresh / name)
-        template = (root / publish.readme if publish.readme else TEMPLATES / "README.md.j2").read_text(encoding="utf-8")
     except OSError as error:
         raise GradingError(f"the course is not complete: {error.filename or error} cannot be read") from error
     shutil.copyfile(TEMPLATES / "gitignore", fresh / ".gitignore")
-    words = {"title": course.file.title or root.name, "repository": repository, "notebooks": sorted(rows)}
-    try:
-        page = Environment(undefined=StrictUndefined, autoescape=False).from_string(template).render(words)
-    except TemplateError as error:
-        raise GradingError(f"{publish.readme} cannot be filled in: {error}") from error
-    (fresh / "README.md").write_text(with_own_words(folder / "README.md", page + "\n"), encoding="utf-8")
+    (fresh / "README.md").write_text(with_own_words(folder / "README.md", page), encoding="utf-8")
 
 
 def _copy_library(course: Course, fresh: Path) -> None:

@@ -1,19 +1,38 @@
-"""The students' README.md: the rows of its table, and the instructor's own words around our part."""
+"""The students' README.md: what its template is filled in with, and the instructor's own words around our part."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode
+from jinja2 import Environment, StrictUndefined, TemplateError
 
-from autograder.model import cells
+from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.course_file import MainLine
+from autograder.release.main_line import Lesson, in_order, lesson
 
 #: Between these lines README.md is written anew each time; before and after them it is the instructor's.
 _OURS = re.compile(r"<!-- published: .*? -->\n.*?<!-- /published -->\n?", re.DOTALL)
+
+
+def students_readme(course: Course, template: str, lessons: Sequence[Lesson], repository: str) -> str:
+    """The template, filled in. Raises GradingError where it cannot be."""
+    words = {
+        "title": course.file.title or course.root.name,
+        "repository": repository,
+        "notebooks": lessons,
+        "start": next(iter(lessons), None),
+        "deliverables": {one.assignment: course.file.deliverables[one.assignment] for one in lessons
+                         if one.assignment in course.file.deliverables},
+    }  # fmt: skip
+    try:
+        return Environment(undefined=StrictUndefined, autoescape=False).from_string(template).render(words) + "\n"
+    except (TemplateError, TypeError, ValueError) as error:  # the last two: a row is taken apart in another way
+        raise GradingError(f"{course.file.publish.readme or 'README.md'} cannot be filled in: {error}") from error
 
 
 def with_own_words(path: Path, page: str) -> str:
@@ -24,17 +43,10 @@ def with_own_words(path: Path, page: str) -> str:
     return _OURS.sub(lambda _: page, before, count=1)
 
 
-def rows_of(sheets: list[Assignment]) -> Iterator[tuple[str, str, str]]:
-    for sheet in sheets:
-        yield from (_row(sheet.name, name, notebook) for name, notebook in sheet.release.items())
-
-
-def rows_there(folder: Path, kept: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def lessons_of(line: MainLine, sheets: Sequence[Assignment], folder: Path, kept: Sequence[str]) -> list[Lesson]:
+    """What is published now, and what lies in the folder since an earlier time, in the course's order."""
+    found = [lesson(line, sheet.name, name, book) for sheet in sheets for name, book in sheet.release.items()]
     for assignment in kept:
-        for path in sorted((folder / "release" / assignment).glob("*.ipynb")):
-            yield _row(assignment, path.stem, nbformat.read(path, as_version=4))
-
-
-def _row(assignment: str, name: str, notebook: NotebookNode) -> tuple[str, str, str]:
-    points = sum(cells.max_points(cell) for cell in notebook.cells if cells.is_graded(cell))
-    return assignment, name, f"{points:g}"
+        for path in (folder / "release" / assignment).glob("*.ipynb"):
+            found.append(lesson(line, assignment, path.stem, nbformat.read(path, as_version=4)))
+    return in_order(found)

@@ -40,7 +40,8 @@ def course(tmp_path):
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
     shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
     for name in ("pyproject.toml", "LICENSE", "environment-student.yml", "docs/student.md", "nbgrader_config.py",
-                 "course.toml", "docs/students_readme.md.j2", "docs/roadmap.md", ACCEPTED):  # fmt: skip
+                 "docs/attention.png", "docs/students_readme.md.j2", "docs/roadmap.md", "course.toml",
+                 ACCEPTED):  # fmt: skip
         shutil.copy(ROOT / name, root / name)
     for name in MODEL_CARDS:
         (root / name).parent.mkdir(parents=True)
@@ -75,7 +76,7 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
               "environment-student.yml",
               "pyproject.toml"}  # fmt: skip
     pages = "".join((ROOT / page).read_text() for page in ("docs/student.md", "docs/roadmap.md"))
-    pictures = {f"docs/{name}" for name in re.findall(r"\((images/[^)]+)\)", pages)}
+    pictures = {f"docs/{name}" for name in re.findall(r"\((images/[^)]+)\)", pages)} | {"docs/attention.png"}
     assert files(out) == notebooks | beside | pictures | {".gitignore", ".published.json", ".published_cells.json"}
     assert set(done.files) == files(out) - {".published.json"}
     assert "tool.mypy" not in (out / "pyproject.toml").read_text()
@@ -229,7 +230,7 @@ def test_every_picture_is_listed_and_one_that_nobody_approved_stops_it(course, t
     assert not out.exists()
     assert main(["--course", str(course), "publish", str(out), "--approve-pictures"]) == 0
     assert main(["--course", str(course), "publish", str(out)]) == 0
-    assert capsys.readouterr().out.count("picture, accepted: docs/images/") == 2 * 10
+    assert capsys.readouterr().out.count("picture, accepted: docs/") == 2 * 11
 
 
 @pytest.mark.parametrize("where", ["attachment", "data uri", "output"])
@@ -317,12 +318,14 @@ def test_g7_a_link_to_what_is_not_published_stops_it(course, tmp_path):
 
 
 def test_g7_every_notebook_is_looked_at_and_what_comes_later_is_no_dead_link(course, tmp_path):
-    (course / "course.toml").write_text((course / "course.toml").read_text().replace('"docs/roadmap.md"', '"LICENSE"'))
+    for name in ("course.toml", "docs/students_readme.md.j2"):
+        (course / name).write_text((course / name).read_text().replace("docs/roadmap.md", "LICENSE"))
     with pytest.raises(
         GradingError, match=r"1_attention\.ipynb, cell .*blob/main/docs/roadmap\.md leads to docs/roadmap"
     ):
         publish(course, tmp_path / "students")
-    shutil.copy(ROOT / "course.toml", course)
+    for name in ("course.toml", "docs/students_readme.md.j2"):
+        shutil.copy(ROOT / name, course / name)
     another(course)
     with (course / "docs" / "student.md").open("a") as file:
         file.write(f"\n[next week](../release/{OTHER}/1_embedding.ipynb), `[no](link.md)`, [mail](mailto:a@b.org)\n")

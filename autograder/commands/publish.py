@@ -27,6 +27,9 @@ def run(
     note: Annotated[
         str, typer.Option(metavar="TEXT", help="What was corrected: for the top of the notebooks and the changelog.")
     ] = "",
+    site: Annotated[
+        bool, typer.Option("--site", help="With a site of the course, and the workflow that puts it on GitHub Pages.")
+    ] = False,
     also: Annotated[list[str] | None, typer.Option("--assignment", hidden=True)] = None,
 ) -> int:
     """Write the students' repository, searched for leaks as a whole.
@@ -34,14 +37,19 @@ def run(
     Assignments that were published before stay.
     """
     from autograder.commands._disclosure import day
-    from autograder.release.publish import publish
+    from autograder.release.publish import SITE_FRONT, publish
 
     course = open_course(context)
     chosen = [*(assignment or ()), *(name.rstrip("/") for name in also or ())]
     moment = day(until) if until is not None else None
-    done = publish(course.root, folder.resolve(), chosen, approve_pictures=approve_pictures, until=moment, note=note)
+    done = publish(
+        course.root, folder.resolve(), chosen, approve_pictures=approve_pictures, until=moment, note=note, site=site
+    )
     output = Output(context)
     output.say(f"{folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
+    if done.site_bytes:
+        figures = sum(name.startswith("site/_images/") for name in done.files)
+        output.say(f"  site: {folder / SITE_FRONT}, {done.site_bytes / 1e6:.1f} MB, {figures} pictures: look at them")
     for picture in done.pictures:
         output.say(f"  picture, accepted: {picture.where}")
     for name in done.kept:

@@ -35,8 +35,8 @@ from autograder.release.students_readme import lessons_of, students_readme, with
 from autograder.release.visible_checks import missing_checks
 
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
-#: In a published folder: the files that were written there.
-LIST = ".published.json"
+#: In a published folder: the files that were written there, and the first page of its site.
+LIST, SITE_FRONT = ".published.json", "site/index.html"
 #: A picture that a Markdown file shows, by a path of this repository.
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([\w./-]+)\)")
 _UNWANTED = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints", ".*")
@@ -47,7 +47,7 @@ _REPOSITORY = re.compile(r'^REPOSITORY = "([^"]+)"$', re.MULTILINE)
 class Published:
     """``repository``: OWNER/NAME as it stands in badges and setup cells; ``removed``: what was there and is no more;
     ``kept``: assignments that were published earlier and stayed as they were; ``corrections``: what students have
-    already and is another one now; ``due``: what is published later, or has no date.
+    already and is another one now; ``due``: what is published later, or has no date; ``site_bytes``: 0 without a site.
     """
 
     files: tuple[str, ...]
@@ -57,6 +57,7 @@ class Published:
     kept: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
     due: Due | None = None
+    site_bytes: int = 0
 
 
 def publish(
@@ -68,13 +69,14 @@ def publish(
     until: datetime | None = None,
     note: str = "",
     today: date | None = None,
+    site: bool = False,
 ) -> Published:
     """Write the students' repository of the course at ``root`` into ``folder``.
 
     named: these assignments only; without any, what is due until then (default: now), or all where no dates are set.
-    Those that were published before stay. note: about corrections. Raises GradingError where the folder holds something
-    else, a release is missing, stale or fails a check, anything leaks, or a picture was not approved; then nothing was
-    changed.
+    Those that were published before stay. note: about corrections. site: add a site of what the folder then holds; a
+    folder with a site gets a new one in any case. Raises GradingError where the folder holds something else, a release
+    is missing, stale or fails a check, anything leaks, or a picture was not approved; then nothing was changed.
     """
     course = Course(root)
     line = main_line(course)
@@ -102,13 +104,19 @@ def publish(
             accept(course.root, seen, "looked at: it shows no answer")
             accepted = Accepted.of_course(course.root)
         _require_seen(accepted.left(seen))
+        if site or SITE_FRONT in before:
+            from autograder.site.students import add_site
+
+            found = add_site(course, fresh, sheets, [folder / "release" / name for name in kept], repository)
+            _require_none("because the site would leak", accepted.left(found))
         files = sorted(str(path.relative_to(fresh)) for path in fresh.rglob("*") if path.is_file())
         staying = {name for name in before if name.startswith(tuple(f"release/{one}/" for one in kept))}
         listed = sorted({*files, *staying})
+        size = sum((fresh / name).stat().st_size for name in files if name.startswith("site/"))
         (fresh / LIST).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
         removed = tuple(sorted(before - set(listed)))
         _bring_over(fresh, folder, [*files, LIST], removed)
-    return Published(tuple(files), removed, repository, tuple(seen), kept, tuple(corrections), now_due)
+    return Published(tuple(files), removed, repository, tuple(seen), kept, tuple(corrections), now_due, size)
 
 
 def _require_none(why: str, found: Sequence[Finding]) -> None:

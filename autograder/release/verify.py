@@ -29,6 +29,7 @@ from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import release_leaks
 from autograder.release.markers import misspelt, other_markers
 from autograder.release.points_in_text import wrong_points
+from autograder.release.solved_run import keep
 from autograder.release.stubs import require_filled_in
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
@@ -100,10 +101,12 @@ class Draft:
         leaked = (*release_leaks(self.folder, made), *_other_markers(made))
         yield Verification.of("nothing leaks", leaked, accepted)
         yield Verification.of("a second release is the same, byte for byte", self._differences(), accepted)
-        seconds: dict[str, dict[str, float]] = {}
-        solutions = tuple(_solved(made, kernels, limits, seconds))
+        executed: dict[str, ExecutedNotebook] = {}
+        solutions = tuple(_solved(made, kernels, limits, executed))
         yield Verification.of("solutions run from top to bottom and have full points", solutions, accepted)
+        seconds = {name: seconds_of(ran) for name, ran in executed.items()}
         record_pace(self.course.root, made.name, seconds)  # grading makes its time limits of them
+        keep(self.course, made, {name: ran.notebook for name, ran in executed.items()})  # a site shows them
         idle = tuple(_untouched(made, kernels, limits))
         yield Verification.of("untouched notebooks run to the end and have no points", idle, accepted)
 
@@ -193,11 +196,11 @@ def _advice(*said: str) -> str:
 
 
 def _solved(
-    assignment: Assignment, kernels: Kernels, limits: Limits, seconds: dict[str, dict[str, float]]
+    assignment: Assignment, kernels: Kernels, limits: Limits, executed: dict[str, ExecutedNotebook]
 ) -> Iterator[Finding]:
-    """``seconds`` is filled with what each cell took, by notebook and cell id."""
+    """``executed`` is filled with each notebook as it ran."""
     for name, ran, verdict in run_all(solved(assignment), assignment, kernels, limits):
-        seconds[name] = seconds_of(ran)
+        executed[name] = ran
         for one in _stopped(ran, f"{assignment.name}/{name}.ipynb"):
             text = f"{one.said}; nbgrader goes on after it" if one.deliberate else one.said
             yield pinned("error", one.where, text, one.ename, one.cell.source, blocks=not one.deliberate)

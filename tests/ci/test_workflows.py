@@ -16,7 +16,9 @@ from tests.grading import ROOT
 
 COURSE = ROOT / ".github" / "workflows" / "ci.yml"
 GITHUB = PACKAGE / "release" / "bundle_files" / "github.yml"
+SITE = PACKAGE / "site" / "theme" / "pages.yml"
 BOTH = pytest.mark.parametrize("path", [COURSE, GITHUB], ids=lambda path: path.stem)
+ALL = pytest.mark.parametrize("path", [COURSE, GITHUB, SITE], ids=lambda path: path.stem)
 
 
 def actionlint(path: Path) -> subprocess.CompletedProcess[str]:
@@ -34,7 +36,7 @@ def steps(path: Path) -> list[dict]:
     return [step for job in workflow(path)["jobs"].values() for step in job["steps"]]
 
 
-@BOTH
+@ALL
 def test_actionlint_has_nothing_to_say(path):
     done = actionlint(path)
     assert (done.returncode, done.stdout) == (0, "")
@@ -53,7 +55,11 @@ def test_it_may_read_contents_and_nothing_else(path):
     assert "pull_request_target" not in path.read_text()
 
 
-@BOTH
+def test_the_site_is_published_with_the_rights_that_pages_need():
+    assert workflow(SITE)["permissions"] == {"contents": "read", "pages": "write", "id-token": "write"}
+
+
+@ALL
 def test_every_action_is_pinned_to_a_commit_and_says_which_version_that_is(path):
     used = re.findall(r"uses: (.*)", path.read_text())
     assert len(used) == sum("uses" in step for step in steps(path)) >= 2
@@ -61,7 +67,7 @@ def test_every_action_is_pinned_to_a_commit_and_says_which_version_that_is(path)
         assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)
 
 
-@BOTH
+@ALL
 def test_no_checkout_leaves_its_credentials_behind(path):
     checkouts = [step for step in steps(path) if step.get("uses", "").startswith("actions/checkout@")]
     assert checkouts

@@ -25,12 +25,15 @@ NOTEBOOKS = sorted((ROOT / "source").glob("*/*.ipynb"))
 OURS = {"transformer-course", "transformer-course-autograder"}
 CONDA_NAMES = {"pytorch-cpu": "torch"}
 STUDENT = ["--editable .[views]"]
-INSTRUCTOR = [*STUDENT, "--editable ./autograder[canvas,dask,postgresql]"]
+INSTRUCTOR = [*STUDENT, "--editable ./autograder[canvas,dask,postgresql,site]"]
 #: Declared and imported nowhere, and why.
 NOT_IMPORTED = {
     "psycopg": "SQLAlchemy loads it",
     "jsonschema": "nbformat imports it; from 4.25 it builds a grammar whenever a process reads a notebook",
     "pytest": "students run it",
+    "myst-nb": "Sphinx loads it, in a process of its own",
+    "pydata-sphinx-theme": "Sphinx loads it",
+    "sphinx": "run as a program",
     "mpld3": "the course reads a file of it",
     "xstatic-jquery": "the course reads a file of it",
 }

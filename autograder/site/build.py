@@ -1,0 +1,178 @@
+"""A site from Markdown and notebooks, by Sphinx: pages, search and both modes of colour work from a folder, offline."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.errors import GradingError
+from autograder.model.course_file import NO_REPOSITORY
+from autograder.model.plain_text import one_line
+from autograder.release.main_line import Lesson
+from autograder.site.links import Links
+
+THEME = Path(__file__).parent / "theme"
+COURSE = "course.md"
+SOLVED = "What is shown below the cells comes from the instructor's solution, as grading runs it."
+_PICTURE = re.compile(r"!\[[^\]]*\]\(\s*([^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A notebook of the course. ``shown``: with the outputs that a page has; ``released``: what students get."""
+
+    lesson: Lesson
+    shown: NotebookNode
+    released: NotebookNode
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a site is made of.
+
+    folder: of the repository, in which ``front`` and ``shelves`` (title of a shelf -> its Markdown files) lie; a shelf
+    with one file is that page itself. pages: in the order of the course.
+    """
+
+    title: str
+    repository: str
+    folder: Path
+    front: str
+    pages: Sequence[Page]
+    shelves: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return "" if self.repository == NO_REPOSITORY else f"https://github.com/{self.repository}"
+
+
+def build(site: Site, target: Path) -> None:
+    """Write the site into ``target``, a folder that is new or empty. Raises GradingError with Sphinx's reason."""
+    if missing := [name for name in ("sphinx", "myst_nb", "pydata_sphinx_theme") if find_spec(name) is None]:
+        raise GradingError(
+            f"a site needs {missing[0]}, which is not installed: pip install 'transformer-course-autograder[site]'"
+        )
+    with tempfile.TemporaryDirectory(prefix="site-") as temporary:
+        source = Path(temporary, "source")
+        _lay_out(site, source)
+        command = [sys.executable, "-m", "sphinx", "--quiet", "--builder", "html", "--doctree-dir"]
+        command += [str(Path(temporary, "doctrees")), str(source), str(target)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise GradingError(f"Sphinx could not build the site: {one_line(done.stderr)[-500:]}")
+    (target / ".buildinfo").unlink(missing_ok=True)
+    (target / "objects.inv").unlink(missing_ok=True)
+    for page in site.pages:
+        nbformat.write(page.released, target / page.lesson.path)
+
+
+def _lay_out(site: Site, source: Path) -> None:
+    """What Sphinx reads."""
+    (source / "_static").mkdir(parents=True)
+    shutil.copyfile(THEME / "conf.py", source / "conf.py")
+    shutil.copyfile(THEME / "site.css", source / "_static" / "site.css")
+    about = {"title": site.title, "address": site.address}
+    (source / "site.json").write_text(json.dumps(about), encoding="utf-8")
+    files = [site.front, *(file for files in site.shelves.values() for file in files)]
+    pages = {file: file for file in files} | {site.front: "index.md"}
+    pages |= {page.lesson.path: page.lesson.path for page in site.pages}
+    texts = {file: (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)}
+    pictures = {picture for file, text in texts.items() for picture in _pictures(site.folder, file, text)}
+    links = Links(site.folder, pages, pictures, site.address)
+    for picture in pictures:
+        (source / picture).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(site.folder / picture, source / picture)
+    shelves = {title: _shelf(title, held, pages) for title, held in site.shelves.items()}
+    written = {pages[file]: links.rewritten(text, file) for file, text in texts.items()}
+    written["index.md"] += _toctree([("The course", COURSE), *((title, path) for title, (path, _) in shelves.items())])
+    written |= {path: text for path, text in shelves.values() if text}
+    written[COURSE] = _course(site)
+    for name, text in written.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text, encoding="utf-8")
+    for page in site.pages:
+        path = source / page.lesson.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(_with_head(site, page, links), path)
+
+
+def _pictures(folder: Path, file: str, text: str) -> Iterator[str]:
+    for link in _PICTURE.findall(text):
+        path = (folder / file).parent / link
+        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+            yield str(path.resolve().relative_to(folder.resolve()))
+
+
+def _shelf(title: str, files: Sequence[str], pages: Mapping[str, str]) -> tuple[str, str]:
+    """(path, text) of the page of a shelf; no text where it is one page."""
+    if len(files) == 1:
+        return pages[files[0]], ""
+    path = re.sub(r"\W+", "-", title.lower()) + ".md"
+    return path, f"# {title}\n\n" + _toctree([("", pages[file]) for file in files], hidden=False)
+
+
+def _toctree(entries: Sequence[tuple[str, str]], caption: str = "", hidden: bool = True) -> str:
+    options = [":maxdepth: 1", *([":hidden:"] if hidden else []), *([f":caption: {caption}"] if caption else [])]
+    lines = [f"{title} </{path}>" if title else f"/{path}" for title, path in entries]
+    return "\n".join(["", "", "```{toctree}", *options, "", *lines, "```", ""])
+
+
+def _course(site: Site) -> str:
+    """The table of all notebooks: the main line, and what can be chosen beside it."""
+    line = [page.lesson for page in site.pages if page.lesson.step]
+    others = [page.lesson for page in site.pages if not page.lesson.step]
+    parts = ["# The course\n"]
+    for title, first, lessons in (("Main line", "step", line), ("Electives", "after step", others)):
+        if lessons:
+            heading = title if line else "All notebooks"
+            parts.append(f"## {heading}\n\n| {first if line else ''} | notebook | assignment | minutes | points | |")
+            parts += ["|---|---|---|---|---|---|", *(_row(site, one) for one in lessons)]
+            parts.append(_toctree([("", one.path) for one in lessons], heading))
+    return "\n".join(parts)
+
+
+def _row(site: Site, one: Lesson) -> str:
+    run = next((f"[{title}]({address})" for title, address in run_links(site, one)), "")
+    cells = [one.step or one.after or "", f"[{one.title}]({one.path})", one.assignment, one.minutes or "", one.points]
+    return "".join(f"| {cell} " for cell in (*cells, run)) + "|"
+
+
+def run_links(site: Site, one: Lesson) -> Iterator[tuple[str, str]]:
+    """(what, address) of the places that open a notebook of the repository."""
+    if site.repository == NO_REPOSITORY:
+        return
+    inside = f"github.com/{site.repository}/blob/main/{one.path}"
+    yield "Open in Colab", f"https://colab.research.google.com/{inside.replace('.com', '', 1)}"
+    yield "Kaggle", f"https://kaggle.com/kernels/welcome?src={quote(f'https://{inside}', safe='')}"
+    yield "Binder", f"https://mybinder.org/v2/gh/{site.repository}/main?labpath={quote(one.path, safe='')}"
+    yield "Codespaces", f"https://codespaces.new/{site.repository}"
+
+
+def _with_head(site: Site, page: Page, links: Links) -> NotebookNode:
+    """The page with its links as they lead from here, and below its title where to run it."""
+    made, lesson = nbformat.from_dict(page.shown), page.lesson
+    for cell in made.cells:
+        if cell.cell_type == "markdown":
+            cell.source = links.rewritten(cell.source, lesson.path)
+    own = f'<a href="{quote(lesson.name)}.ipynb" download>Download the notebook</a>'
+    run = " · ".join([*(f"[{title}]({address})" for title, address in run_links(site, lesson)), own])
+    note = f"{run}\n\n{SOLVED}"
+    title, _, rest = made.cells[0].source.partition("\n") if made.cells else ("", "", "")
+    if title.startswith("# "):  # the notebook's own link to Colab says what ours says
+        rest = "\n".join(line for line in rest.split("\n") if not line.startswith("[Open in Colab]"))
+        made.cells[0].source = f"{title}\n\n{note}\n{rest}"
+    else:
+        made.cells.insert(0, nbformat.v4.new_markdown_cell(f"# {lesson.title}\n\n{note}"))
+    return made

@@ -1,0 +1,62 @@
+"""The pages of a course's notebooks, and whether a site that shows them gives an answer away."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.kernel.imports import imports_of
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.pipeline.execute import Kernels
+from autograder.release.findings import Finding
+from autograder.release.leaks.search import leaks
+from autograder.release.main_line import in_order, lesson, main_line
+from autograder.release.solved_run import shown_by_solution
+from autograder.site.build import Page
+from autograder.site.shown import REMOVE, page
+
+
+def course_pages(course: Course, published: Mapping[str, Mapping[str, NotebookNode]]) -> list[Page]:
+    """A page for each notebook, in the course's order. published: assignment -> notebook -> as students get it.
+
+    A solution that was not run by a release is run now. Raises GradingError where that fails.
+    """
+    line, pages = main_line(course), []
+    with ExitStack() as until_done:
+        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
+        for name, notebooks in published.items():
+            assignment = Assignment.open(course, name)
+            shown = shown_by_solution(course, assignment, kernels)
+            for stem, released in notebooks.items():
+                if (source := assignment.source.get(stem)) is None:  # in another language: nothing of it is run
+                    source = nbformat.v4.new_notebook()
+                made = page(released, source, shown.get(stem, {}))
+                pages.append(Page(lesson(line, name, stem, released), made, released))
+    order = [one.slug for one in in_order(one.lesson for one in pages)]
+    return sorted(pages, key=lambda one: order.index(one.lesson.slug))
+
+
+def page_leaks(site: Path, pages: Sequence[Page], assignments: Sequence[Assignment], where: str) -> Iterator[Finding]:
+    """What the pages of these assignments show of their solutions, hidden tests and expected values.
+
+    site: the folder of the built site; where: what it is called in findings.
+    """
+    for assignment in assignments:
+        name = assignment.name
+        if not (found := leaks(site / "release" / name, assignment, f"{where}/release/{name}/")):
+            continue
+        with tempfile.TemporaryDirectory() as folder:  # by cell, not by page: there it can be mended
+            for one in pages:
+                if one.lesson.assignment == name:
+                    nbformat.write(one.shown, Path(folder, f"{one.lesson.name}.ipynb"))
+            by_cell = leaks(Path(folder), assignment, f"{where}/release/{name}/")
+        advice = f"; the tag {REMOVE!r} leaves a cell's output out of the site"
+        yield from (replace(one, text=f"{one.text}{advice}") for one in by_cell or found)

@@ -1,0 +1,132 @@
+"""A page of a released notebook: its own text and stubs, and under each cell what the instructor's solution showed.
+
+Left out are the outputs of solution cells, and of every cell that reads a value which a solution cell gave: the letter
+of a quiz, a number that is graded. Two tags in a cell's metadata say otherwise: ``remove-output``, as in Jupyter Book,
+for a cell whose output tells an answer, and ``keep-output`` for one that tells none.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.model import cells
+from autograder.pipeline.sanitize import harmless
+from autograder.release.solved_run import name_of
+
+REMOVE, KEEP = "remove-output", "keep-output"
+YOUR_CODE = "*Your code goes here.*"
+LEFT_OUT = "*The output is left out: it would tell an answer.*"
+SHORTER = "*Grading, and the run shown here, cut this short. In your own notebook it takes longer and shows more.*"
+_VIEW = "*(An interactive view: run the notebook to use it.)*"
+_SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+
+
+def page(released: NotebookNode, source: NotebookNode, shown: Mapping[str, Sequence[NotebookNode]]) -> NotebookNode:
+    """The notebook of a page. ``shown``: name of a cell -> its outputs in the solved run."""
+    made = nbformat.v4.new_notebook(metadata=released.metadata)
+    secret = set(left_out(source))
+    for cell in released.cells:
+        made.cells.append(copied := deepcopy(cell))
+        if cell.cell_type != "code":
+            continue
+        outputs = shown.get(name_of(cell), ())
+        copied.outputs, copied.execution_count, copied.metadata = [], None, NotebookNode()
+        if cells.is_solution(cell):
+            made.cells.append(nbformat.v4.new_markdown_cell(YOUR_CODE))
+        elif name_of(cell) in secret:
+            made.cells += [nbformat.v4.new_markdown_cell(LEFT_OUT)] * bool(outputs)
+        else:
+            _show(copied, outputs)
+            if "AUTOGRADER_INPUTS" in cell.source:
+                made.cells.append(nbformat.v4.new_markdown_cell(SHORTER))
+    return made
+
+
+def left_out(source: NotebookNode) -> Iterator[str]:
+    """The names of the cells whose outputs would tell an answer."""
+    values: set[str] = set()  # names that hold an answer, or something made of one
+    imported: set[str] = set()
+    for cell in source.cells:
+        if cell.cell_type != "code":
+            continue
+        tags = cell.metadata.get("tags", ())
+        try:
+            tree = cells.parse(cells.split_hidden(cell.source).visible)
+        except SyntaxError:
+            if not cells.is_solution(cell):
+                yield name_of(cell)  # nobody can say what it shows
+            continue
+        imported |= set(_imported(tree))
+        if cells.is_solution(cell):
+            values |= {*_assigned(tree), *(set(_called_on(tree)) - imported)}
+        elif KEEP not in tags and values & set(_read(tree)):
+            yield name_of(cell)
+            values |= {*_assigned(tree), *_defined(tree)}
+        else:
+            if REMOVE in tags:
+                yield name_of(cell)
+            values -= set(_assigned(tree))
+
+
+def _assigned(tree: ast.Module) -> Iterator[str]:
+    """The names to which a cell itself gives a value, or a part of one; not functions, classes, modules."""
+    for node in _at_top(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield from _read(node)
+
+
+def _called_on(tree: ast.Module) -> Iterator[str]:
+    """The names of what may have been changed by a method, as in answers.append("c")."""
+    for node in _at_top(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+        ):
+            yield node.func.value.id
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    yield from (node.name for node in _at_top(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef))
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in _at_top(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+
+
+def _at_top(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes outside of functions and classes, and those themselves."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from _at_top(child)
+
+
+def _read(tree: ast.AST) -> Iterator[str]:
+    yield from (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+
+
+def _show(cell: NotebookNode, outputs: Sequence[NotebookNode]) -> None:
+    """Put the outputs into the cell as a page can show them. What is said of an error has no line of code."""
+    alone = nbformat.v4.new_code_cell(outputs=[_still(output) for output in outputs])
+    cell.outputs = harmless(nbformat.v4.new_notebook(cells=[alone])).cells[0].outputs
+    words = [output.get("metadata", {}).get("image/png", {}).get("alt") for output in cell.outputs]
+    cell.metadata["mystnb"] = {"image": {"alt": " ".join(filter(None, words)) or "The figure that this cell draws"}}
+
+
+def _still(output: NotebookNode) -> NotebookNode:
+    if output.output_type == "error":
+        text = f"{output.ename}: {output.evalue}\n"
+        return nbformat.v4.new_output("stream", name="stderr", text=text)
+    if "<script" in output.get("data", {}).get("text/html", ""):
+        return nbformat.v4.new_output("display_data", {"text/markdown": _VIEW})
+    return output

@@ -1,0 +1,57 @@
+"""The site of a published folder: its README as the front page, its notebooks, its Markdown; with what publishes it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from autograder.model.assignment import Assignment
+from autograder.model.course import Course
+from autograder.model.course_file import NO_REPOSITORY
+from autograder.model.source import read_notebook
+from autograder.release.findings import Finding
+from autograder.release.leaks.search import leaks
+from autograder.site.build import THEME, Page, Site, build
+from autograder.site.course_pages import course_pages, page_leaks
+
+FOLDER, WORKFLOW = "site", ".github/workflows/site.yml"
+
+
+def add_site(
+    course: Course, folder: Path, now: Sequence[Assignment], earlier: Sequence[Path], repository: str
+) -> Iterator[Finding]:
+    """Build the site of what lies in ``folder``, in ``folder/site``, and yield what it would give away.
+
+    now: what is published; earlier: the folders of assignments that were published and stay. Raises GradingError.
+    """
+    published = {path.name: {one.stem: read_notebook(one) for one in sorted(path.glob("*.ipynb"))} for path in earlier}
+    pages = course_pages(course, published | {one.name: one.release for one in now})
+    named = repository if repository != course.file.placeholder else NO_REPOSITORY
+    shelves = {_title(folder / name): [name] for name in course.file.publish.files if name.endswith(".md")}
+    title = course.file.title or course.root.name
+    build(Site(title, named, folder, "README.md", pages, shelves), folder / FOLDER)
+    (folder / WORKFLOW).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(THEME / "pages.yml", folder / WORKFLOW)
+    return site_leaks(course, folder / FOLDER, pages)
+
+
+def site_leaks(course: Course, site: Path, pages: Sequence[Page]) -> Iterator[Finding]:
+    """What a site gives away: a page of an assignment something of this one, any other page something of any."""
+    released = [name for name in course.assignments() if any(course.release(name).glob("*.ipynb"))]
+    assignments = [Assignment.open(course, name) for name in released]
+    with tempfile.TemporaryDirectory(dir=site.parent, prefix=".site-") as aside:
+        os.replace(site / "release", Path(aside, "release"))
+        try:
+            yield from leaks(site, assignments, f"{FOLDER}/")
+        finally:
+            os.replace(Path(aside, "release"), site / "release")
+    yield from page_leaks(site, pages, assignments, FOLDER)
+
+
+def _title(path: Path) -> str:
+    found = re.search(r"(?m)^#\s+(.+?)\s*$", path.read_text(encoding="utf-8"))
+    return found[1] if found else path.stem

@@ -1,0 +1,102 @@
+"""What a page shows of a solved run: nothing that tells an answer, and all the rest."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from autograder.site.shown import KEEP, LEFT_OUT, REMOVE, SHORTER, YOUR_CODE, left_out, page
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(60)).decode()
+
+
+def _cell(source: str, name: str, *tags: str, **marks: object) -> NotebookNode:
+    cell = new_code_cell(source, id=name)
+    if marks:
+        cell.metadata["nbgrader"] = {"grade": False, "solution": False, "schema_version": 3, "grade_id": name, **marks}
+    if tags:
+        cell.metadata["tags"] = list(tags)
+    return cell
+
+
+def _answer(source: str) -> NotebookNode:
+    return _cell(source, "answer", solution=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "following", "tells"),
+    [
+        ("choice = 'c'", "print(choice)", True),
+        ("choice: str = 'c'", "check.choice(choice)", True),
+        ("choices = []\nchoices.append('c')", "choices", True),
+        ("given['choice'] = 'c'", "given", True),
+        ("if True:\n    choice = 'c'", "choice", True),
+        ("def choice():\n    return 'c'", "choice()", False),
+        ("class Choice:\n    value = 'c'", "Choice.value", False),
+        ("import torch\ntorch.manual_seed(0)", "torch.rand(1)", False),
+        ("choice = 'c'", "choice = 1\nprint(2)", False),
+        ("choice = 'c'", "print(other)", False),
+        ("choice = 'c'", "this is no Python", True),
+    ],
+)
+def test_what_reads_the_value_of_an_answer_is_left_out(answer: str, following: str, tells: bool) -> None:
+    found = list(left_out(new_notebook(cells=[_answer(answer), _cell(following, "following")])))
+    assert found == (["following"] if tells else [])
+
+
+def test_what_is_made_of_an_answer_tells_it_too_until_the_name_is_given_anew() -> None:
+    sources = ("double = 2 * number", "def shown():\n    print(double)", "shown()", "number = 1", "number", "double")
+    cells = [_answer("number = 21"), *(_cell(text, f"c{at}") for at, text in enumerate(sources))]
+    assert list(left_out(new_notebook(cells=cells))) == ["c0", "c1", "c2", "c5"]
+
+
+def test_a_tag_says_otherwise() -> None:
+    cells = [_answer("number = 21"), _cell("number", "kept", KEEP), _cell("secret()", "removed", REMOVE)]
+    assert list(left_out(new_notebook(cells=cells))) == ["removed"]
+
+
+def test_what_hidden_tests_do_concerns_no_other_cell() -> None:
+    hidden = "for case in reference('a/b'):\n    case.compare(x=number)"
+    hidden = f"check(number)\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+    cells = [_answer("number = 21"), _cell(hidden, "graded", grade=True), _cell("case = 1\ncase", "given")]
+    assert list(left_out(new_notebook(cells=cells))) == ["graded"]
+
+
+def test_a_page_has_the_stub_and_the_check_and_no_output_of_the_solution() -> None:
+    source = new_notebook(cells=[_answer("def f(): return 1"), _cell("check.f(f)", "graded", grade=True)])
+    released = new_notebook(cells=[_answer("# YOUR CODE HERE"), _cell("check.f(f)", "graded", grade=True)])
+    shown = {"answer": [new_output("stream", text="secret")], "graded": [new_output("stream", text="✓ f: right")]}
+    made = page(released, source, shown)
+    assert [cell.source for cell in made.cells] == ["# YOUR CODE HERE", YOUR_CODE, "check.f(f)"]
+    assert [cell.get("outputs") for cell in made.cells] == [[], None, [new_output("stream", text="✓ f: right")]]
+    assert released.cells[1].outputs == [], "what students get stays as it is"
+
+
+def test_a_page_says_where_an_output_is_missing_or_cut_short() -> None:
+    texts = ("print(choice)", "short = 'AUTOGRADER_INPUTS' in os.environ", "pass")
+    cells = [_answer("choice = 'c'"), *(_cell(text, f"c{at}") for at, text in enumerate(texts))]
+    made = page(new_notebook(cells=cells), new_notebook(cells=cells), {"c0": [new_output("stream", text="c")]})
+    assert [cell.source for cell in made.cells[3:] if cell.cell_type == "markdown"] == [LEFT_OUT, SHORTER]
+
+
+def test_an_error_is_shown_without_a_line_of_code_and_a_script_not_at_all() -> None:
+    trace = ["Cell In[3], line 2", "----> 2 return solution_line(1)"]
+    outputs = [
+        new_output("error", ename="ValueError", evalue="too small", traceback=trace),
+        new_output("display_data", {"text/html": "<div></div><script>draw(secret)</script>", "text/plain": "<View>"}),
+        new_output("display_data", {"image/png": PNG}, metadata={"image/png": {"alt": "Two heads and their weights."}}),
+    ]
+    cells = [_cell("run()", "run")]
+    (shown,) = page(new_notebook(cells=cells), new_notebook(cells=cells), {"run": outputs}).cells
+    assert "solution_line" not in str(shown) and "secret" not in str(shown)
+    assert shown.outputs[0].text == "ValueError: too small\n"
+    assert "interactive view" in shown.outputs[1].data["text/markdown"]
+    assert shown.metadata.mystnb.image.alt == "Two heads and their weights."
+
+
+def test_a_text_stays_as_it_is() -> None:
+    cells = [new_markdown_cell("# A title\n\n$a^2$")]
+    assert page(new_notebook(cells=cells), new_notebook(cells=cells), {}).cells == cells

@@ -48,6 +48,16 @@ def disputed(rows: Iterable[StudentResult]) -> list[Disputed]:
     ]
 
 
+def refused(rows: Iterable[StudentResult]) -> dict[tuple[str, str, str], list[str]]:
+    """(notebook, cell, what was refused) -> students whose points do not depend on it: no judge passes them."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        for key, one in row.exercises.items():
+            if one.refused and one.inside is None:
+                found.setdefault((*key, one.refused), []).append(row.student.id)
+    return found
+
+
 def accept(root: Path, db_url: str, assignment: str, one: Disputed, reason: str) -> Path:
     """Give the points; the file in which the reason is kept. Raises GradingError."""
     path = root / ".autograder" / "accepted" / f"{assignment}.json"

@@ -80,7 +80,7 @@ def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded
     never_graded: of a submission without a verdict, that its grades hold nothing at all.
     """
     found = _decided(cell, grade, never_graded)
-    if cell is None or cell.inside is None or found.decided_by != "grader":
+    if cell is None or found.decided_by != "grader":
         return found
     return replace(found, inside=cell.inside, refused=cell.refused)
 

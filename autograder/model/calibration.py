@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER, SHIPPED = ".autograder/calibration", "calibration"
 #: Bumped when the judges change so that a stored calibration says nothing of them.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)

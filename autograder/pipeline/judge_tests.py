@@ -31,10 +31,10 @@ def judge_test(name: str, points: float, test: TestOutcome, source: str, hidden:
     """The lower points of the two judges, or those of the student's kernel where that judges alone.
 
     source: the student's own code; hidden: whether the cell has hidden tests. Where the tester gives less than the
-    student's kernel, the verdict says so: a person may look at it.
+    student's kernel, the verdict says so: a person may look at it. What it refused is told in any case.
     """
     inside = test.inside or TestOutcome("kernel", PartOutcome("skipped"))
-    first, second = _verdict(name, points, test, source), earned(inside, points)
+    first, second = replace(_verdict(name, points, test, source), refused=test.refused), earned(inside, points)
     if test.judged == "outside":
         more = second - (first.points or 0.0)
         if more > _ROUNDING * points:

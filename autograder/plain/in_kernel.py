@@ -20,7 +20,8 @@ class KernelCell:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.notebook}.ipynb, cell '{self.cell}' ({self.points:g} points): {self.reason}"
+        points = f"{self.points:g} point{'s' * (self.points != 1)}"
+        return f"{self.notebook}.ipynb, cell '{self.cell}' ({points}): {self.reason}"
 
 
 def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:

@@ -23,11 +23,13 @@ import nbformat
 
 from autograder.errors import GradingError
 from autograder.kernel.imports import library_places
+from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.calibration import shipped
 from autograder.model.course import Course
 from autograder.model.course_file import NAME
 from autograder.pipeline.rebuild import trusted
+from autograder.plain.where import is_plain
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER, References
 from autograder.references.versions import distributions
@@ -74,7 +76,7 @@ def write_bundle(course: Course, assignment_name: str, settings: BundleSettings,
         if settings.seed is not None:
             references.build(assignment_name, settings.seed, Path(work) / FOLDER)
             references = References(Path(work) / FOLDER)
-        if references.seed(assignment_name) is None:
+        if references.seed(assignment_name) is None and _needs_references(assignment):
             raise GradingError(f"{assignment_name} has no references: run 'autograder references {assignment_name}'")
         entries = dict(_entries(course, assignment, references, settings))
         fresh = Path(work) / "bundle.zip"
@@ -84,6 +86,11 @@ def write_bundle(course: Course, assignment_name: str, settings: BundleSettings,
             raise GradingError(f"the bundle has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB can be uploaded")
         os.replace(fresh, out)
     return size
+
+
+def _needs_references(assignment: Assignment) -> bool:
+    graded = (cell for book in assignment.source.values() for cell in book.cells if cells.is_autograded(cell))
+    return not all(map(is_plain, graded))
 
 
 def _entries(

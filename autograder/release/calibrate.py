@@ -75,16 +75,18 @@ def needs_calibration(assignment: Assignment) -> bool:
 
 
 def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits) -> Calibration:
-    """Run both, and decide."""
+    """Run both, the solution twice, and decide: what it gave the first time it must give the second time."""
     noting = replace(
         assignment, calibration=Calibration({name: _noting(assignment, name) for name in assignment.source})
     )
     solution = _run(solved(noting), noting, kernels, limits)
     first = Calibration({name: _by_solution(assignment, name, solution) for name in assignment.source})
     expecting = replace(assignment, calibration=first)
+    again = _run(solved(expecting), expecting, kernels, limits)
     blank = _run(untouched(expecting), expecting, kernels, limits)
-    hurried = any(map(_is_hurried, (*solution.values(), *blank.values())))
-    return Calibration({name: _by_untouched(assignment, name, first, blank) for name in assignment.source}, hurried)
+    hurried = any(map(_is_hurried, (*solution.values(), *again.values(), *blank.values())))
+    second = Calibration({name: _by_solution_again(assignment, name, first, again) for name in assignment.source})
+    return Calibration({name: _by_untouched(assignment, name, second, blank) for name in assignment.source}, hurried)
 
 
 def _is_hurried(ran: ExecutedNotebook) -> bool:
@@ -133,7 +135,7 @@ def _by_solution(assignment: Assignment, name: str, runs: _Runs) -> dict[str, Ce
 
 def _decided(by_text: CellCalibration, points: float, test: TestOutcome) -> CellCalibration:
     inside = test.inside
-    if inside is None or inside.ended.status != "ok" or earned(inside, points) < points:
+    if inside is None or not _passes(inside, points):
         ended = (inside or test).ended
         what = f"stops with {ended.ename}: {ended.evalue}" if ended.status == "error" else f"ends with '{ended.status}'"
         if ended.status == "ok" and inside is not None:
@@ -142,10 +144,29 @@ def _decided(by_text: CellCalibration, points: float, test: TestOutcome) -> Cell
         return CellCalibration("kernel", by_text.reason or problem, problem)
     if by_text.reason:
         return by_text
-    if test.ended.status != "ok" or earned(test, points) < points:
-        why = test.refused or f"{test.ended.ename}: {test.ended.evalue}"
-        return CellCalibration("kernel", f"the solution does not pass outside of the student's kernel ({why[:300]})")
+    if not _passes(test, points):
+        return CellCalibration("kernel", f"the solution does not pass outside of the student's kernel ({_why(test)})")
     return CellCalibration("outside", expected=test.places)
+
+
+def _by_solution_again(
+    assignment: Assignment, name: str, first: Calibration, runs: _Runs
+) -> Mapping[str, CellCalibration]:
+    found = dict(first.cells_of(name))
+    for key, points, outcome in _outcomes(assignment, name, runs):
+        test = outcome.test
+        if test is not None and found[key].judged == "outside" and not _passes(test, points):
+            why = f"the solution does not pass it twice in the same way ({_why(test)})"
+            found[key] = CellCalibration("kernel", why, found[key].problem)
+    return found
+
+
+def _passes(test: TestOutcome, points: float) -> bool:
+    return test.ended.status == "ok" and earned(test, points) >= points
+
+
+def _why(test: TestOutcome) -> str:
+    return (test.refused or f"{test.ended.ename}: {test.ended.evalue}")[:300]
 
 
 def _by_untouched(assignment: Assignment, name: str, first: Calibration, runs: _Runs) -> Mapping[str, CellCalibration]:

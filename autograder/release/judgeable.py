@@ -32,9 +32,12 @@ _VISIBLE_REFERENCE = (
 _CASE = {"config", "load", "compare", "slug", "index"}
 
 
-def require_judgeable(assignment: Assignment) -> None:
-    """Raises GradingError with the first cell that nobody can judge, and what to do about it."""
-    found = list(unjudgeable(assignment))
+def require_judgeable(assignment: Assignment, *, tests: bool = False) -> None:
+    """Raises GradingError with the first cell that nobody can judge, and what to do about it.
+
+    tests: whether a cell without any is one. A running course has given its points to everybody, as nbgrader does.
+    """
+    found = [line for line in unjudgeable(assignment) if tests or _NO_TESTS not in line]
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise GradingError(f"{assignment.name}: {found[0]}{more}")

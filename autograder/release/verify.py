@@ -68,7 +68,7 @@ def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draf
     """
     before = Assignment.unreleased(course, name)
     require_filled_in(course, before)
-    require_judgeable(before)
+    require_judgeable(before, tests=True)
     require_same_cells(course, before, adding=adding)
     with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
         # of another process: what depends on the order of a set would be the same in two forks of one

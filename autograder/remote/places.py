@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType, ModuleType
@@ -34,8 +36,10 @@ _SAID = {
     _NAN: "a {} with nan came, which no comparison finds too large",
     _PRIVATE: "a {} with private names in braces came, which a template would look up",
 }
-_CONTAINERS = {list, tuple, dict, set, frozenset}
-_MAX_LOOKED_AT = 1000
+_CONTAINERS: tuple[Any, ...] = (list, tuple, dict, set, frozenset, deque)
+_SIZED: tuple[Any, ...] = (*_CONTAINERS, str, bytes, bytearray, range)
+_MAY_BE_NAN = {complex, Decimal}
+_MAX_LOOKED_AT = 100_000
 #: In a format's field, what reads a private attribute or key.
 _LOOKS_UP = re.compile(r"\{[^{}]*[.\[]_")
 #: Types of pandas' columns whose comparisons leave out what is missing; in others it differs from everything.
@@ -71,7 +75,7 @@ class Places:
         strange = next((kind for kind in came if kind in (_OBJECT, *_SAID) and kind not in usual), "")
         if strange == _OBJECT:
             wanted = next((kind for kind in usual if kind not in _SAID), "a value")
-            return f"expected {_article(wanted)}, but {short(_first_object(value))} came"
+            return f"expected {_article(wanted)}, but {short(next(filter(_is_object, parts_of(value))))} came"
         return _SAID[strange].format(came[0]) if strange else ""
 
     def why_changed(self, place: str, value: Any) -> str:
@@ -119,58 +123,64 @@ def _position(code: CodeType, instruction: int) -> str:
 
 
 def kinds_of(value: Any) -> Iterator[str]:
-    """Its type, or that it is an object of the student's; then what is remarkable about it."""
-    link = link_of(value)
-    if link is not None and "k" in link.about:
-        yield "a module" if "module" in link.about else _OBJECT
+    """Its type, or that it is an object of the student's; then what is remarkable about it or about what it holds."""
+    if _is_object(value):
+        yield "a module" if "module" in _about(value) else _OBJECT
         return
     yield "a module" if isinstance(value, ModuleType) else type(value).__name__
-    if type(value) in _CONTAINERS:
-        if not value:
-            yield _EMPTY
-        if _first_object(value) is not None:
-            yield _OBJECT
-    elif type(value) is str and _LOOKS_UP.search(value):
-        yield _PRIVATE
-    elif type(value) is float and value != value:
-        yield _NAN
-    elif type(value).__module__.partition(".")[0] in ("numpy", "torch", "pandas", "polars"):
-        yield from _of_array(value)
+    yield from dict.fromkeys(kind for one in islice(parts_of(value), _MAX_LOOKED_AT) if (kind := _remarkable(one)))
 
 
-def _of_array(value: Any) -> Iterator[str]:
+def parts_of(value: Any) -> Iterator[Any]:
+    """The value, and what the containers in it hold. What a class of the student's says of itself is not asked."""
+    left, seen = [value], set()
+    while left:
+        yield (one := left.pop())
+        kind = next((base for base in _CONTAINERS if base in type.__getattribute__(type(one), "__mro__")), None)
+        if kind is not None and id(one) not in seen:
+            seen.add(id(one))
+            left += kind.__iter__(one) if kind is not dict else (*dict.keys(one), *dict.values(one))
+
+
+def _remarkable(value: Any) -> str:
+    cls = type(value)
+    if _is_object(value):
+        return _OBJECT
+    bases = type.__getattribute__(cls, "__mro__")
+    kind = next((base for base in _SIZED if base in bases), None)
+    if kind is not None:
+        empty = not (value if kind is range else kind.__len__(value))  # the length of a range may be beyond len()
+        return _EMPTY if empty else _PRIVATE if kind is str and _LOOKS_UP.search(value) else ""
+    if float in bases or cls in _MAY_BE_NAN:
+        return _NAN if value != value else ""
+    return _of_array(value) if cls.__module__.partition(".")[0] in ("numpy", "torch", "pandas") else ""
+
+
+def _of_array(value: Any) -> str:
     if 0 in tuple(getattr(value, "shape", ())):
-        yield _EMPTY
-    if bool(getattr(getattr(value, "mask", False), "any", bool)()) and hasattr(value, "hardmask"):
-        yield _MASKED
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    if (kind in "fc" and kind and type(value).__module__ == "numpy") or type(value).__module__ == "torch":
-        if bool((value != value).any()):
-            yield _NAN
-    elif _passed_over(value):
-        yield _MISSING
+        return _EMPTY
+    if hasattr(value, "hardmask") and bool(getattr(value.mask, "any", bool)()):
+        return _MASKED
+    columns = [one for _, one in value.items()] if hasattr(value, "columns") else [value]
+    return next(filter(None, map(_lacking, columns)), "")
 
 
-def _passed_over(value: Any) -> bool:
-    """Whether values are missing in columns whose comparisons leave them out: pandas' own types, and polars."""
-    columns = [value[name] for name in value.columns] if hasattr(value, "columns") else [value]
-    return any(_is_missing(one) for one in islice(columns, _MAX_LOOKED_AT))
+def _lacking(column: Any) -> str:
+    """Whether it has values that comparisons leave out, or find neither too large nor too small."""
+    dtype = getattr(column, "dtype", None)
+    if _MASKING.fullmatch(str(dtype)):
+        return _MISSING if column.isna().any() else ""
+    numbers = getattr(dtype, "kind", "") in tuple("fcmM") or type(column).__module__ == "torch" or dtype is None
+    return _NAN if numbers and bool(getattr(column != column, "any", lambda: column != column)()) else ""
 
 
-def _is_missing(column: Any) -> bool:
-    if hasattr(column, "null_count"):
-        return bool(column.null_count())
-    return bool(_MASKING.fullmatch(str(getattr(column, "dtype", ""))) and column.isna().any())
+def _is_object(value: Any) -> bool:
+    return "k" in _about(value)
 
 
-def _first_object(value: Any) -> Any:
-    """The value itself, or what it holds, where that is an object of the student's."""
+def _about(value: Any) -> Mapping[str, Any]:
     link = link_of(value)
-    if (link is not None and "k" in link.about) or type(value) not in _CONTAINERS:
-        return value if link is not None else None
-    inside = value.values() if type(value) is dict else value
-    found = (_first_object(one) if type(one) in _CONTAINERS else one for one in islice(inside, _MAX_LOOKED_AT))
-    return next((one for one in found if (link := link_of(one)) is not None and "k" in link.about), None)
+    return link.about if link is not None else {}
 
 
 def _article(kind: str) -> str:

@@ -19,7 +19,7 @@ from autograder.remote.handle import link_of
 from autograder.remote.kinds import kind_of
 from autograder.remote.names import MAIN
 from autograder.remote.objects import is_behaviour
-from autograder.remote.operations import OPERATIONS
+from autograder.remote.operations import OPERATIONS, SPECIAL
 
 _NEVER = ("__dir__", "isinstance", "issubclass", "copy", "deepcopy", "delattr")
 _NAMING = ("getattr", "setattr", "method")
@@ -37,7 +37,12 @@ def require_served(operation: str, args: list[Any], kwargs: Mapping[str, Any], n
     target, given = args[0], [*args[1:], *kwargs.values()]
     if operation in _NAMING:
         name = args[1]
-        if not isinstance(name, str) or name.startswith("_") or not _has(target, name, operation, given[-1]):
+        special = operation == "method" and name in SPECIAL  # of a class that derives from data
+        if (
+            not isinstance(name, str)
+            or (name.startswith("_") and not special)
+            or not _has(target, name, operation, given[-1])
+        ):
             raise AttributeError(f"{type(target).__name__!r} object has no attribute {str(name)[:80]!r} for other code")
         if operation == "method":
             require_served("__call__", [getattr(target, name), *args[2:]], kwargs, namespace)

@@ -11,9 +11,10 @@ from autograder.remote import printed, random_state
 from autograder.remote.classes import is_remote_class, link_of
 from autograder.remote.connection import Connection, read_message
 from autograder.remote.kinds import CannotCross
+from autograder.remote.lent import Lent
 from autograder.remote.link import RemoteDied, RemoteRefused
 from autograder.remote.names import MAIN, name_of
-from autograder.remote.places import Places, place_of
+from autograder.remote.places import Places, parts_of, place_of
 from autograder.remote.served import require_served
 from autograder.remote.special_names import USUAL_NAMES
 from autograder.remote.wire import Decoder, Encoder
@@ -24,7 +25,7 @@ __all__ = ["Remote", "RemoteDied", "RemoteRefused"]
 MAX_WATCHED = 64
 #: What ends a loop of the test, or a generator, without a word.
 _STEERING = (StopIteration, StopAsyncIteration, GeneratorExit)
-_NOTHING = object()
+_NOTHING, _CHANGED = object(), "changed"
 
 
 class _Stale(RemoteDied):
@@ -50,6 +51,7 @@ class Remote(Connection):
         self._given: dict[str, Any] = {}  # what the names were bound to here
         self._read: frozenset[str] = frozenset()
         self._changed: list[Any] = []
+        self._handed_at: list[tuple[str, tuple[Any, ...]]] = []  # while the solution runs
         self.places, self.part = Places(), 0
         self._random = random_state.read()
         self._shared_classes: set[str] = set()
@@ -85,6 +87,7 @@ class Remote(Connection):
         if why := self.places.why_not(place, operation, args[0]):
             self.refuse(why)
         before, self._changed = dict(self._given), []
+        args, kwargs = self._handed(f"{place} given", args, kwargs)
         try:
             value = super().ask(operation, *args, **kwargs)
         except _STEERING as error:
@@ -97,8 +100,21 @@ class Remote(Connection):
             self.refuse(why)
         return value
 
+    def _handed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Copies where the solution changes nothing of what it is given: what a test compares with stays as it is."""
+        if self.places.expected is None:
+            self._handed_at.append((place, (*args, *kwargs.values())))
+        if self.places.expected is None or self.places.was(place, _CHANGED):
+            return args, kwargs
+        lent = Lent(self)
+        return tuple(map(lent.copy, args)), {name: lent.copy(value) for name, value in kwargs.items()}
+
     def _require_usual_changes(self, place: str, given: tuple[Any, ...], before: Mapping[str, Any]) -> None:
         """What came before may become empty only where the solution empties it; what is handed over, in any case."""
+        for value in self._changed if self.places.expected is None else ():
+            for at, values in self._handed_at:
+                if any(one is value for one in parts_of(values)):
+                    self.places.was(at, _CHANGED)
         for value in self._changed:
             if not any(value is one for one in given) and (why := self.places.why_changed(place, value)):
                 self.refuse(f"after a later call {why}")

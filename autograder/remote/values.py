@@ -11,8 +11,7 @@ from autograder.remote import (
     generators,
     objects,
     plain,
-    polars_frames,
     tensors,
 )
 
-KINDS = (plain, containers, objects, exceptions, arrays, tensors, frames, polars_frames, generators, class_names)
+KINDS = (plain, containers, objects, exceptions, arrays, tensors, frames, generators, class_names)

@@ -15,7 +15,7 @@ from autograder import feedback
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
-from autograder.gradebook.accepted import disputed
+from autograder.gradebook.accepted import disputed, refused
 from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.results import StudentResult
 from autograder.model.assignment import Assignment
@@ -137,6 +137,7 @@ def render(
             waiting=statistics.waiting_for_people(results.rows),
             hints=hints,
             disputed=disputed(results.rows),
+            refused=refused(results.rows),
             pairs=alike[:SHOWN_PAIRS],
             more_pairs=max(0, len(alike) - SHOWN_PAIRS),
             terms=earlier.names if earlier else "",

@@ -22,7 +22,10 @@ from autograder.tester.came import RecordingRemote
 from autograder.tester.failure import failure_of
 from autograder.tester.line import Questioner, open_line
 from autograder.tester.no_code import no_text_as_code
+from autograder.tester.passed import PassedChecks
 
+#: In what came from the solution, beside places: the checks that it passed, and the cell's result.
+PASSED, RESULT = "passed", "result"
 _MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
 
 
@@ -60,12 +63,15 @@ class Tester:
         for name in ("AUTOGRADER_INPUTS", "AUTOGRADER_ANSWERS"):
             os.environ.pop(name, None)  # answers that are handed over here would reach no judge: let it fail
         self._line: Questioner | None = None
+        self._checks = PassedChecks()
+        shell.ast_transformers.append(self._checks)
         self._remote = RecordingRemote(self._ask, shell.user_ns)
 
     def run(self, task: dict[str, Any], line: Questioner | None = None) -> dict[str, Any]:
         self._line = line or open_line(self._shell.kernel)
         self._remote.failures.clear()
         self._remote.forget_values()
+        self._checks.seen.clear()
         names = self._shell.user_ns
         unknown = [name for name in task["unknown"] if name not in names and not hasattr(builtins, name)]
         wanted = [*task["remote"], *unknown]
@@ -77,9 +83,18 @@ class Tester:
                 said = self._parts(task["parts"])
         except BaseException as stopped:
             said = failure_of(stopped, "", names)
-        if task["expected"] is None:
-            said["places"] = {place: sorted(kinds) for place, kinds in self._remote.places.noted.items()}
-        return said | {"refused": next(iter(self._remote.failures), "")}
+        return said | self._compared(said, task["expected"]) | {"refused": next(iter(self._remote.failures), "")}
+
+    def _compared(self, said: dict[str, Any], expected: dict[str, list[str]] | None) -> dict[str, Any]:
+        """What came from the solution; else how the test failed that ended well without them."""
+        if expected is None:
+            noted = {place: sorted(kinds) for place, kinds in self._remote.places.noted.items()}
+            return {"places": noted | {PASSED: sorted(self._checks.seen), RESULT: [str(said.get("result"))]}}
+        as_well = said["status"] == "ok" and str(said["result"]) in expected.get(RESULT, ())
+        if not as_well or not (check := self._checks.skipped(expected[PASSED])):
+            return {}
+        self._remote.refused(f"the test ended without going through what the solution passes: {check}")
+        return failure_of(RemoteDied(self._remote.failures[0]), "", {}) | {"hidden": True}
 
     def _parts(self, parts: list[tuple[str, bool]]) -> dict[str, Any]:
         names, result = self._shell.user_ns, None
@@ -96,6 +111,7 @@ class Tester:
         return {"status": "ok", "result": _number(result.result if result else None)}
 
     def _part(self, source: str, hidden: bool, last: bool) -> Any:
+        self._checks.source = source
         with ExitStack() as around:
             if hidden:
                 around.enter_context(capture_output())

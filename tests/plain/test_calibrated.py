@@ -68,6 +68,35 @@ def test_a_right_answer_in_an_odd_style_is_named_and_never_a_silent_zero():
     assert squares.checks[0].message == "A hidden test failed."
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("for g, w in zip(f(2), [2, 1]):\n    assert g == w", "def f(n): yield from ()"),
+        ("assert all(g == w for g, w in zip(f(2), [2, 1]))", "def f(n): return iter(())"),
+        ("try:\n    assert next(f(2)) == 2\nexcept TypeError:\n    pass", "def f(n): raise TypeError"),
+        (
+            "class T:\n    def t(self):\n        for n in f(2):\n            assert n\nT().t()",
+            "def f(n): yield from ()",
+        ),
+    ],
+)
+def test_every_check_that_the_solution_passes_must_be_passed(text, answer):
+    right = solution("def f(n):\n    while n:\n        yield n\n        n -= 1", "f_answer")
+    opened = assignment(right, test(f"{text}\n2", "f", 2))
+    assert points(graded(opened)) == {"f": 2}
+    (cell,) = graded(opened, {"f_answer": answer}).verdict.notebooks[0].cells
+    assert (cell.points, cell.inside, cell.judged) == (0, 2, "outside")
+    assert cell.refused and "assert" not in cell.checks[0].message
+
+
+@pytest.mark.slow
+def test_what_the_solution_does_not_pass_twice_is_judged_in_the_kernel():
+    right = solution("def f(x): return x", "f_answer")
+    (cell,) = graded(assignment(right, test("x = [1]\nassert f(x) is x", "f"))).verdict.notebooks[0].cells
+    assert (cell.points, cell.judged) == (1, "kernel")
+
+
 @pytest.mark.parametrize(
     ("outside", "inside", "counts", "more"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import html
 import importlib
 import json
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.model.verdict import read
 from tests.grading import ROOT
 from tests.plain.cheats.__main__ import leaks, ours
 from tests.plain.cheats.cheat import CHEATS, KINDS
@@ -41,6 +43,23 @@ def test_no_cheat_earns_more_than_the_honest_wrong_answer_under_it(earned):
         assert found is not None, f"{cheat.id} has no grade"
         more |= {(cheat.id, cell): points for cell, points in found.items() if points > BY_ID[cell].earns}
     assert more == {}
+
+
+@pytest.mark.slow
+def test_each_cheat_that_would_pay_under_nbgrader_is_named_in_the_report_with_what_was_refused(course, earned):
+    """The others are wrong answers like any: no judge passes them. Of those, too, what was refused is in the report."""
+    page = (course / "reports" / ASSIGNMENT / "index.html").read_text(encoding="utf-8")
+    shown = [html.unescape(row) for row in re.findall(r'<tr class="(?:disputed|refused)">(.*?)</tr>', page, re.DOTALL)]
+    silent = []
+    for cheat in CHEATS:
+        (path,) = (course / "autograded" / cheat.id).glob("*/verdicts.json")
+        (cell,) = (one for book in read(path).notebooks for one in book.cells if one.cell == cheat.target)
+        assert cell.points is not None and (cell.inside is None or cell.inside > cell.points)
+        why = cell.refused if cell.inside is None else cell.refused or "the student's kernel alone"
+        named = [row for row in shown if why in row and re.search(rf"\b{cheat.id}\b", row)]
+        if why and not named:
+            silent.append((cheat.id, why))
+    assert silent == []
 
 
 @pytest.mark.slow

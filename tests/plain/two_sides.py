@@ -8,6 +8,7 @@ from autograder.plain.names import names_of
 from autograder.remote import student
 from autograder.remote.places import Expected
 from autograder.remote.tester import Remote
+from tests.plain import one_process
 from tests.plain.entries import Entry
 from tests.plain.one_process import attempt, execute, main_module, silent
 
@@ -29,8 +30,9 @@ def points(entry: Entry, answer: str, expected: Expected | None = None) -> tuple
 
 
 def of_all(entry: Entry) -> dict[str, float] | None:
-    """answer -> points, the solution first; None where the solution does not pass."""
+    """answer -> points, the lower ones of the two judges, the solution first; None where that does not pass."""
     earned, expected = points(entry, entry.solution)
     if earned != entry.points:
         return None
-    return {answer.source: points(entry, answer.source, expected)[0] for answer in entry.all_answers}
+    outside = {answer.source: points(entry, answer.source, expected)[0] for answer in entry.all_answers}
+    return {source: min(earned, one_process.points(entry, source)) for source, earned in outside.items()}

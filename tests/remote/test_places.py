@@ -198,3 +198,23 @@ def test_b3_functions_that_compute_with_numbers_are_called():
     )
     with pytest.raises(TypeError):
         Kernels("def apply(f, x): return f('1 + 1')").test("assert apply(eval, 4) == 2", "def apply(f, x): return 2")
+
+
+@pytest.mark.parametrize("answer", ["[[], []]", "[L(), L()]", "[{'a': ()}, '']", "[float('nan'), 1]"])
+def test_b10_what_equals_everything_is_found_within_a_list_too(answer):
+    code = f"class L(list): __len__ = lambda self: 2\ndef f(): return {answer}"
+    test = "for got, want in zip(f(), [[1], [2]]): assert all(g == w for g, w in zip(got, want))"
+    assert "came" in refused(code, "def f(): return [[1], [2]]", test)
+
+
+def test_what_the_solution_leaves_as_it_is_a_students_code_does_not_change_for_the_test():
+    right = "def f(x): return [2 * one for one in x]\ndef g(x): x.sort()"
+    forged = "def f(x):\n    x[:] = [0]\n    return x\ndef g(x): x.sort()"
+    test = "given = [[3], [2, 1]]\nassert f(given[0]) == [2 * one for one in given[0]]"
+    Kernels(right).test(test, right)
+    with pytest.raises(AssertionError):
+        Kernels(forged).test(test, right)
+    Kernels(right).test("x = [2, 1]\ny = (x, x)\nassert g(y[0]) is None and x == [1, 2]", right)
+    Kernels("def f(x):\n    x.sort()\n    return 2 * x").test(
+        "x = [2, 1]\nassert sorted(f(x)) == [1, 1, 2, 2]", right + "\ndef f(x): return 2 * x"
+    )

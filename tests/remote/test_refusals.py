@@ -161,3 +161,11 @@ def test_a_function_of_the_test_shows_nothing_but_what_it_returns():
         """
     )
     kernels.test("secret = 987654\nfound = use(lambda x, hidden=987654: x)\nassert '987654' not in str(found), found")
+
+
+@pytest.mark.parametrize("cls", [int, float, str, list, dict, set, bool])
+def test_a_class_with_the_name_of_a_class_of_data_is_not_that_class(cls):
+    code = f"Named = type({cls.__name__!r}, (), {{'__module__': 'builtins'}})\ndef made(): return Named()"
+    kernels = Kernels(code, names=["made"])
+    kernels.test(f"assert type(made()).__name__ == {cls.__name__!r}")
+    kernels.test(f"assert type(made()) != {cls.__name__} and type(made()) not in (bytes, {cls.__name__})")

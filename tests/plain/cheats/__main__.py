@@ -64,6 +64,7 @@ def ours(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] | 
     course = make_course(folder, cheats)
     grade(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2", "--time-limit", str(LIMIT))
     grade(course, "autograder.cli", "feedback", ASSIGNMENT)
+    grade(course, "autograder.cli", "report", ASSIGNMENT)
     return {student: points(course, student) for student in (RIGHT, WRONG, *(cheat.id for cheat in cheats))}
 
 

@@ -34,6 +34,7 @@ KINDS = {
     "P": ("process", "changes of the process in which the answer runs"),
     "R": ("reach", "reaches for what the test holds: its objects, random numbers, text, process"),
     "C": ("channel", "forged, endless and oversized messages to the grader"),
+    "A": ("around", "ways around what a test compares: loops over nothing, branches, errors that it catches"),
     "L": ("learning", "ways to learn the test in one process and use it in another"),
 }
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.case_inputs import CaseInputs
-from autograder.exercise.compare import compare_case, merged
+from autograder.exercise.compare import judge_cases, merged
 from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
 
 _ABOUT = "about"
@@ -108,7 +108,7 @@ def judge_public(pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]]) ->
 
     An exception of a later case is raised only where no earlier case has failed.
     """
-    found: list[tuple[Judgement, Case, Mapping[str, np.ndarray]]] = []
+    given: list[tuple[Case, Answers]] = []
     for number, case in enumerate(pack.cases):
         arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
         stored = CaseInputs(
@@ -117,13 +117,19 @@ def judge_public(pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]]) ->
         try:
             stored.compare(**call(stored))
         except Exception:
-            if any(judgement.earned < 1 for judgement, _, _ in found):
+            if any(judgement.earned < 1 for judgement in _judged(pack, given)):
                 break
             raise
-        answers = Answers(stored._answers)
-        with np.errstate(all="ignore"):
-            judgement = (pack.exercise.rule or compare_case)(pack.exercise, case, answers)
-        found.append((judgement, case, answers.arrays))
+        given.append((case, Answers(stored._answers)))
+    found = [
+        (judgement, case, answers.arrays)
+        for judgement, (case, answers) in zip(_judged(pack, given), given, strict=True)
+    ]
     checks = merged(judgement for judgement, _, _ in found)
     _, where, given = min(found, key=lambda one: (one[0].earned == 1, checks[0] not in one[0].checks))
     return Found(checks, min(judgement.earned for judgement, _, _ in found), where, given)
+
+
+def _judged(pack: Pack, given: Sequence[tuple[Case, Answers]]) -> list[Judgement]:
+    with np.errstate(all="ignore"):
+        return judge_cases(pack.exercise, given)

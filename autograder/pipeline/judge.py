@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePath
 
 import nbformat
 import numpy as np
 from nbformat import NotebookNode
 
-from autograder.exercise.compare import compare_case, merged
+from autograder.exercise.compare import compare_case, judge_cases, merged
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
@@ -158,19 +159,22 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
 def _judge_slug(slug: str, folder: Path | None, outcome: CellOutcome | None, context: _Context) -> list[Judgement]:
     """One judgement for each case, up to the first whose answers are missing: one reason is enough."""
     exercise, label = context.references.exercise(slug), slug.partition("/")[2]
-    judgements: list[Judgement] = []
+    given: list[tuple[Case, Answers]] = []
+    missing: list[Judgement] = []
     for index, case in enumerate(context.references.cases(slug)):
         try:
             arrays = read_file(folder / slug / f"{index}.safetensors", case) if folder else None
         except UnreadableAnswers as error:
-            return [*judgements, Judgement([Check(label, False, str(error), "Run the visible check above.")])]
+            missing = [Judgement([Check(label, False, str(error), "Run the visible check above.")])]
+            break
         if arrays is None:
-            return [*judgements, Judgement([Check(label, False, *_why_missing(outcome))])]
-        judgements.append(_compared(exercise, case, Answers(arrays, context.source, context.earlier), context.notes))
-    return judgements
+            missing = [Judgement([Check(label, False, *_why_missing(outcome))])]
+            break
+        given.append((case, Answers(arrays, context.source, context.earlier)))
+    return judge_cases(exercise, given, partial(_compared, context.notes)) + missing
 
 
-def _compared(exercise: Exercise, case: Case, answers: Answers, notes: list[str]) -> Judgement:
+def _compared(notes: list[str], exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """What the exercise's rule says. A rule that stops with an error costs this answer, and no other cell."""
     try:
         with np.errstate(all="ignore"):  # what a submission makes of its numbers is no news to the instructor

@@ -6,7 +6,8 @@ No message quotes an expected value: feedback may show every word of it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +27,64 @@ def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if mistake is None:
         return Judgement(checks)
     return mistake.judgement(*(check for check in checks if check.passed))
+
+
+def judge_cases(
+    exercise: Exercise,
+    given: Sequence[tuple[Case, Answers]],
+    judge: Callable[[Exercise, Case, Answers], Judgement] | None = None,
+) -> list[Judgement]:
+    """The judgement on each case. A mistake is named only where it explains every failing case that can show it.
+
+    What a case earns stays. Where no name is left, it says how its numbers look. judge: default, the exercise's rule.
+    """
+    judge = judge or exercise.rule or compare_case
+    first = [judge(exercise, *one) for one in given]
+    judgements = list(first)
+    while refuted := {id for id in _named(judgements) if _is_refuted(id, exercise, given, judgements)}:
+        known = [
+            replace(mistake, patches=(), answers=None) if mistake.id in refuted else mistake
+            for mistake in exercise.mistakes
+        ]
+        exercise = replace(exercise, mistakes=known)
+        judgements = [
+            judge(exercise, *one) if refuted & _named([old]) else old
+            for one, old in zip(given, judgements, strict=True)
+        ]
+        if refuted & _named(judgements):  # a rule that needs no numbers names it
+            break
+    is_named = bool(_named(judgements))
+    return [
+        old
+        if new is old
+        else Judgement([one for one in new.checks if one.passed or one.mistake or not is_named], old.earned)
+        for new, old in zip(judgements, first, strict=True)
+    ]
+
+
+def _named(judgements: Iterable[Judgement]) -> set[str]:
+    return {check.mistake for judgement in judgements for check in judgement.checks if check.mistake}
+
+
+def _is_refuted(
+    id: str, exercise: Exercise, given: Sequence[tuple[Case, Answers]], judgements: Sequence[Judgement]
+) -> bool:
+    """Whether a failing case gives other numbers than somebody who makes this mistake.
+
+    Where there is nan or inf, what overflowed hides everything else.
+    """
+    ways = [mistake for mistake in exercise.mistakes if mistake.id == id]
+    for (case, answers), judgement in zip(given, judgements, strict=True):
+        if judgement.earned == 1 or id in _named([judgement]) or not all(map(_finite, answers.arrays.values())):
+            continue
+        shown = [wrong for wrong in (_wrong_answer(way, case, exercise) for way in ways) if wrong]
+        if shown and not any(matches(answers.arrays, wrong, exercise) for wrong in shown):
+            return True
+    return False
+
+
+def _finite(array: np.ndarray) -> bool:
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
 
 
 def merged(judgements: Iterable[Judgement]) -> tuple[Check, ...]:
@@ -90,13 +149,20 @@ def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | 
     """The mistake of the catalogue whose wrong answer is this very answer; of several the nearest, then the first."""
     found: list[tuple[float, Mistake]] = []
     for mistake in exercise.mistakes:
-        try:
-            wrong = exercise.made_by(mistake, case)
-            if wrong and matches(answers.arrays, wrong, exercise) and _is_wrong(wrong, case, exercise):
-                found.append((_distance(answers.arrays, wrong), mistake))
-        except Exception as error:  # a name is a help; without it the answer is as wrong as before
-            logging.getLogger(__name__).warning("%s: mistake %s: %r", exercise.slug, mistake.id, error)
+        wrong = _wrong_answer(mistake, case, exercise)
+        if wrong and matches(answers.arrays, wrong, exercise):
+            found.append((_distance(answers.arrays, wrong), mistake))
     return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _wrong_answer(mistake: Mistake, case: Case, exercise: Exercise) -> Mapping[str, np.ndarray]:
+    """What somebody who makes the mistake hands over; empty where this case cannot show it."""
+    try:
+        wrong = exercise.made_by(mistake, case)
+        return wrong if wrong and _is_wrong(wrong, case, exercise) else {}
+    except Exception as error:  # a name is a help; without it the answer is as wrong as before
+        logging.getLogger(__name__).warning("%s: mistake %s: %r", exercise.slug, mistake.id, error)
+        return {}
 
 
 def _is_wrong(answer: Mapping[str, np.ndarray], case: Case, exercise: Exercise) -> bool:

@@ -37,6 +37,8 @@ def _pre_norm(case: Case, x: Array) -> Array:
 MISTAKES = [
     Mistake("M7", "The residual connection around the attention is missing.", "Add what went in to what came out.",
             _between(lambda case, x, attended: norm(attended, case, 1))),
+    Mistake("M7", "The residual connection around the attention is missing.", "Add what went in to what came out.",
+            _between(lambda case, x, attended: norm(2 * attended, case, 1))),
     Mistake("M7-attention", "What the attention gave is missing: only x was normalised.",
             "Add what went in to what came out.", _between(lambda case, x, attended: norm(x, case, 1))),
     Mistake("M8", "The LayerNorm comes before the addition.", "Post-LN: add first, then normalise the sum.",

@@ -1,0 +1,73 @@
+"""A mistake is named where it explains every failing case that can show it, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case, merged, named, right
+from autograder.exercise.compare import judge_cases
+
+MISTAKES = [
+    Mistake("square", "The numbers were squared.", answers=lambda case: {"y": case.inputs["x"] ** 2}),
+    Mistake("plus", "Two was added.", answers=lambda case: {"y": case.inputs["x"] + 2}, share=0.5),
+    Mistake("zero", "All are zero.", answers=lambda case: {"y": 0 * case.inputs["x"]}),
+]
+DOUBLED = Exercise(lambda generator: [], mistakes=MISTAKES, slug="toy/doubled")
+
+
+def judged(answer, *xs: list[float], exercise: Exercise = DOUBLED) -> list[Judgement]:
+    """answer: number -> what the student's code makes of it. xs: the numbers of each case"""
+    cases = [Case(inputs={"x": np.array(x)}, expected={"y": 2 * np.array(x)}) for x in xs]
+    return judge_cases(exercise, [(case, Answers({"y": answer(case.inputs["x"])})) for case in cases])
+
+
+def names(judgements: list[Judgement]) -> set[str]:
+    return {check.mistake for check in merged(judgements) if check.mistake}
+
+
+def test_a11_a_name_that_another_case_refutes_is_not_told() -> None:
+    assert names(judged(lambda x: x**2, [3.0, 4], [5.0, 6])) == {"square"}
+    odd = judged(lambda x: np.where(x > 4, 3 * x, x**2), [3.0, 4], [5.0, 6])
+    assert names(odd) == set() and [judgement.earned for judgement in odd] == [0, 0]
+
+
+def test_a11_a_case_that_cannot_show_a_mistake_refutes_nothing() -> None:
+    assert names(judged(lambda x: x**2, [3.0, 4], [2.0, 0])) == {"square"}
+    assert names(judged(lambda x: np.where(x == 2, 7, x**2), [3.0, 4], [2.0, 2])) == {"square"}
+
+
+def test_a11_a_case_that_overflowed_refutes_nothing() -> None:
+    """The catalogue's numbers may come from double precision."""
+    overflowed = judged(lambda x: np.where(x > 4, np.inf, x**2), [3.0, 4], [5.0, 6])
+    assert names(overflowed) == {"square"}
+
+
+def test_a11_two_mistakes_of_which_each_shows_in_cases_of_its_own_keep_both_names() -> None:
+    high = Mistake("high", "", answers=lambda case: {"y": np.where(case.inputs["x"] > 4, 0, case.expected["y"])})
+    low = Mistake("low", "", answers=lambda case: {"y": np.where(case.inputs["x"] > 4, case.expected["y"], 1)})
+    exercise = Exercise(lambda generator: [], mistakes=[high, low])
+    both = judged(lambda x: np.where(x > 4, 0, 1), [3.0, 4], [5.0, 6], exercise=exercise)
+    assert names(both) == {"high", "low"}
+
+
+def test_a11_without_its_name_a_mistake_keeps_the_points_it_leaves() -> None:
+    told = judged(lambda x: np.where(x > 4, 9 * x, x + 2), [3.0, 4], [5.0, 6])
+    assert names(told) == set() and [judgement.earned for judgement in told] == [0.5, 0]
+
+
+def test_a11_the_next_nearest_name_is_asked_too() -> None:
+    """Of zeros, both ``square`` and ``zero`` are true of the first case; the second one knows."""
+    assert names(judged(lambda x: 0 * x, [1e-6, -1.0], [5.0, 6])) == {"zero"}
+    near = [Mistake("near", "Nearly zero.", answers=lambda case: {"y": 0 * case.inputs["x"] + (case.inputs["x"] > 4)})]
+    exercise = Exercise(lambda generator: [], mistakes=[*near, *MISTAKES])
+    assert names(judged(lambda x: 0 * x, [3.0, 4], [5.0, 6], exercise=exercise)) == {"zero"}
+
+
+def test_a11_a_rule_that_needs_no_numbers_keeps_its_word() -> None:
+    def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        return named(exercise, "square") if case.inputs["x"][0] == 3 else compare_case(exercise, case, answers)
+
+    exercise = Exercise(lambda generator: [], rule, MISTAKES)
+    assert names(judged(lambda x: 7 * x, [3.0, 4], [5.0, 6], exercise=exercise)) == {"square"}
+    assert names(judged(lambda x: 2 * x, [4.0, 4], exercise=exercise)) == set()
+    assert right("y").earned == 1

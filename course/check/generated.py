@@ -47,11 +47,28 @@ def _check(package: str, path: Path) -> Callable[..., None]:
             found = judge_public(pack, called)
         if found.earned < 1:
             first = found.checks[0]
+            if not first.mistake:
+                _explain(package, name, given)
             raise CheckFailed(name, first.message, _seen(found), first.hint)
         passed(name, *pack.exercise.shows)
 
     check.__name__ = check.__qualname__ = name
     return check
+
+
+def _explain(package: str, name: str, given: tuple[Any, ...]) -> None:
+    """Where no known mistake has been made: raises CheckFailed for a property that the answer lacks.
+
+    Properties are in the package's module ``_properties``, in a function of the exercise's name.
+    """
+    properties = getattr(import_module(package), "_properties", None)
+    if has_property := getattr(properties, name, None):
+        try:
+            has_property(*given)
+        except CheckFailed:
+            raise
+        except Exception:  # an answer of another shape, say: the rule's own words fit better
+            return
 
 
 @lru_cache

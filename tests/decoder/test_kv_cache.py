@@ -21,7 +21,6 @@ NOTEBOOK = "3_kv_cache"
 NAMES = ("cached_attention", "cached_model", "cache_memory", "accept_guesses")
 TOKENS = 11
 PIECES = ([TOKENS], [1] * TOKENS, [5, 1, 3, 1, 1], [2, 9])
-PACKAGE = f"{loader.package(REFERENCES.folder)}.decoder"
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +74,8 @@ def test_logits_and_keys_are_those_of_gpt2s_own_cache(
     model = load_stories_model(space["CachedModel"])
     weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
     config = vars(model.config)
-    logits, keys = import_module(f"{PACKAGE}._gpt2").cached_logits(weights, ids.numpy(), config, pieces)
+    gpt2 = import_module(f"{loader.package(REFERENCES.folder)}.decoder._gpt2")
+    logits, keys = gpt2.cached_logits(weights, ids.numpy(), config, pieces)
     with torch.no_grad():
         found, caches = cache_parts.in_pieces(model.double(), ids, pieces)
     np.testing.assert_allclose(found, logits, atol=1e-6)
@@ -103,13 +103,6 @@ def test_one_time_is_measured_for_each_length_and_way() -> None:
     cached, uncached = load_stories_model(cache_parts.ReadyCachedModel), load_stories_model(ReadyModel)
     times = cache_parts.milliseconds_per_token(cached, uncached, (2, 5), tries=1)
     assert {label: len(found) for label, found in times.items()} == {"without a cache": 2, "with a cache": 2}
-
-
-def test_numpys_attention_without_a_mistake_is_the_stored_answer() -> None:
-    module = import_module(f"{PACKAGE}._cache")
-    for case in REFERENCES.cases("decoder/cached_attention"):
-        for name, found in module.attend_cached(case.inputs).items():
-            np.testing.assert_allclose(found, case.expected[name], atol=1e-6)
 
 
 def test_a_model_that_reads_everything_again_is_refused(space: dict[str, Any]) -> None:

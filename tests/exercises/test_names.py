@@ -1,4 +1,4 @@
-"""A mistake is named where it explains every failing case that can show it, and nowhere else."""
+"""A mistake is named where it explains every case that can show it, and nowhere else."""
 
 from __future__ import annotations
 
@@ -34,6 +34,10 @@ def test_a11_a_name_that_another_case_refutes_is_not_told() -> None:
 def test_a11_a_case_that_cannot_show_a_mistake_refutes_nothing() -> None:
     assert names(judged(lambda x: x**2, [3.0, 4], [2.0, 0])) == {"square"}
     assert names(judged(lambda x: np.where(x == 2, 7, x**2), [3.0, 4], [2.0, 2])) == {"square"}
+
+
+def test_a11_a_right_case_that_can_show_a_mistake_refutes_it() -> None:
+    assert names(judged(lambda x: np.where(x > 4, 2 * x, x**2), [3.0, 4], [5.0, 6])) == set()
 
 
 def test_a11_a_case_that_overflowed_refutes_nothing() -> None:

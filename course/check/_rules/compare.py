@@ -34,7 +34,7 @@ def judge_cases(
     given: Sequence[tuple[Case, Answers]],
     judge: Callable[[Exercise, Case, Answers], Judgement] | None = None,
 ) -> list[Judgement]:
-    """The judgement on each case. A mistake is named only where it explains every failing case that can show it.
+    """The judgement on each case. A mistake is named only where it explains every case that can show it.
 
     What a case earns stays. Where no name is left, it says how its numbers look. judge: default, the exercise's rule.
     """
@@ -69,13 +69,13 @@ def _named(judgements: Iterable[Judgement]) -> set[str]:
 def _is_refuted(
     id: str, exercise: Exercise, given: Sequence[tuple[Case, Answers]], judgements: Sequence[Judgement]
 ) -> bool:
-    """Whether a failing case gives other numbers than somebody who makes this mistake.
+    """Whether a case, right or wrong, gives other numbers than somebody who makes this mistake.
 
     Where there is nan or inf, what overflowed hides everything else.
     """
     ways = [mistake for mistake in exercise.mistakes if mistake.id == id]
     for (case, answers), judgement in zip(given, judgements, strict=True):
-        if judgement.earned == 1 or id in _named([judgement]) or not all(map(_finite, answers.arrays.values())):
+        if id in _named([judgement]) or not all(map(_finite, answers.arrays.values())):
             continue
         shown = [wrong for wrong in (_wrong_answer(way, case, exercise) for way in ways) if wrong]
         if shown and not any(matches(answers.arrays, wrong, exercise) for wrong in shown):

@@ -121,13 +121,11 @@ def judge_public(pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]]) ->
                 break
             raise
         given.append((case, Answers(stored._answers)))
-    found = [
-        (judgement, case, answers.arrays)
-        for judgement, (case, answers) in zip(_judged(pack, given), given, strict=True)
-    ]
-    checks = merged(judgement for judgement, _, _ in found)
-    _, where, given = min(found, key=lambda one: (one[0].earned == 1, checks[0] not in one[0].checks))
-    return Found(checks, min(judgement.earned for judgement, _, _ in found), where, given)
+    judgements = _judged(pack, given)
+    checks = merged(judgements)
+    judged = zip(judgements, given, strict=True)
+    _, (where, answers) = min(judged, key=lambda one: (one[0].earned == 1, checks[0] not in one[0].checks))
+    return Found(checks, min(judgement.earned for judgement in judgements), where, answers.arrays)
 
 
 def _judged(pack: Pack, given: Sequence[tuple[Case, Answers]]) -> list[Judgement]:

@@ -1,10 +1,11 @@
 """Visible checks of the decoder: ``from course.check import decoder as check``.
 
-They test what must be true of any right answer, and say which mistake they see. None holds the answer. ``modern``,
-``looking``, ``generation`` and ``caches`` are for hidden cells, and so is ``calls``: how each exercise is called.
+Most are made of packs: they judge public cases by the rule of grading. ``calls`` says how each exercise is called,
+here and in hidden cells; ``modern``, ``looking``, ``generation`` and ``caches`` are for hidden cells.
 """
 
 from course.check.decoder import _caches, _generation, _looking, _modern
+from course.check.decoder import _properties as _properties
 from course.check.decoder import calls as calls
 from course.check.discover import checks
 

@@ -25,7 +25,6 @@ import typer
 from autograder import commands
 from autograder.commands._options import GlobalOptions, with_global_options
 from autograder.errors import GradingError, gradebook_said
-from autograder.model.import_nbgrader import leave_out_extensions
 
 PROGRAM = "autograder"
 #: The exit code that Typer makes of Ctrl-C.
@@ -42,7 +41,7 @@ PANELS = {
     "When something is wrong": ("explain", "accept", "regrade", "waive", "doctor"),
     "Once a term": ("init", "adopt", "references", "term", "student"),
     "For authors of exercises": ("new", "check", "mutants", "convert"),
-    "Elsewhere, and other machines": ("ci", "bundle", "warm"),
+    "Elsewhere, and other machines": ("ci", "bundle"),
 }  # fmt: skip
 #: Typer exports this subclass of the error, not the error itself.
 USAGE_ERROR: Any = typer.BadParameter.__base__
@@ -114,7 +113,6 @@ def main(argv: list[str] | None = None) -> int:
     programs, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")
     if programs not in path.split(os.pathsep):
         os.environ["PATH"] = programs + os.pathsep + path
-    leave_out_extensions()
     options = GlobalOptions()
     try:
         code = _call(app())(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=options)

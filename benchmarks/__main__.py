@@ -15,7 +15,7 @@ from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, ROOT, make_course
 from benchmarks.large import make_tiny_course
 from benchmarks.measure import watched
-from benchmarks.one import one_submission
+from benchmarks.one import CELLS, one_submission
 from benchmarks.sleeping import SECONDS, efficiency
 from benchmarks.stages import where_the_time_goes
 from benchmarks.storage import stored
@@ -91,12 +91,12 @@ def stages(folder: Path, submissions: int) -> None:
 
 
 def one(folder: Path) -> None:
-    title(f"One submission to `{ASSIGNMENT}` (four notebooks), with and without `autograder warm`")
-    found, cells = one_submission(folder)
-    heads(["command", "seconds", "seconds warm", "times as long without (least to most)", "times its cells"])
-    for name, pairs in found.items():
-        row([name, *pairs.row(), f"{median(pairs.alone) / median(cells):.2f}"])
-    row(["the cells alone", f"{median(cells):.2f}", "", "", ""])
+    title(f"One submission to `{ASSIGNMENT}` (four notebooks)")
+    found = one_submission(folder)
+    heads(["command", "seconds", "times its cells (least to most)"])
+    for name, seconds in found.items():
+        times = [one / cells for one, cells in zip(seconds, found[CELLS], strict=True)]
+        row([name, f"{median(seconds):.2f}", f"{median(times):.2f} ({min(times):.2f} to {max(times):.2f})"])
 
 
 def storage(folder: Path) -> None:

@@ -31,7 +31,7 @@ def environment() -> dict[str, str]:
     folder, path = str(Path(sys.executable).parent), os.environ["PATH"]
     if folder not in path.split(os.pathsep):
         path = folder + os.pathsep + path
-    wanted = {"AUTOGRADER_WARM": "0", "OMP_NUM_THREADS": "1", "PATH": path, "PYTHONWARNINGS": "ignore"}
+    wanted = {"OMP_NUM_THREADS": "1", "PATH": path, "PYTHONWARNINGS": "ignore"}
     return {**{name: value for name, value in os.environ.items() if name != "NBGRADER_DB_URL"}, **wanted}
 
 

@@ -59,10 +59,10 @@ def make_tiny_course(root: Path, submissions: int) -> Course:
 
 
 def _written_only(
-    course: Course, jobs: list[Job], order: GradingOptions, warm: KernelForkServer | None
+    course: Course, jobs: list[Job], order: GradingOptions, server: KernelForkServer | None
 ) -> Iterator[JobResult]:
     """The first job's real result, and then the same under everybody's name."""
-    first = next(iter(_graded(course, jobs[:1], order, warm)))
+    first = next(iter(_graded(course, jobs[:1], order, server)))
     if first.graded is None:
         raise SystemExit(f"{course.root}: the first submission could not be graded: {first.failure}")
     for job in jobs:

@@ -28,10 +28,10 @@ class _Kept(KernelForkServer):
 _kept: dict[object, _Kept] = {}
 
 
-def fork_server(imports: KernelImports = KernelImports(), *, watch: bool = True) -> KernelForkServer:
+def fork_server(imports: KernelImports = KernelImports()) -> KernelForkServer:
     """The one of before, where another would be the same: the library lies in the checkout, and so does not change."""
     if not all(Path(place).is_relative_to(ROOT) for place in imports.readable):
-        return KernelForkServer(imports, watch=watch)
+        return KernelForkServer(imports)
     key = (imports, tuple(sorted(variables().items())))
     if key not in _kept or not _kept[key].alive:
         _kept[key] = _Kept(imports)
@@ -43,11 +43,11 @@ def fork_server(imports: KernelImports = KernelImports(), *, watch: bool = True)
 def fork_servers_are_kept() -> Iterator[None]:
     """For folders whose ``conftest.py`` imports it. How one starts and ends: tests/isolation, tests/faults."""
     from autograder.ci import submission
-    from autograder.classroom import head_start, run
+    from autograder.classroom import run
     from autograder.kernel import fork_server as imported_when_needed
     from autograder.kernel import kernels
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (submission, head_start, run, kernels, imported_when_needed):
+        for module in (submission, run, kernels, imported_when_needed):
             patch.setattr(module, "KernelForkServer", fork_server)
         yield

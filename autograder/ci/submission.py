@@ -8,13 +8,11 @@ from pathlib import Path
 
 from autograder.ci.outcome import SubmissionOutcome, failed_outcome, outcome_of
 from autograder.classroom.at_once import notebooks_at_once
-from autograder.classroom.head_start import HeadStart
 from autograder.classroom.workers import Isolation
 from autograder.errors import NothingToGrade
-from autograder.isolation import begin_self_test, require
+from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_of
-from autograder.kernel.warm import kept_fork_server
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.submission import read_submission
@@ -31,11 +29,9 @@ def grade_folder(
     folder: Path,
     student: str,
     isolation: Isolation,
-    head_start: HeadStart | None = None,
 ) -> SubmissionOutcome:
     """Grade the notebooks in ``folder``, as ``autograder grade`` would.
 
-    head_start: what was begun before the course was opened; closed by whoever began it.
     An outcome with a failure where there is nothing to grade, or where the grader itself cannot do its work.
     Raises GradingError where the instructor asked for what does not exist.
     """
@@ -48,7 +44,7 @@ def grade_folder(
         number = notebooks_at_once(len(submission.notebooks), limits)
         with ExitStack() as closing_later:
             if isolation == "auto":
-                kernels = closing_later.enter_context(_confined(assignment, imports, number, head_start))
+                kernels = closing_later.enter_context(_confined(assignment, imports, number))
             else:
                 kernels = [closing_later.enter_context(Kernels.open(isolation, imports=imports))]
             beside = kernels[1:]  # nobody sees these notebooks: what is written is words and points
@@ -63,17 +59,14 @@ def grade_folder(
 
 
 @contextmanager
-def _confined(
-    assignment: Assignment, imports: KernelImports, number: int, head_start: HeadStart | None
-) -> Iterator[list[Kernels]]:
+def _confined(assignment: Assignment, imports: KernelImports, number: int) -> Iterator[list[Kernels]]:
     """Kernels for so many notebooks at once, of one fork server, where the confinement holds.
 
     Raises IsolationUnavailable, InfrastructureError.
     """
-    begin_self_test()  # it runs while the fork server comes up, which has nothing to do with a submission
-    warm = head_start.fork_server(imports) if head_start else kept_fork_server(imports) or KernelForkServer(imports)
-    with closing(warm) as fork_server, ExitStack() as closing_later:
-        require()  # real attempts to escape, before the first line of a student's code
+    available()
+    with closing(KernelForkServer(imports)) as fork_server, ExitStack() as closing_later:
+        verify()  # real attempts to escape, before the first line of a student's code
         import_drawings(assignment.drawings)  # the first cell that is one would wait for it
         fork_server.ready()
         opened = (Kernels.open("auto", fork_server=fork_server.address, imports=imports) for _ in range(number))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from autograder.model.points import total
 
@@ -46,11 +44,3 @@ class Row:
     def is_graded(self) -> bool:
         """Whether any of its notebooks could be judged."""
         return bool(self.points) and not self.failure and len(self.ungradable) < len(self.points)
-
-    @classmethod
-    def from_json(cls, said: Mapping[str, Any]) -> Row:
-        """The inverse of ``dataclasses.asdict``, by way of JSON, which has lists in the place of tuples."""
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
-        }
-        return cls(**{one.name: values[one.name] for one in fields(cls)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -34,9 +34,7 @@ from autograder.classroom.regrade import reasons, times_of
 from autograder.classroom.row import Row
 from autograder.classroom.rows import row_of
 from autograder.classroom.table import put_in_results
-from autograder.classroom.unchanged import LastAnswer
-from autograder.classroom.worker_processes import start_importing
-from autograder.classroom.workers import Job, JobResult, local_results
+from autograder.classroom.workers import Job, JobResult, local_results, worker_processes
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
@@ -45,7 +43,6 @@ from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
-from autograder.kernel.warm import KeptForkServer, kept_fork_server
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
@@ -55,7 +52,7 @@ from autograder.pipeline.grade import Graded
 from autograder.pipeline.prepare import nothing
 from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading
-from autograder.release.calibrate import calibrated_in
+from autograder.release.calibrate import calibrated_in, needs_calibration
 
 logger = logging.getLogger(__name__)
 
@@ -64,31 +61,25 @@ def grade_class(
     course: Course,
     order: GradingOptions,
     report: Report = lambda progress: None,
-    warm: KernelForkServer | KeptForkServer | None = None,
-    answer: LastAnswer | None = None,
 ) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
 
-    warm: an already started fork server, closed here. answer: keeps what the next run shows if it has nothing to do.
     Raises GradingError where nothing can be done at all (another run holds the assignment, say), NothingToGrade where
     not one submission can be read.
     """
     assignment = Assignment.open(course, order.assignment)
-    agree = check_before_grading(course.root, assignment)
+    check_before_grading(course.root, assignment)
     students = _chosen(course, order)
-    if answer is not None:
-        answer.expect(len(students))
-    imports_of(course)  # a library that is missing is said before anything is graded
+    imports = imports_of(course)  # a library that is missing is said before anything is graded
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
-    with only_run(course.root, order.assignment):
-        assignment = calibrated_in(course, assignment, course.file.limits, order.isolation, warm)
+    with only_run(course.root, order.assignment), ExitStack() as until_graded:
+        server = None
+        if needs_calibration(assignment) and order.isolation == "auto":  # the class is graded with the same one
+            server = until_graded.enter_context(closing(KernelForkServer(imports)))
+        assignment = calibrated_in(course, assignment, course.file.limits, order.isolation, server)
         require_outside(assignment, order.require_outside)
-        rows = _Run(course, order, assignment, times).grade(students, report, warm)
-        if answer is not None and agree:
-            next_run = replace(order, force=False)
-            answer.keep(course, rows, lambda: _Run(course, next_run, assignment, times).standing(students))
-    return rows
+        return _Run(course, order, assignment, times).grade(students, report, server)
 
 
 def _chosen(course: Course, order: GradingOptions) -> list[str]:
@@ -120,7 +111,7 @@ class _Run:
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
 
-    def grade(self, students: list[str], report: Report, warm: KernelForkServer | KeptForkServer | None) -> list[Row]:
+    def grade(self, students: list[str], report: Report, server: KernelForkServer | None) -> list[Row]:
         sweep_autograded(self._course, self._order.assignment, students)
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
@@ -132,7 +123,7 @@ class _Run:
                 self._fail(gradebook, student, why, only_if_graded=True)
             for verdict in self._not_held(gradebook, kept):
                 self._save_again(gradebook, verdict)
-            for done in _results(self._course, todo, self._order, warm):
+            for done in _results(self._course, todo, self._order, server):
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
                 logger.info("%s: %s", one_line(row.student), one_line(row.failure) or f"{row.total:g} points")
                 for line in done.details.splitlines():
@@ -143,13 +134,6 @@ class _Run:
         self._journal.end_forced()
         refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
         return self._table(students)
-
-    def standing(self, students: list[str]) -> list[Row]:
-        """The rows of a run that has nothing to do; none where something is to be done."""
-        kept = self._look(students)
-        with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
-            stands = len(kept) == len(students) and not any(self._not_held(gradebook, kept))
-        return self._table(students) if stands else []
 
     def _table(self, students: list[str]) -> list[Row]:
         put_in_results(self._course, self._order.assignment, students, self._rows)
@@ -278,7 +262,7 @@ class _Run:
 
 
 def _results(
-    course: Course, todo: list[Job], order: GradingOptions, warm: KernelForkServer | KeptForkServer | None
+    course: Course, todo: list[Job], order: GradingOptions, server: KernelForkServer | None
 ) -> Iterator[JobResult]:
     if not todo:
         return
@@ -288,9 +272,8 @@ def _results(
         yield from local_results(todo, order.workers)
     else:
         available()
-        imports = imports_of(course)
-        with closing(warm or kept_fork_server(imports) or KernelForkServer(imports)) as fork_server:
-            start_importing(course.file.drawings)  # both while the self-test is running
+        with closing(server or KernelForkServer(imports_of(course))) as fork_server:
+            worker_processes(course.file.drawings)  # both come up while the self-test is running
             verify()  # real attempts to escape, before the first line of a student's code
             fork_server.ready()
             yield from local_results([replace(job, fork_server=fork_server.address) for job in todo], order.workers)

@@ -15,14 +15,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from multiprocessing import forkserver
 from multiprocessing.util import Finalize
+from pathlib import Path
 from typing import Literal
 
 from autograder.classroom.fingerprint import Parts, content_parts, digest, submission_parts
-from autograder.classroom.worker_processes import processes, say_name
 from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.assignment import Assignment
@@ -35,6 +36,9 @@ Isolation = Literal["auto", "none"]
 
 #: What is said of a submission that none of its workers survived.
 KILLED = "the worker died while grading this submission"
+
+#: What the system calls a worker.
+PROCESS_NAME = "grading-worker"
 
 _AT_HAND = 2  # jobs given to one worker: the one it does, and the next
 _UNTIL_EXIT = ExitStack()
@@ -113,7 +117,8 @@ def do(job: Job) -> JobResult:
 
 def _begin() -> None:
     """A pool's worker does not notice that a killed parent is gone: see to it that it does."""
-    say_name()
+    with suppress(OSError):
+        Path("/proc/self/comm").write_text(PROCESS_NAME)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -124,6 +129,27 @@ def _begin() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def worker_processes(drawings: str = "") -> multiprocessing.context.BaseContext:
+    """Where local workers come from: a process that imports the grader, and the course's drawings, and nothing else.
+
+    It starts with the first call. A fork of this process would copy the writer's open gradebook. Windows has no such
+    thing, and imports everything in each.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, *([drawings] if drawings else [])])
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"  # a folder called autograder in the working folder is not the grader
+    try:
+        forkserver.ensure_running()
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
+    return context
+
+
 class _Worker:
     """A process, and the jobs it was given, in order: it does the first of them, the others wait in its queue.
 
@@ -131,7 +157,7 @@ class _Worker:
     """
 
     def __init__(self, work: Work) -> None:
-        self._pool = ProcessPoolExecutor(1, processes(), initializer=_begin)
+        self._pool = ProcessPoolExecutor(1, worker_processes(), initializer=_begin)
         self._work = work
         self.given: dict[Future[JobResult], Job] = {}
 

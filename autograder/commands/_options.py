@@ -133,7 +133,10 @@ def open_course(context: typer.Context, submission: Path | None = None) -> Cours
     submission: a folder that a student filled; no configuration is taken from there.
     """
     from autograder.files.private import keep_out_of_git
-    from autograder.model.course import Course  # nbgrader takes its time
+    from autograder.model.import_nbgrader import import_nbgrader
+
+    import_nbgrader()
+    from autograder.model.course import Course
     from autograder.model.settings import find_course
 
     course = Course(find_course(started_in(context), submission))

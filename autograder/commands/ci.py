@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +17,6 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.ci.outcome import Disclosure, SubmissionOutcome
-    from autograder.classroom.head_start import HeadStart
     from autograder.classroom.workers import Isolation
 
 EXAMPLE = "autograder ci distilbert release/distilbert --out reports/ci"
@@ -62,7 +60,6 @@ def run(
         assignment, submission = named.rstrip("/"), Path(assignment)
     if submission is None:
         raise GradingError(f"name the folder that holds the notebooks: autograder ci {assignment} SUBMISSION_DIR")
-    head_start = None if no_isolation else _head_start(context, submission)  # it comes up while the rest is imported
     course = open_course(context, submission)
 
     from autograder.ci import FILES
@@ -80,7 +77,7 @@ def run(
         print("Without isolation the submission can read references, write files and use the network.", file=sys.stderr)
     isolation: Isolation = "none" if no_isolation else "auto"
     name = student or submission.resolve().name
-    outcome = grade_folder(course, assignment, submission, name, isolation, head_start)
+    outcome = grade_folder(course, assignment, submission, name, isolation)
     write_outcome(out, outcome, disclosure)
     output = Output(context)
     output.say(_line(outcome, disclosure))
@@ -88,16 +85,6 @@ def run(
     if outcome.failure:
         return 2
     return 1 if limit is not None and outcome.points < limit else 0
-
-
-def _head_start(context: typer.Context, submission: Path) -> HeadStart | None:
-    """Closed when the command ends; None where there is no confinement, and nothing that could be begun."""
-    from autograder.classroom.head_start import HeadStart
-    from autograder.isolation import system
-
-    if not system.LINUX:
-        return None
-    return context.with_resource(closing(HeadStart(context.obj.course_dir or Path.cwd(), submission)))
 
 
 def _limit(text: str | None) -> float | None:

@@ -6,7 +6,6 @@ import gc
 import os
 import time
 from collections import Counter
-from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from autograder.classroom.row import Row
-from autograder.classroom.unchanged import LastAnswer
 from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
 from autograder.commands._output import Output
 from autograder.errors import GOES_ON, GradingError, said
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from autograder.classroom.head_start import HeadStart
     from autograder.classroom.options import GradingOptions
     from autograder.classroom.progress import Progress
     from autograder.classroom.workers import Isolation
@@ -69,37 +66,21 @@ def run(
         raise GradingError(f"--workers must be at least 1, not {workers}")
     if time_limit is not None and time_limit <= 0:
         raise GradingError(f"--time-limit must be a number of seconds above 0, not {time_limit:g}")
-    output, answer = Output(context, as_json=as_json, width=120), None
-    if not (no_isolation or scheduler):
-        question = sorted(student or ()), time_limit, require_outside
-        answer = LastAnswer(context.obj.course_dir or Path.cwd(), assignment, question)
-        if not force and (rows := answer.rows()) is not None:
-            for remark in answer.remarks:
-                output.problems.print(remark, soft_wrap=True)
-            return _tell(output, assignment, rows, force, notes, answer.standing)
-        context.with_resource(closing(answer)).watch()
-
-    from autograder.classroom.head_start import HeadStart
-    from autograder.isolation import system
-
-    unwarmed = no_isolation or scheduler or not system.LINUX
-    # it comes up while all the rest is imported
-    with nullcontext() if unwarmed else closing(HeadStart(context.obj.course_dir or Path.cwd())) as head_start:
-        course = open_course(context)
-        if no_isolation:
-            output.problems.print(f"[yellow]{WARNING}[/]")
-        limits = course.file.limits
-        if time_limit:
-            limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
-        from autograder.classroom.options import GradingOptions
-
-        isolation: Isolation = "none" if no_isolation else "auto"
-        options = GradingOptions(
-            assignment, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
-        )
-        rows = _grade(output, course, options, head_start, answer)
+    output = Output(context, as_json=as_json, width=120)
+    course = open_course(context)
+    if no_isolation:
+        output.problems.print(f"[yellow]{WARNING}[/]")
+    limits = course.file.limits
+    if time_limit:
+        limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
+    from autograder.classroom.options import GradingOptions
     from autograder.classroom.standing import standing_remarks
 
+    isolation: Isolation = "none" if no_isolation else "auto"
+    options = GradingOptions(
+        assignment, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
+    )
+    rows = _grade(output, course, options)
     return _tell(output, assignment, rows, force, notes, standing_remarks(course, assignment))
 
 
@@ -111,21 +92,14 @@ def _open_to_others(root: Path) -> str:
     return f"other users of this machine can read references, submissions and grades: chmod o-rwx '{root}'"
 
 
-def _grade(
-    output: Output, course: Course, options: GradingOptions, head_start: HeadStart | None, answer: LastAnswer | None
-) -> list[Row]:
+def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]:
     from autograder.classroom.run import grade_class
-    from autograder.kernel.imports import imports_of
     from autograder.model.plain_text import on_console
     from autograder.references.store import References
 
-    warm = head_start.fork_server(imports_of(course)) if head_start else None
     for warning in (References.of_course(course.root).warning(options.assignment), _open_to_others(course.root)):
         if warning:
-            remark = f"[yellow]{on_console(warning)}[/]"
-            output.problems.print(remark, soft_wrap=True)
-            if answer is not None:
-                answer.remarks.append(remark)
+            output.problems.print(f"[yellow]{on_console(warning)}[/]", soft_wrap=True)
     gc.freeze()  # what was imported stays: no look for garbage goes through it again
     started = time.monotonic()
     with _bar(output.console) as bar:
@@ -143,7 +117,7 @@ def _grade(
             )
 
         try:
-            return grade_class(course, options, report, warm, answer)
+            return grade_class(course, options, report)
         except OSError as error:
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
 

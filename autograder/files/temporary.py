@@ -24,9 +24,6 @@ _PLACE = getattr(os, "O_PATH", 0) | _FOLDER
 _UNMAPPED = 65534  # the owner, in a user namespace, of what belongs to somebody outside
 _POSIX = os.name == "posix"
 
-#: Every folder that :func:`own_folder` has given in this process.
-used: set[Path] = set()
-
 
 def own_folder(*, short: bool = False) -> Path:
     """This user's folder in the temporary folder. short: for sockets, in ``/tmp`` where the other path is too long.
@@ -44,7 +41,6 @@ def own_folder(*, short: bool = False) -> Path:
             parent = Path("/tmp").resolve()
         _refuse_shared(parent)
         path = next(_own(parent))
-    used.add(path)
     return path
 
 

@@ -16,7 +16,6 @@ from autograder.isolation.selftest import (
     Capability,
     Probe,
     available,
-    begin_self_test,
     capabilities,
     require,
     self_test,
@@ -26,6 +25,6 @@ from autograder.isolation.supervisor import Ending, supervise
 
 __all__ = [
     "Capability", "Confined", "Ending", "IsolationUnavailable", "Policy", "Probe", "Readable",
-    "available", "begin_self_test", "capabilities", "channel_pair", "confine", "environment", "prepare", "require",
+    "available", "capabilities", "channel_pair", "confine", "environment", "prepare", "require",
     "self_test", "supervise", "verify",
 ]  # fmt: skip

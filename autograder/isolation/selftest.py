@@ -27,7 +27,6 @@ _SELF_TEST_SECONDS = 60.0
 _PROJECT = Path(__file__).resolve().parents[2]
 _PROBES = "from autograder.isolation.selftest import run_probes; run_probes()"
 _LINE = 4  # the descriptor of a confined process's line
-_begun: subprocess.Popen[str] | None = None  # a self-test that nobody has waited for yet
 _SMALL = Policy((), (), memory_bytes=128 << 20, processes=24, disk_bytes=16 << 20)
 
 
@@ -107,20 +106,12 @@ def verify() -> list[Probe]:
     return results
 
 
-def begin_self_test() -> None:
-    """Begin with what :func:`self_test` waits for, in the background."""
-    global _begun
-    _begun = _begun or _start(_PROBES)
-
-
 def self_test() -> list[Probe]:
     """Try to escape in all known ways from a process confined as kernels are; takes a few seconds.
 
     Raises IsolationUnavailable where the probes cannot be run at all.
     """
-    global _begun
-    begun, _begun = _begun or _start(_PROBES), None
-    answer = _answer_of(begun)
+    answer = _answers(_PROBES)
     try:
         return [Probe(**probe) for probe in json.loads(answer)]
     except ValueError:
@@ -129,24 +120,11 @@ def self_test() -> list[Probe]:
 
 def _answers(code: str) -> str:
     """What a fresh Python prints: forking is safe there, as it has one thread."""
-    return _answer_of(_start(code))
-
-
-def _start(code: str) -> subprocess.Popen[str]:
     start = f"import gc, sys; gc.disable(); sys.path.insert(0, {str(_PROJECT)!r}); {code}"
-    return subprocess.Popen(
-        [sys.executable, "-I", "-c", start], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", start], capture_output=True, text=True, timeout=_SELF_TEST_SECONDS
     )
-
-
-def _answer_of(process: subprocess.Popen[str]) -> str:
-    try:
-        printed, said = process.communicate(timeout=_SELF_TEST_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise
-    return printed.strip() or said.strip()
+    return done.stdout.strip() or done.stderr.strip()
 
 
 def run_probes() -> None:

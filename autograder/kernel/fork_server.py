@@ -62,11 +62,10 @@ class ForkServerClient:
 class KernelForkServer:
     """The warm process. It starts at once and in the background, again when it dies, and ends with :meth:`close`.
 
-    watch: whether to watch it from now on, in a thread; else :meth:`ready` begins to, for who has yet to fork this
-    process. Its socket lies in a folder of the grader's own, which no confined process can reach.
+    Its socket lies in a folder of the grader's own, which no confined process can reach.
     """
 
-    def __init__(self, imports: KernelImports = KernelImports(), *, watch: bool = True) -> None:
+    def __init__(self, imports: KernelImports = KernelImports()) -> None:
         self._imports = imports
         self._folder = TemporaryFolder("f-", short=True)
         self.address = str(self._folder.path / "socket")
@@ -78,19 +77,13 @@ class KernelForkServer:
         self._up = threading.Event()  # the first start has come to an end, good or bad
         self._keeper = threading.Thread(target=self._keep, daemon=True)
         self._process, self._channel = self._start()
-        if watch:
-            self._keeper.start()
+        self._keeper.start()
 
     def ready(self) -> None:
         """Return when the fork server has come up. Raises InfrastructureError where it does not."""
-        self._watch()
         self._up.wait()
         if self._failure:
             raise InfrastructureError(f"the fork server did not start: {self._failure}")
-
-    def _watch(self) -> None:
-        if self._keeper.ident is None and not self._closing:
-            self._keeper.start()
 
     @property
     def pid(self) -> int:
@@ -100,7 +93,6 @@ class KernelForkServer:
         """End the fork server, and with it every kernel that it started. Once is enough, twice does no harm."""
         if self._closing:
             return
-        self._watch()  # it ends what there is
         self._closing = True
         self._process.kill()
         self._keeper.join()

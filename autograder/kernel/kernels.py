@@ -29,7 +29,6 @@ from autograder.kernel.plain_kernel import stage_testing, start_plain
 from autograder.kernel.room import Room
 from autograder.kernel.running_kernel import Kernel, await_ready
 from autograder.kernel.scratch import Scratch, kernels_folder
-from autograder.kernel.warm import kept_fork_server
 
 Isolation = Literal["auto", "none"]
 
@@ -259,7 +258,7 @@ def _resolved(paths: tuple[str, ...]) -> tuple[Path, ...]:
 
 def _own_fork_server(closing: contextlib.ExitStack, imports: KernelImports) -> str:
     available()
-    fork_server = kept_fork_server(imports) or KernelForkServer(imports)
+    fork_server = KernelForkServer(imports)
     closing.callback(fork_server.close)
     fork_server.ready()
     return fork_server.address

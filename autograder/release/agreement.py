@@ -46,11 +46,9 @@ class Difference:
         return f"{self.where}: {self.what}"
 
 
-def check_before_grading(root: Path, assignment: Assignment) -> bool:
+def check_before_grading(root: Path, assignment: Assignment) -> None:
     """Raises GradingError where a cell cannot be judged, or where source and release differ in what a grade depends on:
     code, points, ids, files. Other differences (a text that was corrected) are said on stderr.
-
-    Returns whether there was nothing to say.
     """
     require_judgeable(assignment)
     found = list(differences(root, assignment))
@@ -63,7 +61,6 @@ def check_before_grading(root: Path, assignment: Assignment) -> bool:
             f"on it; {release} so that students get what you mean",
             file=sys.stderr,
         )
-    return not found
 
 
 def differences(root: Path, assignment: Assignment) -> Iterator[Difference]:

@@ -16,7 +16,6 @@ from autograder.errors import GradingError
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
 from autograder.kernel.kernels import Isolation
-from autograder.kernel.warm import KeptForkServer
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.calibration import Calibration, CellCalibration, write_calibration
@@ -58,14 +57,14 @@ def calibrated_in(
     assignment: Assignment,
     limits: Limits,
     isolation: Isolation = "auto",
-    warm: KernelForkServer | KeptForkServer | None = None,
+    server: KernelForkServer | None = None,
 ) -> Assignment:
-    """As :func:`calibrated`, on kernels of their own. warm: an already started fork server, which stays open."""
+    """As :func:`calibrated`, on kernels of their own. server: an already started fork server, which stays open."""
     if not needs_calibration(assignment):
         return assignment
-    if warm is not None:
-        warm.ready()
-    address = warm.address if warm is not None else None
+    if server is not None:
+        server.ready()
+    address = server.address if server is not None else None
     with Kernels.open(isolation, fork_server=address, imports=imports_of(course)) as kernels:
         return calibrated(course.root, assignment, kernels, limits)
 

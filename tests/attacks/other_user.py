@@ -127,7 +127,7 @@ def make_traps(place: Path, grader: int) -> None:
     treasure.mkdir(mode=0o777)
     treasure.chmod(0o777)
     (place / f"autograder-{grader}").mkdir(mode=0o777)
-    for name in ("ag-x", "k-x", "f-x", f"autograder-{grader}-aaaaaaaa", f"autograder-warm-{grader}"):
+    for name in ("ag-x", "k-x", "f-x", f"autograder-{grader}-aaaaaaaa"):
         (place / name).mkdir(mode=0o777)
         (place / name).chmod(0o777)
         for file in ("lock", "socket", "0.json"):

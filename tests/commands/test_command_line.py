@@ -33,7 +33,7 @@ LEAST = {
     "student": ["erase", "a"],
     "term": ["archive"],
 }
-WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status", "warm"}
+WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status"}
 
 
 def least(name: str) -> list[str]:

@@ -6,9 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,17 +97,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module")
-def warm(course: Path) -> Iterator[None]:
-    """A fork server for the term's commands, as whoever works on a course all day keeps one; nobody else finds it."""
-    with tempfile.TemporaryDirectory(prefix="term-") as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", folder)
-        patch.delenv("AUTOGRADER_WARM")
-        type_in(course, "autograder warm")
-        yield
-        assert type_in(course, "autograder warm --stop") == "1 ended\n"
-
-
 def type_in(root: Path, command: str) -> str:
     """What the command printed, as in an activated environment. Fails where it does not end well."""
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
@@ -119,7 +106,7 @@ def type_in(root: Path, command: str) -> str:
     return done.stdout
 
 
-def test_the_term_runs_as_the_guides_tell_it_and_prints_what_they_show(course: Path, warm: None) -> None:
+def test_the_term_runs_as_the_guides_tell_it_and_prints_what_they_show(course: Path) -> None:
     printed = {}
     # the instructor's term first: the README has some of its lines again, which are typed once
     for line in sorted(lines(), key=lambda line: line.page != "instructor.md"):

@@ -17,7 +17,7 @@ import pytest
 from nbgrader.api import Gradebook
 from sqlalchemy import text
 
-from autograder.classroom.worker_processes import PROCESS_NAME
+from autograder.classroom.workers import PROCESS_NAME
 from autograder.model.course import Course
 from benchmarks.courses import environment, make_course, without_warm_modules
 from tests.grading import leave_out_shown

@@ -135,7 +135,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
     for student in STUDENTS:
         world.hand_in(student)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(classroom, "_results", lambda course, todo, order, warm: map(world.judge, todo))
+        patched.setattr(classroom, "_results", lambda course, todo, order, server: map(world.judge, todo))
         world.grade()
     for student, points in (("ada", 1.0), ("bob", 0.5)):  # eve's answer is still to be read
         world.mark(student, "why", points)
@@ -146,5 +146,5 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
 def world(graded: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     course = Course(shutil.copytree(graded.root, tmp_path / "course"))
     made = World(course, {("ada", "first"): 1.0, ("bob", "first"): 0.5, ("eve", "second"): 1.0})
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(made.judge, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(made.judge, todo))
     yield made

@@ -85,7 +85,7 @@ def graded_twice(world: World) -> list[list[Row]]:
 
 
 def test_grading_in_parts_gives_the_same_table_first_and_again(world, monkeypatch):
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(world.judge, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(world.judge, todo))
     whole = graded_twice(world)
     of_parts(monkeypatch, 2)
     assert graded_twice(world) == whole

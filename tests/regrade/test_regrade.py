@@ -115,11 +115,11 @@ def test_a_failure_of_the_grader_leaves_the_grade(world, capsys, monkeypatch):
     def fail(job):
         return JobResult(job, None, "the worker died") if job.student == "ada" else world.judge(job)
 
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(fail, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(fail, todo))
     assert regrade(world, "--yes") == 1
     assert "the worker died" in capsys.readouterr().out
     assert world.points() == BEFORE | {"bob": BEFORE["bob"] | {"first": 3.0}}
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(world.judge, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(world.judge, todo))
     assert [one["student"] for one in document(world, capsys, "--diff")["students"]] == ["ada"]
 
 

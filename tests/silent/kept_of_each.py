@@ -36,7 +36,7 @@ def tiny(made: Path, submissions: int) -> Course:
     return course
 
 
-def same_for_all(course: Course, todo: list[Job], order: GradingOptions, warm: object) -> Iterator[JobResult]:
+def same_for_all(course: Course, todo: list[Job], order: GradingOptions, server: object) -> Iterator[JobResult]:
     first = full_marks(todo[0])
     assert first.graded is not None
     for job in todo:

@@ -185,7 +185,7 @@ def test_what_took_long_is_handed_out_first(course, monkeypatch):
     monkeypatch.setattr(
         classroom,
         "_results",
-        lambda course, todo, order, warm: (seen.extend(job.student for job in todo), map(full_marks, todo))[1],
+        lambda course, todo, order, server: (seen.extend(job.student for job in todo), map(full_marks, todo))[1],
     )
     grade(course, force=True)
     assert seen == [STUDENTS[2], STUDENTS[1], STUDENTS[0]]
@@ -195,7 +195,7 @@ def test_cells_have_the_limits_of_the_solution_s_time_unless_one_is_given(course
     record_pace(course.root, ASSIGNMENT, {NOTEBOOK: {"embeddings": 0.1}})
     given: list[Limits] = []
 
-    def results(course, todo, order, warm):
+    def results(course, todo, order, server):
         given.extend(job.limits for job in todo)
         return map(full_marks, todo)
 

@@ -27,7 +27,7 @@ def failing(monkeypatch) -> str:
     def fail(job: Job) -> JobResult:
         return JobResult(job, None, "the worker died", "details") if job.student == STUDENTS[1] else full_marks(job)
 
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(fail, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(fail, todo))
     return STUDENTS[1]
 
 
@@ -43,7 +43,7 @@ def test_an_old_grade_does_not_pass_for_that_of_a_failed_run(course, failing):
 
 def test_a_failed_submission_is_graded_by_the_next_run(course, failing, monkeypatch):
     grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(full_marks, todo))
     rows = {row.student: row for row in grade(course)}
     assert not rows[failing].failure and not rows[failing].skipped
     assert all(row.skipped for student, row in rows.items() if student != failing)
@@ -62,19 +62,19 @@ def interrupted(jobs: list[Job], after: int) -> Iterator[JobResult]:
 
 
 def test_a_forced_run_goes_on_where_it_was_interrupted(course, monkeypatch):
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: interrupted(todo, 2))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: interrupted(todo, 2))
     with pytest.raises(KeyboardInterrupt):
         grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(full_marks, todo))
     assert [row.skipped for row in grade(course, force=True)] == [True, True, False]
     assert not any(row.skipped for row in grade(course, force=True)), "complete: the next one begins anew"
 
 
 def test_a_run_without_force_ends_what_was_interrupted(course, monkeypatch):
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: interrupted(todo, 2))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: interrupted(todo, 2))
     with pytest.raises(KeyboardInterrupt):
         grade(course, force=True)
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(full_marks, todo))
     assert why(course) == {"graded before"}
     assert not any(row.skipped for row in grade(course, force=True))
 

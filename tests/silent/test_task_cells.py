@@ -94,7 +94,7 @@ def hand_in(course: Course, answers: dict[str, str], added: list[str]) -> None:
 
 
 def run(course: Course, patched: pytest.MonkeyPatch, force: bool = False) -> Row:
-    patched.setattr(classroom, "_results", lambda course, todo, order, warm: map(with_kernels, todo))
+    patched.setattr(classroom, "_results", lambda course, todo, order, server: map(with_kernels, todo))
     (row,) = grade_class(course, GradingOptions("work", force=force))
     return row
 

@@ -8,10 +8,10 @@ import sys
 CODE = """
 from concurrent.futures import ProcessPoolExecutor
 
-from autograder.classroom import worker_processes
+from autograder.classroom.workers import worker_processes
 
 if __name__ == "__main__":
-    with ProcessPoolExecutor(1, worker_processes.processes()) as pool:
+    with ProcessPoolExecutor(1, worker_processes()) as pool:
         print(pool.submit(eval, "__import__('autograder').__all__").result())
 """
 

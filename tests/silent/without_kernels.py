@@ -49,13 +49,13 @@ def make_graded_course(root: Path) -> None:
     (course.source(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
     (course.release(ASSIGNMENT) / "words.csv").write_text("cat,dog\n")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
+        patched.setattr(classroom, "_results", lambda course, todo, order, server: map(full_marks, todo))
         grade_class(course, GradingOptions(ASSIGNMENT))
 
 
 @pytest.fixture(name="course")
 def copied_course(graded_course, tmp_path, monkeypatch) -> Course:
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, warm: map(full_marks, todo))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(full_marks, todo))
     return Course(shutil.copytree(graded_course.root, tmp_path / "course"))
 
 

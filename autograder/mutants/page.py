@@ -1,26 +1,18 @@
-"""``docs/checks.md``: the tables of mutants of a course, with the digests of what they were made from."""
+"""The tables of mutants of a course, as one page of Markdown."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
-from autograder.classroom.fingerprint import digest, library_places
 from autograder.model.assignment import Assignment
-from autograder.model.course_file import read_course_file
-from autograder.mutants.parts import parts
 from autograder.mutants.rows import COLUMNS, rows, total
-from autograder.mutants.run import trusted
 from autograder.mutants.survey import Survey
 
-#: Which modules of the grader decide what becomes of a mutant, and those among them that do not.
-_JUDGING = ("exercise/*.py", "mutants/*.py", "pipeline/judge.py")
-_PRINTING = ("page.py", "rows.py")
 _TOTAL = re.compile(r"^\| all \|(.*)\|$", re.MULTILINE)
 _HEAD = """# What the checks reject
 
-Made by `make mutants`; not to be edited. A mutant is a solution with one small change: an axis, an operator, a
+A mutant is a solution with one small change: an axis, an operator, a
 constant, a name, a dropped term, a skipped layer. The hidden tests graded each. It is rejected where an exercise took
 points: *by name* where feedback names a known mistake, *in words* where it says what is wrong. What no exercise
 rejected was compared with the solution on freshly drawn cases and on variations of the recorded calls (other lengths,
@@ -28,29 +20,6 @@ precision, larger and smaller numbers, training, gradients): it is *equivalent* 
 *accepted* by the exercise's author, with a reason. The last two columns compare the visible check of the same cell:
 *rejected with ✓* where it passes and grading takes points, *full points with ✗* where it refuses what grading accepts.
 """
-
-
-def state(assignment: Assignment) -> str:
-    """Digest of what the table of an assignment's mutants depends on.
-
-    Its cells, files and exercises, the visible checks, the code that judges, and the code that makes mutants.
-    """
-    names = sorted({name for part in parts(assignment) for name in (*part.exercises, *part.others)})
-    grader = Path(__file__).resolve().parents[1]
-    judging = [path for pattern in _JUDGING for path in sorted(grader.glob(pattern))]
-    code = {str(path.relative_to(grader)): digest(path.read_bytes()) for path in judging if path.name not in _PRINTING}
-    return digest(trusted(assignment, names), code, _visible_checks(assignment))
-
-
-def _visible_checks(assignment: Assignment) -> dict[str, str]:
-    """Of the course's library the modules in each folder named like the assignment, and those beside that folder."""
-    library = read_course_file(assignment.references.folder.parent).library
-    found = {}
-    for place in library_places(library) if library else ():
-        for own in sorted(place.rglob(assignment.name)) if place.is_dir() else ():
-            for path in sorted([*own.rglob("*.py"), *own.parent.glob("*.py")]):
-                found[str(path.relative_to(place))] = digest(path.read_bytes())
-    return found
 
 
 def page(found: Sequence[tuple[Assignment, Survey]], before: str = "") -> str:
@@ -78,7 +47,7 @@ def _in_all(sections: Sequence[str]) -> str:
 
 def _section(assignment: Assignment, found: Survey) -> str:
     own = rows(found.chosen, found.outcomes)
-    head = f"\n## {assignment.name}\n\n<!-- state: {state(assignment)} -->\n\n"
+    head = f"\n## {assignment.name}\n\n"
     lines = [f"| exercise | {' | '.join(COLUMNS)} | seconds |", "|---|" + "---:|" * (len(COLUMNS) + 1)]
     lines += [
         f"| {row.part} | {' | '.join(f'{number:,}' for number in row.numbers)} | {row.seconds:.0f} |"

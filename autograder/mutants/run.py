@@ -22,6 +22,7 @@ from autograder.model.course import Course
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import Outcome, graded_outcome
 from autograder.mutants.parts import SolutionPart
+from autograder.references import loader
 
 #: Told how many mutants are done, and of how many.
 Progress = Callable[[int, int], None]
@@ -142,15 +143,16 @@ def trusted(assignment: Assignment, exercises: Sequence[str]) -> str:
     """
     folder = assignment.references.folder
     shared = [*folder.glob("_*.py"), *(folder / assignment.name).glob("_*.py")]
-    own = [path for name in exercises for path in (folder / assignment.name / name).rglob("*")]
+    files = [loader.file_of(folder, f"{assignment.name}/{name}") for name in exercises]
+    own = [path for name in exercises for path in (folder / assignment.name / name).rglob("*")] + files
     modules = {
         str(path.relative_to(folder)): path.read_bytes().hex()
-        for path in sorted([*shared, *own])
+        for path in sorted({*shared, *own})
         if path.is_file() and "__pycache__" not in path.parts and not path.name.lstrip("_").startswith("answers")
     }
     code = {name: _needed_code(notebook, exercises) for name, notebook in assignment.source.items()}
-    files = {name: data.hex() for name, data in {**assignment.files, **assignment.solutions}.items()}
-    return digest(modules, code, files)
+    beside = {name: data.hex() for name, data in {**assignment.files, **assignment.solutions}.items()}
+    return digest(modules, code, beside)
 
 
 def _needed_code(notebook: NotebookNode, exercises: Sequence[str]) -> list[str]:

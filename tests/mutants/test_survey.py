@@ -91,6 +91,15 @@ def test_a_cell_that_a_graded_cell_may_need_makes_what_was_found_stale(tmp_path,
     assert run.trusted(with_cell(tmp_path, 2, source), ["doubled"]) != before
 
 
+def test_a_changed_exercise_of_one_file_makes_what_was_found_stale(tmp_path):
+    assignment = tiny_course(tmp_path)
+    path = tmp_path / "exercises" / "tiny" / "halved.py"
+    path.write_text("EXERCISE = None\n")
+    before = run.trusted(assignment, ["halved"])
+    path.write_text("EXERCISE = True\n")
+    assert run.trusted(assignment, ["halved"]) != before
+
+
 def test_survivors_are_listed_and_end_with_exit_code_1(tmp_path, capsys):
     notebook = tiny_course(tmp_path, oracle=BLIND).source["1_tiny"]
     notebook.cells[2].source = CAREFUL

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import os
 import re
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
 
@@ -28,7 +32,6 @@ from autograder.model.deliverables import write_stubs
 from autograder.model.source import OtherLanguage, instructors_notebook, read_notebook, stored_cells
 from autograder.release.clear import cleared
 from autograder.release.free_versions import require_free
-from autograder.release.nbgrader_command import nbgrader
 
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt):(?: |$)")
@@ -36,14 +39,37 @@ _ERROR = re.compile(r"\[\w+ \| (?:ERROR|CRITICAL)\] (.*)")
 _SAYS_NOTHING = re.compile(r"There was an error processing assignment|Please see the |Did you mean")
 
 
-def generate(
-    course: Course, assignment: str, step: str | None = None, db_url: str | None = None, *, afresh: bool = False
-) -> Path:
+#: nbgrader's program, but for the extensions of Jupyter's server.
+_NBGRADER = (
+    "from autograder.model.import_nbgrader import import_nbgrader; import_nbgrader(); "
+    "from nbgrader.apps.nbgraderapp import main; main()"
+)
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command of nbgrader's ended. said: what it printed, on both streams."""
+
+    returncode: int
+    said: str
+
+
+def nbgrader(arguments: Sequence[str], folder: Path) -> Done:
+    """``nbgrader ARGUMENTS``, typed in ``folder``. Raises GradingError where the process was ended from outside."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _NBGRADER, *arguments], cwd=folder, env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    if done.returncode < 0:
+        raise GradingError(f"'nbgrader {' '.join(arguments)}' was ended from outside: is there too little memory?")
+    return Done(done.returncode, done.stdout)
+
+
+def generate(course: Course, assignment: str, step: str | None = None, db_url: str | None = None) -> Path:
     """``nbgrader generate_assignment``, as any instructor would type it; returns the folder that it wrote.
 
-    step: another folder in the place of ``release``; db_url: another gradebook; afresh: see
-    :func:`autograder.release.nbgrader_command.nbgrader`. Raises GradingError with nbgrader's reason, or where ``free``
-    in ``course.toml`` names what there is not.
+    step: another folder in the place of ``release``; db_url: another gradebook. Raises GradingError with nbgrader's
+    reason, or where ``free`` in ``course.toml`` names what there is not.
     """
     require_free(course, assignment)
     if has_magic(assignment):
@@ -55,7 +81,7 @@ def generate(
     arguments += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
     arguments.append("--ClearMarkScheme.check_attachment_leakage=False")  # such an attachment is dropped below
     config = course.settings.config
-    done = nbgrader(arguments, config.parent if config else course.root, afresh=afresh)
+    done = nbgrader(arguments, config.parent if config else course.root)
     if done.returncode:
         raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.said)}")
     folder = course.folder(step or course.settings.release_directory, assignment)
@@ -116,18 +142,15 @@ def workspace(course: Course) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def draft(course: Course, assignment: str, step: str, *, afresh: bool = False) -> tuple[Path, Generated]:
-    """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that.
-
-    afresh: see :func:`autograder.release.nbgrader_command.nbgrader`.
-    """
+def draft(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
+    """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that."""
     with TemporaryFolder("release-") as folder:
         gradebook = Path(folder, "gradebook.db")
         with contextlib.closing(sqlite3.connect(gradebook)) as database:
             # else nbgrader starts alembic, only to be told the version of a gradebook that is thrown away
             database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
         db_url = f"sqlite:///{gradebook}"
-        return generate(course, assignment, step, db_url, afresh=afresh), stored_cells(db_url, assignment)
+        return generate(course, assignment, step, db_url), stored_cells(db_url, assignment)
 
 
 def put_in_place(course: Course, assignment: str, checked: Path, step: str) -> None:

@@ -71,8 +71,7 @@ def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draf
     require_judgeable(before, tests=True)
     require_same_cells(course, before, adding=adding)
     with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
-        # of another process: what depends on the order of a set would be the same in two forks of one
-        second = beside.submit(draft, course, name, f"{step}/second", afresh=True)
+        second = beside.submit(draft, course, name, f"{step}/second")
         try:
             folder, generated = draft(course, name, f"{step}/first")
         except GradingError as error:

@@ -29,10 +29,10 @@ made: dict[bytes, tuple[Path, Generated]] = {}
 
 @pytest.fixture(autouse=True)
 def drafts_are_kept(tmp_path_factory, monkeypatch):
-    def kept(course: Course, assignment: str, step: str, *, afresh: bool = False) -> tuple[Path, Generated]:
+    def kept(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
         source = b"".join(path.read_bytes() for path in sorted(course.source(assignment).iterdir()))
         if source not in made:
-            folder, generated = draft(course, assignment, step, afresh=afresh)
+            folder, generated = draft(course, assignment, step)
             made[source] = Path(shutil.copytree(folder, tmp_path_factory.mktemp("draft") / "kept")), generated
             return folder, generated
         folder, generated = made[source]

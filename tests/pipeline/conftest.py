@@ -12,8 +12,8 @@ import pytest
 from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
-from autograder.release import nbgrader_command
-from autograder.release.nbgrader_command import Done
+from autograder.release import generate
+from autograder.release.generate import Done
 from benchmarks.courses import make_course, without_warm_modules
 from demo import build_sample_class
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
@@ -27,7 +27,7 @@ SMALL, SMALL_NOTEBOOK = "numpy_attention", "1_attention"
 
 def nbgrader(course: Path, *words: str) -> Done:
     """``nbgrader WORDS`` in the course's folder, as an instructor types it."""
-    return nbgrader_command.nbgrader(words, course)
+    return generate.nbgrader(words, course)
 
 
 def new_course(folder: Path, assignment: str = "distilbert") -> Course:

@@ -151,7 +151,7 @@ def test_e2_no_field_of_a_solution_is_bundled(course: Course, tmp_path: Path) ->
 
 
 def test_e2_nbgraders_own_command_drops_them_too(course: Course, tmp_path: Path) -> None:
-    from autograder.release.nbgrader_command import nbgrader
+    from autograder.release.generate import nbgrader
 
     elsewhere = f"--CourseDirectory.release_directory={tmp_path / 'own'}"
     options = [elsewhere, f"--CourseDirectory.db_url=sqlite:///{tmp_path}/g.db"]
@@ -172,7 +172,7 @@ def test_e2_a_release_of_before_is_told_from_one_that_says_something_else(
     old.cells[-5]["attachments"] = {"key.svg": {"image/svg+xml": _svg("of the model answer")}}
     try:
         path.write_text(nbformat.writes(old))
-        assert not check_before_grading(course.root, Assignment.open(course, EXAMPLE))
+        check_before_grading(course.root, Assignment.open(course, EXAMPLE))
         assert "attachments, tags or metadata of solutions" in capsys.readouterr().err
     finally:
         path.write_text(kept)

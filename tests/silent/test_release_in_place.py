@@ -44,7 +44,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def course(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it, in which no second draft is made: nothing here compares the two."""
 
-    def first_alone(course: Course, assignment: str, step: str, *, afresh: bool = False) -> object:
+    def first_alone(course: Course, assignment: str, step: str) -> object:
         return draft(course, assignment, step) if step.endswith("first") else None
 
     monkeypatch.setattr("autograder.release.verify.draft", first_alone)

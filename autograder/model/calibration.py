@@ -10,7 +10,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER, SHIPPED = ".autograder/calibration", "calibration"
 #: Bumped when the judges change so that a stored calibration says nothing of them.
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class CellCalibration:
 class Calibration:
     """notebook -> grade id, or ``#`` and the number of a cell without points, -> what was found out.
 
-    ``hurried``: a cell ran out of time or crashed, so that another run may find out something else. Never stored.
+    ``hurried``: a cell ran out of time or crashed, so that another run may find out something else: it holds for the
+    processes of this run, and the next one calibrates anew.
     """
 
     notebooks: Mapping[str, Mapping[str, CellCalibration]] = field(default_factory=dict)
@@ -61,16 +62,15 @@ def read_calibration(root: Path, assignment: Assignment) -> Calibration | None:
         try:
             data = json.loads((root / folder / f"{assignment.name}.json").read_text(encoding="utf-8"))
             if data["version"] == version(assignment):
-                return _from_json(data["notebooks"])
+                return _from_json(data["notebooks"], data["hurried"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
     return None
 
 
-def _from_json(data: Mapping[str, Mapping[str, Any]]) -> Calibration:
-    return Calibration(
-        {name: {cell: CellCalibration(**one) for cell, one in found.items()} for name, found in data.items()}
-    )
+def _from_json(data: Mapping[str, Mapping[str, Any]], hurried: bool) -> Calibration:
+    found = {name: {cell: CellCalibration(**one) for cell, one in cells.items()} for name, cells in data.items()}
+    return Calibration(found, hurried)
 
 
 def write_calibration(root: Path, assignment: Assignment, calibration: Calibration) -> None:
@@ -79,12 +79,12 @@ def write_calibration(root: Path, assignment: Assignment, calibration: Calibrati
 
 
 def shipped(assignment: Assignment, calibration: Calibration) -> tuple[str, bytes]:
-    """(path, content) of the file in a bundle."""
-    return f"{SHIPPED}/{assignment.name}.json", _content(calibration, _shipped(assignment))
+    """(path, content) of the file in a bundle, which has no solution to calibrate with once more."""
+    return f"{SHIPPED}/{assignment.name}.json", _content(replace(calibration, hurried=False), _shipped(assignment))
 
 
 def _content(calibration: Calibration, version: str) -> bytes:
-    data = {"version": version, "notebooks": calibration.to_json()}
+    data = {"version": version, "hurried": calibration.hurried, "notebooks": calibration.to_json()}
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 
 

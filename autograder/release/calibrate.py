@@ -37,14 +37,13 @@ _NOTED = CellCalibration("outside")
 def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Limits) -> Assignment:
     """The assignment with its calibration, found out now and stored in ``root`` where there was none for this version.
 
-    Where it cannot be stored, or a cell ran out of time, it holds for this once.
+    Where it cannot be stored it holds for this process alone.
     """
     if not needs_calibration(assignment):
         return assignment
     calibration = calibrate(assignment, kernels, limits)
-    if not calibration.hurried:
-        with contextlib.suppress(GradingError):
-            write_calibration(root, assignment, calibration)
+    with contextlib.suppress(GradingError):
+        write_calibration(root, assignment, calibration)
     for name, found in calibration.notebooks.items():
         for cell, one in found.items():
             if one.problem:
@@ -70,7 +69,8 @@ def calibrated_in(
 
 
 def needs_calibration(assignment: Assignment) -> bool:
-    return assignment.calibration is None and any(plain_cells(book) for book in assignment.source.values())
+    known = assignment.calibration is not None and not assignment.calibration.hurried
+    return not known and any(plain_cells(book) for book in assignment.source.values())
 
 
 def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits) -> Calibration:

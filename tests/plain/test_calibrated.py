@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
+from nbformat.v4 import new_notebook
 
+from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.calibration import Calibration, CellCalibration, read_calibration, write_calibration
+from autograder.model.course import Course
 from autograder.model.limits import Limits
 from autograder.pipeline.judge_tests import earned, judge_test
 from autograder.pipeline.outcomes import PartOutcome, TestOutcome
 from autograder.release.calibrate import calibrated as calibrate_and_keep
+from tests.pipeline.conftest import nbgrader
+from tests.plain.notebooks import PYTHON, hand_in
 from tests.plain.tiny import assignment, calibrated, cell, graded, kernels, points, solution, test
 
 GIVEN = assignment(
@@ -124,13 +130,28 @@ def test_b11_a_sum_of_fractions_is_all_of_the_points(result, most):
 
 
 @pytest.mark.slow
-def test_what_was_found_out_without_time_is_not_kept(tmp_path):
+def test_what_was_found_out_without_time_is_found_out_again(tmp_path):
     answer = solution("import time\ntime.sleep(1.5)\ndef f(): return 1", "f_answer")
     slow = assignment(answer, test("assert f() == 1", "f"))
     for seconds, judged in ((1.0, "kernel"), (10.0, "outside")):
         made = calibrate_and_keep(tmp_path, slow, kernels(), Limits(cell_seconds=seconds))
         assert made.calibration.cells_of("nb")["f"].judged == judged
     assert read_calibration(tmp_path, slow) == made.calibration
+
+
+@pytest.mark.slow
+def test_a_solution_that_ends_its_process_stops_no_class(tmp_path):
+    """The workers judge by what was found out now, though it will be found out again."""
+    cells = solution("def f(): return 1", "a"), test("assert f() == 1", "f"), solution("import os\nos._exit(0)", "b")
+    source = tmp_path / "source" / "ps1" / "p.ipynb"
+    source.parent.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=[*cells, test("assert True", "g")], metadata={"kernelspec": PYTHON}), source)
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'ends'\n")
+    assert nbgrader(tmp_path, "generate_assignment", "ps1").returncode == 0
+    for student in ("ada", "bob"):
+        hand_in(tmp_path, student, "ps1", {"a": "def f(): return 1", "b": "g = 1"})
+    rows = grade_class(Course(tmp_path), GradingOptions("ps1", workers=2))
+    assert [(row.failure, row.total) for row in rows] == [("", 2), ("", 2)]
 
 
 def test_a_calibration_is_kept_for_one_version_of_the_source(tmp_path):

@@ -153,16 +153,6 @@ def test_a_trusted_name_is_never_the_students():
     assert points(graded(opened, {"square_answer": cheat})) == {"equal": 0}
 
 
-def test_a_module_that_the_solution_imports_is_the_testers_own():
-    opened = assignment(
-        solution("import numpy as np\ndef ones(n):\n    return np.ones(n)", "ones_answer"),
-        test("np.testing.assert_array_equal(ones(2), [1, 1])", "ones"),
-    )
-    assert points(graded(opened)) == {"ones": 1}
-    cheat = "class np:\n    class testing:\n        assert_array_equal = print\ndef ones(n):\n    return 0"
-    assert points(graded(opened, {"ones_answer": cheat})) == {"ones": 0}
-
-
 def test_names_that_a_test_binds_are_there_for_the_cells_below():
     opened = assignment(
         SQUARE,

@@ -128,25 +128,6 @@ def test_a_kernel_that_was_started_anew_is_asked_again_and_old_handles_say_so():
         exec("old.x", kernels.tester)
 
 
-def test_the_student_sees_arguments_and_nothing_of_the_test():
-    kernels = Kernels(
-        """
-        import sys
-        def f(x):
-            frame, seen = sys._getframe(), []
-            while frame:
-                seen.append(frame.f_code.co_filename)
-                frame = frame.f_back
-            return x
-        """
-    )
-    before = len(kernels.asked)
-    kernels.test("secret = 9876543210\nassert f(4141414141) + 1 == 4141414142 and secret")
-    assert len(kernels.asked) == before + 1
-    # long numbers, as the request names functions by random digits
-    assert not [word for word in ("9876543210", "4141414142", "secret") if word in kernels.asked[-1]]
-
-
 def test_a_function_of_the_test_shows_nothing_but_what_it_returns():
     kernels = Kernels(
         """

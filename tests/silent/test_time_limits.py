@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from autograder.classroom.pace import limits_of, pace_path, record_pace
+from autograder.classroom.pace import limits_of, pace_path, record_pace, seconds_of
 from autograder.model.limits import Clock, Limits
 from autograder.model.verdict import NotebookVerdict
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, run
@@ -67,10 +67,10 @@ def test_release_notes_what_the_solution_took(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "run_all", lambda *given: iter([("1_one", ran, verdict)]))
     monkeypatch.setattr(release, "_unexpected", lambda *given: iter(()))
     monkeypatch.setattr(release, "solved", lambda assignment: None)
-    seconds: dict[str, dict[str, float]] = {}
+    executed: dict[str, ExecutedNotebook] = {}
     toy = SimpleNamespace(name="toy")
-    assert list(release._solved(toy, None, Limits(), seconds)) == []
-    assert seconds == {"1_one": {"softmax": 1.5}}
+    assert list(release._solved(toy, None, Limits(), executed)) == []
+    assert {name: seconds_of(one) for name, one in executed.items()} == {"1_one": {"softmax": 1.5}}
 
 
 @pytest.mark.slow

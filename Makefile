@@ -10,7 +10,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 CPU_TORCH := https://download.pytorch.org/whl/cpu
 ANSWERS   := import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)
 
-.PHONY: help setup demo test test-fast release mutants check bench dist clean
+.PHONY: help setup demo test test-fast release site mutants check bench dist clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -40,6 +40,10 @@ test-fast: setup
 ## make release    students' notebooks from the instructors', with every proof
 release: setup
 	$(BIN)/autograder release
+
+## make site       the project's own site in build/site: front page, course, guides; needs no network
+site: setup
+	$(BIN)/python scripts/site.py
 
 ## make mutants    changes every solution a little: each change must cost points; writes build/checks.md
 mutants: setup

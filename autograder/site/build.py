@@ -87,7 +87,7 @@ def _lay_out(site: Site, source: Path) -> None:
     (source / "site.json").write_text(json.dumps(about), encoding="utf-8")
     files = [site.front, *(file for files in site.shelves.values() for file in files)]
     pages = {file: file for file in files} | {site.front: "index.md"}
-    pages |= {page.lesson.path: page.lesson.path for page in site.pages}
+    pages |= {page.lesson.path: page.lesson.path for page in site.pages} | {"release": COURSE}
     texts = {file: (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)}
     pictures = {picture for file, text in texts.items() for picture in _pictures(site.folder, file, text)}
     links = Links(site.folder, pages, pictures, site.address)
@@ -137,7 +137,7 @@ def _course(site: Site) -> str:
     for title, first, lessons in (("Main line", "step", line), ("Electives", "after step", others)):
         if lessons:
             heading = title if line else "All notebooks"
-            parts.append(f"## {heading}\n\n| {first if line else ''} | notebook | assignment | minutes | points | |")
+            parts.append(f"## {heading}\n\n| {first if line else ''} | notebook | minutes | points | | assignment |")
             parts += ["|---|---|---|---|---|---|", *(_row(site, one) for one in lessons)]
             parts.append(_toctree([("", one.path) for one in lessons], heading))
     return "\n".join(parts)
@@ -145,8 +145,15 @@ def _course(site: Site) -> str:
 
 def _row(site: Site, one: Lesson) -> str:
     run = next((f"[{title}]({address})" for title, address in run_links(site, one)), "")
-    cells = [one.step or one.after or "", f"[{one.title}]({one.path})", one.assignment, one.minutes or "", one.points]
-    return "".join(f"| {cell} " for cell in (*cells, run)) + "|"
+    cells = [
+        one.step or one.after or "",
+        f"[{one.title}]({one.path})",
+        one.minutes or "",
+        one.points,
+        run,
+        one.assignment,
+    ]
+    return "".join(f"| {cell} " for cell in cells) + "|"
 
 
 def run_links(site: Site, one: Lesson) -> Iterator[tuple[str, str]]:

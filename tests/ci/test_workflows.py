@@ -16,9 +16,9 @@ from tests.grading import ROOT
 
 COURSE = ROOT / ".github" / "workflows" / "ci.yml"
 GITHUB = PACKAGE / "release" / "bundle_files" / "github.yml"
-SITE = PACKAGE / "site" / "theme" / "pages.yml"
+SITE, OWN_SITE = PACKAGE / "site" / "theme" / "pages.yml", ROOT / ".github" / "workflows" / "site.yml"
 BOTH = pytest.mark.parametrize("path", [COURSE, GITHUB], ids=lambda path: path.stem)
-ALL = pytest.mark.parametrize("path", [COURSE, GITHUB, SITE], ids=lambda path: path.stem)
+ALL = pytest.mark.parametrize("path", [COURSE, GITHUB, SITE, OWN_SITE], ids=lambda path: path.stem)
 
 
 def actionlint(path: Path) -> subprocess.CompletedProcess[str]:
@@ -57,6 +57,12 @@ def test_it_may_read_contents_and_nothing_else(path):
 
 def test_the_site_is_published_with_the_rights_that_pages_need():
     assert workflow(SITE)["permissions"] == {"contents": "read", "pages": "write", "id-token": "write"}
+    own = workflow(OWN_SITE)
+    assert own["permissions"] == {"contents": "read"}, "what builds may not publish"
+    assert {name: job.get("permissions") for name, job in own["jobs"].items()} == {
+        "build": None,
+        "publish": {"pages": "write", "id-token": "write"},
+    }
 
 
 @ALL

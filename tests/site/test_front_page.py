@@ -1,0 +1,48 @@
+"""Somebody who has never seen the project reads the top of the front page for a minute, and knows four things."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.grading import ROOT
+
+PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
+TOP = PAGE.partition("\n## ")[0]
+#: What a reader takes in per minute, at the lower end.
+WORDS_IN_A_MINUTE = 200
+
+
+def words(text: str) -> str:
+    return re.sub(r"[*`]", "", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text))
+
+
+def test_it_is_read_in_a_minute_and_has_one_picture() -> None:
+    assert len(words(TOP).split()) <= WORDS_IN_A_MINUTE
+    assert TOP.count("![") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what is it?", "An open course of 18 notebooks in which students build transformers themselves"),
+        ("what else is it?", "the grader that goes with it"),
+        ("for whom, as a student?", "you know Python and matrix products"),
+        ("for whom, as an instructor?", "grade a class in minutes"),
+        ("how do I try it?", "make demo: grades a sample class, needs Python, pip and make"),
+        ("how do I use it for my class?", "a term, step by step: release, collect, grade, feedback, export"),
+        ("and for another subject?", "autograder init physics, then writing exercises"),
+    ],
+)
+def test_a_question_of_a_newcomer_is_answered(question: str, answer: str) -> None:
+    assert answer in " ".join(words(TOP).split()), question
+
+
+def test_the_answers_are_true() -> None:
+    assert f"{len(list(ROOT.glob('release/*/*.ipynb')))} notebooks" in TOP
+    targets = re.findall(r"(?m)^## make (\w+)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert {"demo", "site"} <= set(targets)
+    links = re.findall(r"\]\(((?!https)[^)]+)\)", TOP)
+    assert {"docs/roadmap.md", "docs/instructor.md", "docs/writing-exercises.md"} <= set(links)
+    assert all((ROOT / link).exists() for link in links)

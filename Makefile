@@ -43,7 +43,7 @@ release: setup
 
 ## make site       the project's own site in build/site: front page, course, guides; needs no network
 site: setup
-	$(BIN)/python scripts/site.py
+	$(BIN)/python scripts/own_site.py
 
 ## make mutants    changes every solution a little: each change must cost points; writes build/checks.md
 mutants: setup

@@ -51,7 +51,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     if request.param == "students":
         publish(ROOT, folder / "students", site=True)
         return folder / "students" / "site"
-    spec = importlib.util.spec_from_file_location("own_site", ROOT / "scripts" / "site.py")
+    spec = importlib.util.spec_from_file_location("own_site", ROOT / "scripts" / "own_site.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,6 +1,6 @@
 """Builds the project's own site in build/site: README as the front page, the course, and the guides on four shelves.
 
-    python scripts/site.py            # what 'make site' runs; a minute, or some more where nothing was released yet
+    python scripts/own_site.py            # what 'make site' runs; a minute, or some more where nothing was released yet
 
 The course's pages are those of ``autograder publish --site``, and what they must not show is searched for in the same
 way. Nothing is written where something of it is found.
@@ -24,8 +24,6 @@ from autograder.site.students import site_leaks
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "site"
-#: Quotes lines of solutions, one for each change that a check lets pass: it stays in the repository.
-NOT_SHOWN = {"docs/checks.md"}
 SHELVES = {
     "Study": ("roadmap", "student"),
     "Teach": (

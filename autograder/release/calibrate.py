@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,14 +36,16 @@ _Runs = Mapping[str, ExecutedNotebook]
 _NOTED = CellCalibration("outside")
 
 
-def calibrated(root: Path, assignment: Assignment, kernels: Kernels, limits: Limits) -> Assignment:
+def calibrated(
+    root: Path, assignment: Assignment, kernels: Kernels, limits: Limits, beside: Kernels | None = None
+) -> Assignment:
     """The assignment with its calibration, found out now and stored in ``root`` where there was none for this version.
 
-    Where it cannot be stored it holds for this process alone.
+    Where it cannot be stored it holds for this process alone. beside: more kernels, to run half of it at the same time.
     """
     if not needs_calibration(assignment):
         return assignment
-    calibration = calibrate(assignment, kernels, limits)
+    calibration = calibrate(assignment, kernels, limits, beside)
     with contextlib.suppress(GradingError):
         write_calibration(root, assignment, calibration)
     for name, found in calibration.notebooks.items():
@@ -64,8 +68,11 @@ def calibrated_in(
     if server is not None:
         server.ready()
     address = server.address if server is not None else None
-    with Kernels.open(isolation, fork_server=address, imports=imports_of(course)) as kernels:
-        return calibrated(course.root, assignment, kernels, limits)
+    imports = imports_of(course)
+    with ExitStack() as closing:
+        kernels = closing.enter_context(Kernels.open(isolation, fork_server=address, imports=imports))
+        more = Kernels.open(isolation, fork_server=address, imports=imports) if address else nullcontext()
+        return calibrated(course.root, assignment, kernels, limits, closing.enter_context(more))
 
 
 def needs_calibration(assignment: Assignment) -> bool:
@@ -73,16 +80,18 @@ def needs_calibration(assignment: Assignment) -> bool:
     return not known and any(plain_cells(book) for book in assignment.source.values())
 
 
-def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits) -> Calibration:
+def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits, beside: Kernels | None = None) -> Calibration:
     """Run both, the solution twice, and decide: what it gave the first time it must give the second time."""
     noting = replace(
         assignment, calibration=Calibration({name: _noting(assignment, name) for name in assignment.source})
     )
-    solution = _run(solved(noting), noting, kernels, limits)
+    solution = _run(solved(noting), noting, kernels, limits, (beside,) if beside else ())
     first = Calibration({name: _by_solution(assignment, name, solution) for name in assignment.source})
     expecting = replace(assignment, calibration=first)
-    again = _run(solved(expecting), expecting, kernels, limits)
-    blank = _run(untouched(expecting), expecting, kernels, limits)
+    with ThreadPoolExecutor(1) as other:
+        later = other.submit(_run, untouched(expecting), expecting, beside, limits) if beside else None
+        again = _run(solved(expecting), expecting, kernels, limits)
+        blank = later.result() if later else _run(untouched(expecting), expecting, kernels, limits)
     hurried = any(map(_is_hurried, (*solution.values(), *again.values(), *blank.values())))
     second = Calibration({name: _by_solution_again(assignment, name, first, again) for name in assignment.source})
     return Calibration({name: _by_untouched(assignment, name, second, blank) for name in assignment.source}, hurried)
@@ -95,9 +104,11 @@ def _is_hurried(ran: ExecutedNotebook) -> bool:
     return any(one.status in ("timeout", "crashed", "skipped") for one in ended)
 
 
-def _run(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits) -> _Runs:
+def _run(
+    submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits, beside: Sequence[Kernels] = ()
+) -> _Runs:
     ran: dict[str, ExecutedNotebook] = {}
-    grade_submission(submission, assignment, kernels, limits, ran.__setitem__)
+    grade_submission(submission, assignment, kernels, limits, ran.__setitem__, beside)
     return ran
 
 

@@ -259,7 +259,8 @@ def _our_points(root: Path, assignment: str, done: subprocess.CompletedProcess[s
         for notebook in read(path).notebooks:
             for cell in notebook.cells:
                 reason = " | ".join(check.message for check in cell.checks if not check.passed and check.message)
-                named = cell.points is None or any(cell.cell in said for said in row["disputed"])
+                waits = cell.points is None and cell.status != "infrastructure"  # the grader's own failure is a fault
+                named = waits or any(cell.cell in said for said in row["disputed"])
                 found[row["student"], notebook.notebook, cell.cell] = Judged(
                     cell.points,
                     f"{cell.status}: {cell.refused} {reason}"[:400].replace("\n", " "),

@@ -10,11 +10,12 @@ import nbformat
 import pytest
 
 from autograder.cli import main
+from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.judge import judge
-from autograder.release.judgeable import unjudgeable
+from autograder.release.judgeable import require_judgeable, unjudgeable
 from tests.grading import REFERENCES, ROOT, copy_exercises
 
 SHEET = "numpy_attention"
@@ -72,6 +73,15 @@ def test_what_nobody_can_judge_is_said_with_notebook_and_cell(opened: Assignment
     (line,) = found(opened, source)
     assert line.startswith("1_attention.ipynb, cell 'softmax': ") and said in line, line
     assert "\n" not in line
+
+
+def test_a_running_course_with_a_cell_without_tests_is_graded_and_not_released(opened: Assignment) -> None:
+    notebook = nbformat.from_dict(opened.source[NOTEBOOK])
+    next(cell for cell in notebook.cells if cells.grade_id(cell) == "softmax").source = "# only a comment"
+    changed = replace(opened, source={**opened.source, NOTEBOOK: notebook})
+    require_judgeable(changed)
+    with pytest.raises(GradingError, match="no test in it"):
+        require_judgeable(changed, tests=True)
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, Rule, compare_case, named
+from autograder.exercise import Case
 
 from .._attention import Array
 
 #: (layer, the residual stream behind it) -> the stream that goes on; layer -1 is the embedding
 Edit = Callable[[int, Any], Any]
-
-LEFT_MISTAKES = (
-    Mistake("LEFT-hook", "A hook is left on the model: whoever uses it afterwards gets other logits.",
-            "register_forward_hook gives a handle, and the handle has remove().", share=0.5),
-    Mistake("LEFT-weights", "The model's weights are other ones afterwards.", "Put them back, or use a hook.",
-            share=0.5),
-)  # fmt: skip
 
 
 def draw_model(generator: np.random.Generator, sizes: dict[str, int]) -> dict[str, Array]:
@@ -57,18 +50,3 @@ def logits_of(model: Any, ids: Array, edit: Edit = lambda layer, x: x) -> Array:
             x = edit(number, layer(x))
         found: Array = model.lm_head(model.norm(x)).numpy()
         return found
-
-
-def leaving_nothing(rule: Rule = compare_case) -> Rule:
-    """``rule``, for an answer that leaves the model as it was: no hooks, the same weights."""
-
-    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        judgement = rule(exercise, case, answers)
-        if judgement.earned == 1:
-            for id, name in (("LEFT-hook", "hooks"), ("LEFT-weights", "changed")):
-                found = answers.arrays.get(name)
-                if found is None or found.any():
-                    return named(exercise, id)
-        return judgement
-
-    return judge

@@ -105,21 +105,6 @@ def test_one_time_is_measured_for_each_length_and_way() -> None:
     assert {label: len(found) for label, found in times.items()} == {"without a cache": 2, "with a cache": 2}
 
 
-def test_a_model_that_reads_everything_again_is_refused(space: dict[str, Any]) -> None:
-    class Again(ReadyModel):
-        def forward(self, ids: torch.Tensor, caches: Any = None) -> Any:  # type: ignore[override]
-            known = ids if caches is None else torch.cat([caches[0][0][:, 0, :, 0], ids], 1)
-            kept = known[:, None, :, None]
-            return super().forward(known)[:, -ids.shape[1] :], [(kept, kept)] * len(self.blocks)
-
-    class Unfit(Again):
-        def __init__(self, config: Any, block: Any) -> None:
-            super().__init__(config)
-
-    with pytest.raises(AssertionError, match="alone"):
-        check.cached_model(Unfit)
-
-
 def test_a_stretch_goal_that_was_not_begun_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     def untouched(logits: torch.Tensor, guesses: torch.Tensor) -> torch.Tensor:
         raise NotImplementedError

@@ -9,7 +9,13 @@ from typing import Any
 
 import torch
 
+from course import cache_parts
+from course.cache_parts import CachedBlock
+from course.check.both_ways import both_ways, meaning
+from course.check.decoder import _caches, _generation, _looking, _modern
 from course.check.side_effects import side_effects
+from course.decoder_parts import ReadyBlock, ready_causal_attention
+from course.small_decoder import SmallDecoder
 
 
 def top_k(function: Any, case: Any) -> dict[str, Any]:
@@ -73,3 +79,75 @@ def induction_score(function: Any, case: Any) -> dict[str, Any]:
     given = case.weights.clone()
     scores = function(given, case.config.period)
     return {"scores": scores, "changed": not torch.equal(given, case.weights)}
+
+
+def knock_out(function: Any, case: Any) -> dict[str, Any]:
+    calls = [(case.ids, layer, heads) for layer, heads in case.config.calls]
+    return _looking.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
+
+
+def patch(function: Any, case: Any) -> dict[str, Any]:
+    calls = [(case.clean, case.corrupted, layer, token) for layer, token in case.config.calls]
+    return _looking.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
+
+
+def generate(function: Any, case: Any) -> dict[str, Any]:
+    model = _generation.StoredModel(case.own, case.carried, case.places)
+    choose = _generation.closest_to_zero()
+    options = (case.config.words, choose, case.config.end, case.config.context)
+    noted = side_effects(lambda prompt: function(model, prompt, *options), case.prompt)
+    choose.asked = 0
+    ids = function(model, case.prompt, *options)
+    return {"ids": ids, "asked": choose.asked, "changed": noted.get("changed", [False])}
+
+
+def pre_norm_block(kind: Any, case: Any) -> dict[str, Any]:
+    block = case.load(kind(case.config))
+    ready = {"causal_attention": ready_causal_attention}
+    with meaning(_modern.space(kind), ready):
+        noted = side_effects(block, case.x, weights=list(block.parameters()))
+    return {**both_ways(block.forward, case.x, **ready), **noted}
+
+
+def language_model(kind: Any, case: Any) -> dict[str, Any]:
+    model = case.load(kind(case.config, ReadyBlock))
+    noted = side_effects(model, case.input_ids, weights=list(model.parameters()))
+    return {"logits": model(case.input_ids), **noted}
+
+
+def cached_model(kind: Any, case: Any) -> dict[str, Any]:
+    model = case.load(kind(case.config, CachedBlock))
+    logits, held = cache_parts.in_pieces(_caches.interleaved(model), case.input_ids, case.config.pieces)
+    noted = side_effects(lambda x: model(x)[0], case.input_ids, weights=list(model.parameters()))
+    return {"logits": logits, "keys": cache_parts.kept_keys(held) if held else None, **noted}
+
+
+def rms_norm(kind: Any, case: Any) -> dict[str, Any]:
+    norm = kind(case.config.dim, **case.config.given)
+    start = dict(norm.named_parameters()).get("weight")
+    start = None if start is None else start.detach().clone()
+    norm = case.load(norm)
+    return {"output": norm(case.x.clone()), "start": start, **side_effects(norm, case.x, weights=[norm.weight])}
+
+
+def swiglu(kind: Any, case: Any) -> dict[str, Any]:
+    return _with_parts(kind, case, case.config.dim, case.config.hidden)
+
+
+def grouped_query_attention(kind: Any, case: Any) -> dict[str, Any]:
+    return _with_parts(kind, case, case.config.dim, case.config.heads, case.config.kv_heads)
+
+
+def modern_block(kind: Any, case: Any) -> dict[str, Any]:
+    sizes = case.config.dim, case.config.heads, case.config.kv_heads, case.config.hidden
+    return _with_parts(kind, case, *sizes)
+
+
+def _with_parts(kind: Any, case: Any, *sizes: int) -> dict[str, Any]:
+    """What the class gives, with ready-made parts of earlier exercises, and the weights that it makes."""
+    tables = (case.cos, case.sin) if "kv_heads" in vars(case.config) else ()
+    made = _modern.parameters(kind, *sizes, given=[case.x, *tables])
+    with meaning(_modern.space(kind), dict(_modern.READY)):
+        module = case.load(kind(*sizes))
+        noted = side_effects(lambda x: module(x, *tables), case.x, weights=list(module.parameters()))
+        return {"output": module(case.x.clone(), *tables), **made, **noted}

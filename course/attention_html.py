@@ -3,17 +3,24 @@
 bertviz's page fetches require.js, jQuery and D3 from the internet. Here jQuery (from the package XStatic-jQuery)
 and D3 (from mpld3) are put into the page itself, and a few lines stand for require.js; so a view also works in an
 exam room, and in a saved notebook years from now.
+
+The three packages are installed without what they require (``requirements-views.txt``): bertviz asks for an AWS client,
+for a view that the course does not use. On Colab the first view fetches them.
 """
 
 from __future__ import annotations
 
+import importlib
 import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course.colab import on_colab
 from course.errors import CourseError, MissingPackage
 
 if TYPE_CHECKING:
@@ -56,7 +63,7 @@ def head_view(
     layer, heads: what to show first; all heads if not given
     sentence_b_start: position of the second sentence's first token, where there are two
 
-    Raises MissingPackage where bertviz is not installed, CourseError where the shapes do not fit.
+    Raises MissingPackage where bertviz is not installed and cannot be fetched, CourseError where the shapes do not fit.
     """
     _need_packages()
     import bertviz
@@ -82,12 +89,20 @@ def model_view(attention: Attention, tokens: Sequence[str], sentence_b_start: in
 
 
 def _need_packages() -> None:
-    missing = [package for module, package in PACKAGES.items() if not _installed(module)]
+    missing = _missing()
+    if missing and on_colab():
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *missing])
+        importlib.invalidate_caches()
+        missing = _missing()
     if missing:
         raise MissingPackage(
-            f"The interactive views need {' and '.join(missing)}: pip install {' '.join(missing)}. "
+            f"The interactive views need {' and '.join(missing)}: pip install --no-deps {' '.join(missing)}. "
             f"figures.attention_heatmaps shows the same numbers without."
         )
+
+
+def _missing() -> list[str]:
+    return [package for module, package in PACKAGES.items() if not _installed(module)]
 
 
 def _installed(module: str) -> bool:

@@ -19,7 +19,7 @@ EXAMPLE = "autograder doctor"
 OPTIONAL = {
     "distributed": "grading with --scheduler: pip install dask distributed",
     "psycopg": "a gradebook in PostgreSQL: pip install 'psycopg[binary]'",
-    "bertviz": "attention views in notebooks: pip install bertviz mpld3 XStatic-jQuery",
+    "bertviz": "attention views in notebooks: pip install --no-deps bertviz mpld3 XStatic-jQuery",
 }
 #: The first version of git without a known way to have a clone execute something, for each line of versions.
 GIT = {39: 4, 40: 2, 41: 1, 42: 2, 43: 4, 44: 1}

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import nbformat
@@ -100,14 +101,35 @@ def test_the_setup_cell_installs_the_course_and_nothing_else(bare: Colab, reposi
     assert bare.run("-c", "import autograder", folder=tmp_path).returncode == 1
 
 
-def test_the_views_are_drawn_after_the_setup_cell(colab: Colab, tmp_path: Path) -> None:
+def test_the_first_view_fetches_its_packages_and_nothing_that_they_require(
+    wheel: Path, bare: Colab, tmp_path: Path
+) -> None:
+    for name in ("bertviz", "mpld3", "XStatic-jQuery"):
+        pack_again(name, tmp_path / "index")
+    environment = {**bare.environment, "PIP_FIND_LINKS": str(tmp_path / "index")}
+    colab = Colab(bare.python, environment)
+    assert colab.run("-m", "pip", "install", "--quiet", "--no-deps", str(wheel), folder=tmp_path).returncode == 0
     words = (
         "import torch; from course import figures\n"
         "print(len(figures.head_view([torch.eye(3)[None, None]], ['a', 'b', 'c']).data))"
     )
-    done = colab.run("-c", words, folder=tmp_path)
+    assert "pip install --no-deps bertviz" in colab.run("-c", words, folder=tmp_path).stderr  # not on Colab
+    done = colab.run("-c", f"{STAND_IN}{words}", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 100_000, "the page carries its scripts with it"
+    assert colab.run("-c", "import boto3", folder=tmp_path).returncode == 1
+
+
+def pack_again(name: str, folder: Path) -> None:
+    """A wheel of an installed package."""
+    found = distribution(name)
+    folder.mkdir(exist_ok=True)
+    file = f"{name.replace('-', '_')}-{found.version}-py3-none-any.whl"
+    with zipfile.ZipFile(folder / file, "w") as packed:
+        for path in found.files or ():
+            ours = path.name in ("INSTALLER", "REQUESTED", "direct_url.json") or "__pycache__" in path.parts
+            if path.parts[0] != ".." and not ours and path.suffix != ".pth":
+                packed.write(str(path.locate()), str(path))
 
 
 @pytest.mark.parametrize("reachable", [True, False])

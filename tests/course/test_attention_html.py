@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from importlib import util
 from pathlib import Path
 
@@ -78,8 +79,22 @@ def test_wrong_shapes_are_refused_in_one_line(layers: list[torch.Tensor], tokens
 def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     there = util.find_spec
     monkeypatch.setattr(attention_html, "find_spec", lambda name: None if name == "bertviz" else there(name))
-    with pytest.raises(MissingPackage, match="pip install bertviz"):
+    with pytest.raises(MissingPackage, match="pip install --no-deps bertviz"):
         figures.head_view(attention(), TOKENS)
+
+
+def test_both_views_work_without_what_bertviz_requires_beside_them() -> None:
+    blocked = ("boto3", "botocore", "s3transfer", "jmespath", "sentencepiece")
+    code = f"""if True:
+        import sys
+        sys.modules.update(dict.fromkeys({blocked!r}))
+        import torch
+        from course import figures
+        for view in (figures.head_view, figures.model_view):
+            assert "film" in view([torch.ones(1, 1, 2, 2)], ["a", "film"]).data
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on this machine")

@@ -34,8 +34,6 @@ NOT_IMPORTED = {
     "myst-nb": "Sphinx loads it, in a process of its own",
     "pydata-sphinx-theme": "Sphinx loads it",
     "sphinx": "run as a program",
-    "mpld3": "the course reads a file of it",
-    "xstatic-jquery": "the course reads a file of it",
 }
 #: In the environment for working with notebooks at all, not for the course's code.
 ENVIRONMENT_ONLY = {"python", "pip", "jupyterlab"}
@@ -98,7 +96,18 @@ def _imported(*folders: str) -> dict[str, set[str]]:
     ("path", "folder"), [("autograder/pyproject.toml", "autograder"), ("pyproject.toml", "course")]
 )
 def test_what_is_imported_is_declared(path, folder):
-    assert {name: files for name, files in _imported(folder).items() if name not in _declared(path)} == {}
+    views = {canonicalize_name(Requirement(line).name) for line in _lines("requirements-views.txt")}
+    declared = _declared(path) | (views if folder == "course" else set())
+    assert {name: files for name, files in _imported(folder).items() if name not in declared} == {}
+
+
+def test_the_views_are_those_that_the_course_looks_for_and_the_extra_drags_none_of_them_in():
+    from course.attention_html import PACKAGES
+
+    assert [Requirement(line).name for line in _lines("requirements-views.txt")] == list(PACKAGES.values())
+    named = _declared("pyproject.toml", "autograder/pyproject.toml")
+    assert named & {canonicalize_name(name) for name in (*PACKAGES.values(), "boto3", "sentencepiece")} == set()
+    assert "boto3" not in (ROOT / "constraints.txt").read_text()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +148,7 @@ def test_what_students_are_told_to_run_and_what_their_files_import_is_installed(
 def test_every_dependency_is_pinned_within_its_range():
     pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line)
     pinned = {canonicalize_name(name): Version(version) for name, version in pins.items()}
-    plain = [*_lines("requirements.txt"), *_lines("requirements-dev.txt")]
+    plain = [line for name in ("", "-dev", "-views") for line in _lines(f"requirements{name}.txt")]
     required = [Requirement(line) for line in plain if not line.startswith("--")]
     for requirement in [*_requirements("pyproject.toml"), *_requirements("autograder/pyproject.toml"), *required]:
         name = canonicalize_name(requirement.name)

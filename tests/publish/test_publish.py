@@ -40,8 +40,8 @@ def course(tmp_path):
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
     shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
     for name in ("pyproject.toml", "LICENSE", "environment-student.yml", "docs/student.md", "nbgrader_config.py",
-                 "docs/attention.png", "docs/students_readme.md.j2", "docs/roadmap.md", "course.toml",
-                 ACCEPTED):  # fmt: skip
+                 "requirements-views.txt", "docs/attention.png", "docs/students_readme.md.j2", "docs/roadmap.md",
+                 "course.toml", ACCEPTED):  # fmt: skip
         shutil.copy(ROOT / name, root / name)
     for name in MODEL_CARDS:
         (root / name).parent.mkdir(parents=True)
@@ -73,7 +73,7 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     notebooks = {f"release/{SHEET}/{path.name}" for path in (ROOT / "release" / SHEET).glob("*.ipynb")}
     notebooks |= {f"course/check/{path.relative_to(ROOT / 'course' / 'check')}" for path in CHECKS}
     beside = {"course/__init__.py", "docs/student.md", "docs/roadmap.md", *MODEL_CARDS, "LICENSE", "README.md",
-              "environment-student.yml",
+              "environment-student.yml", "requirements-views.txt",
               "pyproject.toml"}  # fmt: skip
     pages = "".join((ROOT / page).read_text() for page in ("docs/student.md", "docs/roadmap.md"))
     pictures = {f"docs/{name}" for name in re.findall(r"\((images/[^)]+)\)", pages)} | {"docs/attention.png"}

@@ -130,8 +130,9 @@ try:
     probe.Case.compare = lambda self, **answers: None
 except Exception:
     pass
-for path in glob.glob("/**/expected.safetensors", recursive=True)[:3]:
-    open(path).read()
+for depth in range(2, 5):
+    for path in glob.glob("/" + "*/" * depth + "exercises/*/*/expected.safetensors")[:3]:
+        open(path).read()
 """
 FORGED = (
     CHEAT

@@ -1,11 +1,13 @@
 """What all tests share."""
 
+import functools
 import gc
 import os
 import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,8 @@ LONGEST = ("test_blocks", "test_student", "test_kit", "test_hub", "test_stock_nb
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if missing_confinement():
+        note_refusals()
     tempfile.gettempdir()  # found once, before a test sets TMPDIR
     if not hasattr(config, "workerinput"):  # workers inherit it from the process that starts them
         os.environ[FOLDER] = tempfile.mkdtemp(prefix="course-tests-")
@@ -81,3 +85,51 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # files with slow tests first: short ones are left for the worker that is done before the other
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path not in slow))
+
+
+@functools.cache
+def missing_confinement() -> str:
+    """What this machine lacks for confining student code; empty where it has everything."""
+    from autograder.isolation import IsolationUnavailable, available
+
+    try:
+        available()
+    except IsolationUnavailable as error:
+        return str(error).splitlines()[1].partition(":")[0]
+    return ""
+
+
+#: What is said wherever something was refused because nothing can be confined.
+REFUSED = ("student code cannot be confined on this machine", "could not be confined")
+#: Folders that are about the confinement itself.
+CONFINED_FOLDERS = {"attacks", "isolation"}
+refusals: list[str] = []  # in this process, during the present test
+
+
+def note_refusals() -> None:
+    from autograder.isolation import IsolationUnavailable
+
+    class_init = IsolationUnavailable.__init__
+
+    def noted(self: IsolationUnavailable, *words: object) -> None:
+        refusals.append(str(words))
+        class_init(self, *words)
+
+    IsolationUnavailable.__init__ = noted  # type: ignore[method-assign]
+
+
+def pytest_runtest_logstart() -> None:
+    refusals.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where nothing can be confined (macOS, Windows, older kernels), a test that failed because of it is skipped."""
+    report = yield
+    if report.failed and missing_confinement():
+        said = report.longreprtext + "".join(text for _, text in report.sections)
+        if refusals or CONFINED_FOLDERS & set(item.path.parts) or any(words in said for words in REFUSED):
+            report.outcome = "skipped"
+            reason = f"Skipped: needs Linux with confinement, and this machine lacks {missing_confinement()}"
+            report.longrepr = (str(item.path), 0, reason)
+    return report

@@ -29,7 +29,7 @@ _SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 def page(released: NotebookNode, source: NotebookNode, shown: Mapping[str, Sequence[NotebookNode]]) -> NotebookNode:
     """The notebook of a page. ``shown``: name of a cell -> its outputs in the solved run."""
     made = nbformat.v4.new_notebook(metadata=released.metadata)
-    secret = set(left_out(source))
+    secret, short = set(left_out(source)), set(cut_short(released))
     for cell in released.cells:
         made.cells.append(copied := deepcopy(cell))
         if cell.cell_type != "code":
@@ -42,7 +42,7 @@ def page(released: NotebookNode, source: NotebookNode, shown: Mapping[str, Seque
             made.cells += [nbformat.v4.new_markdown_cell(LEFT_OUT)] * bool(outputs)
         else:
             _show(copied, outputs)
-            if "AUTOGRADER_INPUTS" in cell.source:
+            if outputs and name_of(cell) in short:
                 made.cells.append(nbformat.v4.new_markdown_cell(SHORTER))
     return made
 
@@ -71,6 +71,22 @@ def left_out(source: NotebookNode) -> Iterator[str]:
             if REMOVE in tags:
                 yield name_of(cell)
             values -= set(_assigned(tree))
+
+
+def cut_short(released: NotebookNode) -> Iterator[str]:
+    """The names of the cells that do less where they are graded, or read a number which is smaller there."""
+    smaller: set[str] = set()
+    for cell in released.cells:
+        if cell.cell_type != "code":
+            continue
+        try:
+            tree = cells.parse(cell.source)
+        except SyntaxError:
+            continue
+        asks = "AUTOGRADER_INPUTS" in cell.source
+        if asks or smaller & set(_read(tree)):
+            yield name_of(cell)
+        smaller |= set(_assigned(tree)) if asks else set()
 
 
 def _assigned(tree: ast.Module) -> Iterator[str]:

@@ -76,10 +76,13 @@ def test_a_page_has_the_stub_and_the_check_and_no_output_of_the_solution() -> No
 
 
 def test_a_page_says_where_an_output_is_missing_or_cut_short() -> None:
-    texts = ("print(choice)", "short = 'AUTOGRADER_INPUTS' in os.environ", "pass")
+    texts = ("print(choice)", "steps = 2 if 'AUTOGRADER_INPUTS' in os.environ else 900", "train(steps)", "train(4)")
     cells = [_answer("choice = 'c'"), *(_cell(text, f"c{at}") for at, text in enumerate(texts))]
-    made = page(new_notebook(cells=cells), new_notebook(cells=cells), {"c0": [new_output("stream", text="c")]})
-    assert [cell.source for cell in made.cells[3:] if cell.cell_type == "markdown"] == [LEFT_OUT, SHORTER]
+    shown = {f"c{at}": [new_output("stream", text="c")] for at in (0, 2, 3)}
+    made = page(new_notebook(cells=cells), new_notebook(cells=cells), shown)
+    assert [cell.source for cell in made.cells] == [
+        "choice = 'c'", YOUR_CODE, texts[0], LEFT_OUT, texts[1], texts[2], SHORTER, texts[3],
+    ]  # fmt: skip
 
 
 def test_an_error_is_shown_without_a_line_of_code_and_a_script_not_at_all() -> None:

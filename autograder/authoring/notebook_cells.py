@@ -24,11 +24,12 @@ _PYTHON = {
 }
 
 
-def with_exercise(path: Path, new: NewExercise, checks: str, setup: str) -> NotebookNode:
+def with_exercise(path: Path, new: NewExercise, checks: str, setup: str, *, shows: bool = False) -> NotebookNode:
     """The notebook at ``path``, or a new one, with the cells of the exercise after those of its last exercise. What
     follows there closes the notebook.
 
-    checks: the package of the course's visible checks, if it has one; setup: the text of the setup cell, if it has one.
+    checks: the package of the course's visible checks, if it has one; setup: the text of the setup cell, if it has one;
+    shows: the visible check is made of a pack.
     """
     notebook = _read(path) if path.exists() else _empty(new, checks, setup)
     alias = _check_of(notebook, checks, new.assignment) if checks else ""
@@ -40,6 +41,7 @@ def with_exercise(path: Path, new: NewExercise, checks: str, setup: str) -> Note
         "checks": checks,
         "import_check": bool(checks and not alias),
         "check": alias or "check",
+        "shows": shows,
     }
     answer, tests = f"{new.exercise}_answer", new.exercise
     added = [

@@ -6,7 +6,7 @@ everybody knows; another exam changes none of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -30,10 +30,11 @@ RULES = "_rules"
 _PACKAGE, _OWN = "autograder.exercise", f"{RULES}.py"
 
 
-def write_library(course: Course, assignment: str, run: RunPatched | None) -> list[Path]:
+def write_library(course: Course, assignment: str, run: RunPatched | None, only: Collection[str] = ()) -> list[Path]:
     """Write the packs of an assignment and the rules that they need; returns what has changed.
 
-    A pack that agrees with the new one within rounding stays. Raises GradingError for an exercise that cannot have one.
+    A pack that agrees with the new one within rounding stays. only: the packs of other exercises stay as they are.
+    Raises GradingError for an exercise that cannot have one.
     """
     references = References.of_course(course.root)
     packed = {slug: made for slug, made in references.exercises(assignment).items() if made.shows}
@@ -41,6 +42,8 @@ def write_library(course: Course, assignment: str, run: RunPatched | None) -> li
         return []
     files = rules(course, assignment)
     for slug, made in packed.items():
+        if only and slug.partition("/")[2] not in only:
+            continue
         path, data = references.pack_path(slug), _packed(references, made, run)
         if not path.is_file() or not _alike(path.read_bytes(), data, slug):
             files[path] = data

@@ -17,34 +17,35 @@ from autograder.files.atomic import write_file
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.references.loader import ANSWERS, ORACLE
 from autograder.references.store import FOLDER
 
 
 def write_stubs(course: Course, new: NewExercise) -> list[Path]:
-    """Write the exercise's files, all or none, and append its cells to the notebook; returns what was written.
+    """Write the exercise's files, all or none, and put its cells into the notebook; returns what was written.
 
-    Where ``course.toml`` names a package of visible checks, and it is there, the exercise gets a module in it.
-    Raises GradingError where anything of this name exists.
+    Where ``course.toml`` names a package of visible checks, and it is there, the exercise gets one: made of a pack
+    where the package can make such checks (``generated.py``), else a module to be written by hand. Raises GradingError
+    where anything of this name exists.
     """
     notebook = course.source(new.assignment) / f"{new.notebook}.ipynb"
     _require_new(course, new)
-    checks = course.file.checks
-    checks = checks if checks and course.root.joinpath(*checks.split(".")).is_dir() else ""
-    files = {**_exercise(course, new), **(_check(course, new, checks) if checks else {})}
-    for path in files:
-        if path.exists():
-            raise GradingError(f"{path} exists already: choose another name for the exercise")
+    top = course.root.joinpath(*course.file.checks.split(".")) if course.file.checks else course.root / "no checks"
+    checks, shows = course.file.checks if top.is_dir() else "", (top / "generated.py").is_file()
+    own = course.root / FOLDER / f"{new.slug}.py"
+    files = {own: render("exercise/exercise.py.j2", exercise=new.exercise, shows=shows)}
+    files |= _check(course, new, checks, shows=shows) if checks else {}
     setup = notebook.parent.parent / "setup_cell.py"
-    made = with_exercise(notebook, new, checks, setup.read_text(encoding="utf-8") if setup.is_file() else "")
+    text = setup.read_text(encoding="utf-8") if setup.is_file() else ""
+    made = with_exercise(notebook, new, checks, text, shows=shows)
     _write(files, notebook, text_of(made))
     return [notebook, *files]
 
 
 def _require_new(course: Course, new: NewExercise) -> None:
     folder = course.root / FOLDER / new.slug
-    if folder.exists():
-        raise GradingError(f"{new.slug} exists already ({folder}): choose another name for the exercise")
+    for path in (folder, folder.with_suffix(".py")):
+        if path.exists():
+            raise GradingError(f"{new.slug} exists already ({path}): choose another name for the exercise")
     if new.assignment not in course.assignments():
         return
     for name, notebook in Assignment.unreleased(course, new.assignment).source.items():
@@ -52,38 +53,44 @@ def _require_new(course: Course, new: NewExercise) -> None:
             raise GradingError(f"{name}.ipynb has a cell of an exercise {new.exercise!r} already: choose another name")
 
 
-def _exercise(course: Course, new: NewExercise) -> dict[Path, str]:
-    folder = course.root / FOLDER / new.slug
-    return {
-        folder / ORACLE: render("exercise/oracle.py.j2"),
-        folder / ANSWERS: render("exercise/answers.py.j2", exercise=new.exercise),
-    }
-
-
-def _check(course: Course, new: NewExercise, checks: str) -> dict[Path, str]:
-    """The module of the visible check, and the package around it where it is the assignment's first."""
+def _check(course: Course, new: NewExercise, checks: str, *, shows: bool) -> dict[Path, str]:
+    """What makes the visible check, and the package around it where it is the assignment's first."""
     top = course.root.joinpath(*checks.split("."))
     package = top / new.assignment
     module = package.with_suffix(".py")
     if module.exists():
         raise GradingError(f"{module} is a module: expected a package {package}/, with one module for each exercise")
-    values = {"assignment": new.assignment, "exercise": new.exercise, "checks": checks}
-    files = {package / f"{new.exercise}.py": render("exercise/check.py.j2", **values)}
+    values = {"assignment": new.assignment, "exercise": new.exercise, "checks": checks, "shows": shows}
+    if shows:
+        calls = package / "calls.py"
+        before = calls.read_text(encoding="utf-8") if calls.is_file() else render("exercise/calls.py.j2", **values)
+        files = {calls: before.rstrip() + "\n" + render("exercise/call.py.j2", **values)}
+    else:
+        files = {package / f"{new.exercise}.py": render("exercise/check.py.j2", **values)}
+        _require_absent(*files)
     if not (package / "__init__.py").exists():
         discover = (top / "discover.py").is_file()
         files[package / "__init__.py"] = render("exercise/checks_package.py.j2", **values, discover=discover)
     return files
 
 
+def _require_absent(*paths: Path) -> None:
+    for path in paths:
+        if path.exists():
+            raise GradingError(f"{path} exists already: choose another name for the exercise")
+
+
 def _write(files: Mapping[Path, str], notebook: Path, text: str) -> None:
-    written: list[Path] = []
+    before = {path: path.read_bytes() if path.exists() else None for path in files}
     try:
         for path, content in files.items():
-            written.append(path)
             write_file(path, content.encode())
         write_file(notebook, text.encode())
     except BaseException:
-        for path in written:  # none of them was there before
+        for path, data in before.items():
+            if data is not None:
+                path.write_bytes(data)
+                continue
             path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # it holds something else, or was never made
                 path.parent.rmdir()

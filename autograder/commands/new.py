@@ -26,9 +26,10 @@ def run(
 ) -> int:
     """Write the stubs of a new exercise.
 
-    They are cells, oracle, answers and visible check, and say what goes where.
-    Assignment and notebook are made where they do not exist. Nothing that exists is overwritten: a notebook gets the
-    new cells after its last graded one. Until every stub is filled in, check and release name them and stop.
+    They are three cells and one file, and what the visible check needs where the course has such; they say what goes
+    where. Assignment and notebook are made where they do not exist. Nothing that exists is overwritten: a notebook gets
+    the new cells after its last graded one, in front of its closing text. Until every stub is filled in, check and
+    release name them and stop.
     """
     from autograder.authoring.names import read_name
     from autograder.authoring.stubs import write_stubs

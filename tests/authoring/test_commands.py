@@ -16,8 +16,8 @@ def test_a_course_is_made_and_extended_where_one_is(
     assert cli.main(["init", "physics"]) == 0
     assert "exercises/signals/moving_average/oracle.py" in capsys.readouterr().out
     assert cli.main(["--course-dir", "physics", "new", "signals/median"]) == 0
-    assert "exercises/signals/median/answers.py" in capsys.readouterr().out
-    assert (tmp_path / "physics" / "exercises" / "signals" / "median" / "oracle.py").is_file()
+    assert "exercises/signals/median.py" in capsys.readouterr().out
+    assert (tmp_path / "physics" / "exercises" / "signals" / "median.py").is_file()
 
 
 @pytest.mark.parametrize("command", [["init", "."], ["new", "signals"], ["new", "no/such/course/here"]])

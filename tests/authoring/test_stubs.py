@@ -17,7 +17,6 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.references import loader
 from autograder.references.store import References
 from autograder.release.stubs import require_filled_in, stubs
 from autograder.release.verify import drafted
@@ -35,9 +34,9 @@ def new(course: Course, name: str) -> list[str]:
     return [str(path.relative_to(course.root)) for path in write_stubs(course, read_name(name, course))]
 
 
-def with_library(course: Course, discover: bool = False) -> Course:
+def with_library(course: Course, *modules: str) -> Course:
     (course.root / "lib" / "check").mkdir(parents=True)
-    for name in ("lib/__init__.py", "lib/check/__init__.py", *(["lib/check/discover.py"] if discover else [])):
+    for name in ("lib/__init__.py", "lib/check/__init__.py", *(f"lib/check/{module}.py" for module in modules)):
         (course.root / name).write_text("")
     with (course.root / "course.toml").open("a") as file:
         file.write('library = "lib"\nchecks = "lib.check"\n')
@@ -64,11 +63,7 @@ def test_what_is_left_out_of_a_name_is_named_after_what_is_there(
     name: str, written: tuple[str, str], course: Course
 ) -> None:
     notebook, slug = written
-    assert new(course, name) == [
-        f"source/{notebook}.ipynb",
-        f"exercises/{slug}/oracle.py",
-        f"exercises/{slug}/answers.py",
-    ]
+    assert new(course, name) == [f"source/{notebook}.ipynb", f"exercises/{slug}.py"]
 
 
 def test_cells_are_appended_with_ids_of_their_own_and_those_before_stay(course: Course) -> None:
@@ -163,7 +158,7 @@ def test_a_write_that_fails_leaves_nothing_behind(course: Course, monkeypatch: p
     with pytest.raises(GradingError, match="no room"):
         new(course, "filters/low_pass")
     assert contents(course.root) == before
-    assert not (course.root / "exercises" / "filters" / "low_pass").exists()
+    assert not (course.root / "exercises" / "filters").exists()
 
 
 def failing_at(suffix: str) -> Callable[[Path, bytes], None]:
@@ -178,16 +173,53 @@ def failing_at(suffix: str) -> Callable[[Path, bytes], None]:
 
 @pytest.mark.parametrize("discover", [True, False])
 def test_a_course_with_checks_of_its_own_gets_a_module_for_the_visible_check(discover: bool, course: Course) -> None:
-    course = with_library(course, discover)
+    course = with_library(course, *(["discover"] if discover else []))
     written = new(course, "filters/low_pass")
-    assert written[3:] == ["lib/check/filters/low_pass.py", "lib/check/filters/__init__.py"]
+    assert written[2:] == ["lib/check/filters/low_pass.py", "lib/check/filters/__init__.py"]
     for name in written[1:]:
         ast.parse((course.root / name).read_text(encoding="utf-8"))
     notebook = nbformat.read(course.root / written[0], as_version=4)
     sources = [cell.source for cell in notebook.cells]
     assert "from lib.check import filters as check" in sources[1]
     assert sources[-1].startswith("check.low_pass(low_pass)\n")
-    assert ("lib.check.discover" in (course.root / written[4]).read_text(encoding="utf-8")) is discover
+    assert ("lib.check.discover" in (course.root / written[3]).read_text(encoding="utf-8")) is discover
+
+
+def test_a_course_whose_checks_are_made_of_packs_gets_one_file_and_a_call(course: Course) -> None:
+    course = with_library(course, "discover", "generated")
+    written = new(course, "filters/low_pass")
+    assert written[1:] == [
+        "exercises/filters/low_pass.py",
+        "lib/check/filters/calls.py",
+        "lib/check/filters/__init__.py",
+    ]
+    assert new(course, "filters/high_pass")[1:] == ["exercises/filters/high_pass.py", "lib/check/filters/calls.py"]
+    calls = ast.parse((course.root / "lib/check/filters/calls.py").read_text(encoding="utf-8"))
+    assert [one.name for one in calls.body if isinstance(one, ast.FunctionDef)] == ["low_pass", "high_pass"]
+    last = nbformat.read(course.root / written[0], as_version=4).cells[-1].source
+    assert last.startswith("check.high_pass(high_pass)\n")
+    assert "    case.compare(**check.calls.high_pass(high_pass, case))\n" in last
+    found = list(stubs(course, Assignment.unreleased(course, "filters")))
+    for name in written[1:3]:
+        assert any(line.startswith(f"{name} is a stub: ") for line in found), found
+
+
+def test_where_the_notebook_cannot_be_written_the_calls_stay_as_they_were(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = with_library(course, "discover", "generated")
+    new(course, "filters/low_pass")
+    before = contents(course.root)
+    monkeypatch.setattr("autograder.authoring.stubs.write_file", failing_at(".ipynb"))
+    with pytest.raises(GradingError, match="no room"):
+        new(course, "filters/high_pass")
+    assert contents(course.root) == before
+
+
+def test_a_new_exercise_is_one_file_of_fifty_lines_at_most(course: Course) -> None:
+    (_, file) = new(course, "filters/low_pass")
+    assert len((course.root / file).read_text(encoding="utf-8").splitlines()) <= 50
+    assert "EXERCISE" in (course.root / file).read_text(encoding="utf-8")
 
 
 def test_a_package_of_checks_finds_its_modules_by_itself(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +269,7 @@ def test_every_file_of_a_new_exercise_is_named_as_a_stub(course: Course) -> None
     found = list(stubs(course, Assignment.unreleased(course, "filters")))
     for cell in ("low_pass_text", "low_pass_answer", "low_pass"):
         assert any(f"1_filters.ipynb, cell '{cell}' is a stub: " in line for line in found), found
-    for name in written[1:4]:
+    for name in written[1:3]:
         assert any(line.startswith(f"{name} is a stub: ") for line in found), found
 
 
@@ -264,8 +296,8 @@ def test_a_stub_draws_no_references_and_gives_no_answers(course: Course) -> None
     before = contents(course.root / "exercises")
     with pytest.raises(GradingError, match=r"signals/median: its oracle cannot draw cases: .*STUB: draw the cases"):
         references.build("signals", 1)
-    with pytest.raises(GradingError, match=r"answers.py cannot be imported: .*STUB: right and wrong answers"):
-        loader.sample_answers(references.folder, "signals/median")
+    with pytest.raises(GradingError, match=r"its oracle cannot draw cases: .*STUB: draw the cases"):
+        references.build("signals", references.seed("signals"), only=["median"])
     assert contents(course.root / "exercises") == before
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.packs import stale_pack
@@ -19,6 +19,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
+from autograder.release.findings import ACCEPTED, Accepted, Finding, pinned
 
 #: Told how many answers are done, and of how many.
 Progress = Callable[[int, int], None]
@@ -30,13 +31,22 @@ class ExerciseCheck:
 
     problems: where somebody would get points that they should not, or lose some; and what is missing.
     doubts: names, messages and visible checks that are not as the author says.
+    accepted: those of both that are meant so, each with the reason.
     """
 
     exercise: str
     right: int
     wrong: int
-    problems: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    problems: tuple[Finding, ...] = ()
+    doubts: tuple[Finding, ...] = ()
+    accepted: tuple[tuple[Finding, str], ...] = ()
+
+    def accepting(self, accepted: Accepted) -> ExerciseCheck:
+        """The same, with what is accepted apart."""
+        found = (*self.problems, *self.doubts)
+        meant = tuple((one, reason) for one in found if (reason := accepted.reason(one)) is not None)
+        left = (tuple(accepted.left(self.problems)), tuple(accepted.left(self.doubts)))
+        return replace(self, problems=left[0], doubts=left[1], accepted=meant)
 
 
 def check_exercises(
@@ -88,24 +98,29 @@ def _summary(
     name: str, found: list[tuple[Sample, list[Problem]]], assignment: Assignment, stale: list[str]
 ) -> ExerciseCheck:
     own = [(sample, said) for sample, said in found if sample.exercise == name]
-    right = sum(sample.right for sample, _ in own)
-    said = [*stale, *_said(own, points=True)]
+    right, slug = sum(sample.right for sample, _ in own), f"{assignment.name}/{name}"
+    said = [*(Finding("stale", slug, one) for one in stale), *_said(own, points=True)]
     folder = assignment.references.folder
-    path = loader.file_of(folder, f"{assignment.name}/{name}", loader.ANSWERS).relative_to(folder.parent)
+    path = loader.file_of(folder, slug, loader.ANSWERS).relative_to(folder.parent)
     if not right or right == len(own):
-        said.append(f"{path} must hold at least one right and one wrong answer: nothing else tests the exercise")
+        lacking = f"{path} must hold at least one right and one wrong answer: nothing else tests the exercise"
+        said.append(pinned("answers", slug, lacking, slug))
     if name not in _graded(assignment):
-        said.append(f"no notebook of {assignment.name} has a graded cell {name!r}")
+        said.append(Finding("answers", slug, f"no notebook of {assignment.name} has a graded cell {name!r}"))
     return ExerciseCheck(name, right, len(own) - right, tuple(said), tuple(_said(own, points=False)))
 
 
-def _said(found: list[tuple[Sample, list[Problem]]], points: bool) -> list[str]:
+def _said(found: list[tuple[Sample, list[Problem]]], points: bool) -> list[Finding]:
     return [
-        f"{'right' if sample.right else 'wrong'} answer {sample.answer.name!r}: {problem.text}"
+        pinned("answer", sample.slug, f"{_title(sample)}: {problem.text}", repr(sample.answer), problem.text)
         for sample, problems_found in found
         for problem in problems_found
         if problem.points == points
     ]
+
+
+def _title(sample: Sample) -> str:
+    return f"{'right' if sample.right else 'wrong'} answer {sample.answer.name!r}"
 
 
 def _graded(assignment: Assignment) -> set[str | None]:
@@ -121,7 +136,9 @@ def state(course: Course, assignment: Assignment) -> str:
         for path in sorted(paths)
         if path.is_file() and _counts(path)
     }
-    return digest(files, machine_parts(course.file))
+    accepted = course.root / ACCEPTED
+    meant = accepted.read_text(encoding="utf-8") if accepted.is_file() else ""
+    return digest(files, meant, machine_parts(course.file))
 
 
 def _counts(path: Path) -> bool:

@@ -139,6 +139,12 @@ def read_moments(path: Path, zone: tzinfo | None = None) -> Moments:
     return Moments(path.name, by_number, by_student)
 
 
+def has_times(path: Path) -> bool:
+    """Whether a list that says whose number is whose also says when submissions came in."""
+    sheet = read_sheet(path)
+    return sheet.column(MOODLE_TIME) is not None or None not in (sheet.column("id"), sheet.column("time"))
+
+
 def _timed(sheet: Sheet, path: Path) -> Iterator[tuple[int, str, list[str], str]]:
     for number, (key, text) in _rows(sheet, path, "id", "time"):
         yield number, key, [key], text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,81 +22,116 @@ if TYPE_CHECKING:
 MAX_PROBLEMS = 8  # of one check are printed; the JSON document has all
 
 
-def verifications(output: Output, draft: Draft, kernels: Kernels) -> list[dict[str, Any]]:
-    """What holds of a drafted release, said line by line. -> ``[{check, problems, accepted, notes}, ...]``"""
+def verifications(output: Output, draft: Draft, kernels: Kernels, notes_too: bool = False) -> list[dict[str, Any]]:
+    """What holds of a drafted release, said line by line. -> ``[{check, problems, accepted, notes}, ...]``
+
+    notes_too: say how notes are accepted, too.
+    """
     checks: list[dict[str, Any]] = []
     left: list[Finding] = []
     for found in draft.verify(kernels):
         _say(output, found.name, tuple(map(str, found.problems)))
-        for finding, reason in found.accepted:
-            output.say(f"      accepted: {finding} ({reason})")
+        _say_accepted(output, found.accepted)
         for note in found.notes[:MAX_PROBLEMS]:
             output.say(f"      note: {note}")
         if len(found.notes) > MAX_PROBLEMS:
             output.say(f"      and {len(found.notes) - MAX_PROBLEMS} more notes (all of them with --json)")
-        left += found.problems
+        left += [*found.problems, *(found.notes if notes_too else ())]
         checks.append({
             "check": found.name,
             "problems": [str(one) for one in found.problems],
-            "accepted": [{"finding": str(one), "reason": reason} for one, reason in found.accepted],
+            "accepted": _documented(found.accepted),
             "notes": [str(one) for one in found.notes],
         })  # fmt: skip
-    _say_how_to_accept(output, draft, left)
+    _say_how_to_accept(output, draft.course, left)
     return checks
 
 
-def _say_how_to_accept(output: Output, draft: Draft, findings: Sequence[Finding]) -> None:
+def _say_accepted(output: Output, accepted: Iterable[tuple[Finding, str]]) -> None:
+    for finding, reason in accepted:
+        output.say(f"      accepted: {finding} ({reason})")
+
+
+def _documented(accepted: Iterable[tuple[Finding, str]]) -> list[dict[str, str]]:
+    return [{"finding": str(one), "reason": reason} for one, reason in accepted]
+
+
+def _say_how_to_accept(output: Output, course: Course, findings: Sequence[Finding]) -> None:
     """Print the lines of ``accepted.toml`` for what cannot be mended because it is meant so."""
     from autograder.release.findings import ACCEPTED, Accepted, entry
 
     entries = {one.digest: one for one in findings if one.digest}
     if not entries:
         return
-    root = draft.course.root
-    accepted = Accepted.of_course(root)
-    output.problem(f"  Mend these. What is meant as it is goes into {root / ACCEPTED}, with your reason:")
+    accepted = Accepted.of_course(course.root)
+    what = "Mend these. What" if any(one.blocks for one in entries.values()) else "What"
+    output.problem(f"  {what} is meant as it is goes into {course.root / ACCEPTED}, with your reason:")
     for one in entries.values():
         changed = "# accepted before, but it is another one now\n" if accepted.was_changed(one) else ""
         output.problem(f"\n{changed}{entry(one)}".rstrip("\n"))
     output.problem("")
 
 
-def kernel_cells(output: Output, assignment: Assignment, refused: bool = False) -> list[dict[str, Any]]:
+def kernel_cells(
+    output: Output, course: Course, assignment: Assignment, refused: bool = False, notes_too: bool = False
+) -> list[dict[str, Any]]:
     """The plain tests that only work in the student's own kernel, each with its reason.
 
-    -> ``[{notebook, cell, points, reason}, ...]``. Raises GradingError where there is one, and they are ``refused``.
+    -> ``[{notebook, cell, points, reason, accepted}, ...]``. Raises GradingError where there is one, and they are
+    ``refused``: also where they are accepted.
     """
     from autograder.plain.in_kernel import judged_in_kernel, require_outside
+    from autograder.release.findings import Accepted
+    from autograder.release.verify import kernel_finding
 
     require_outside(assignment, refused)
     found = judged_in_kernel(assignment)
-    if found:
-        points = f"{total(one.points for one in found):g} of {assignment.max_points:g} points"
+    accepted = Accepted.of_course(course.root)
+    findings = [(one, kernel_finding(assignment, one)) for one in found]
+    left = [(one, finding) for one, finding in findings if accepted.reason(finding) is None]
+    if left:
+        points = f"{total(one.points for one, _ in left):g} of {assignment.max_points:g} points"
         output.say(
             f"  ! {points} rest on tests in the student's own kernel, where code can cheat (docs/plain-tests.md):"
         )
-    for one in found:
+    for one, _ in left:
         output.say(f"      {one}")
-    return [vars(one) for one in found]
+    _say_accepted(output, ((finding, accepted.reasons[finding.digest]) for _, finding in findings
+                           if finding.digest in accepted.reasons))  # fmt: skip
+    if notes_too:
+        _say_how_to_accept(output, course, [finding for _, finding in left])
+    return [vars(one) | {"accepted": accepted.reason(finding) or ""} for one, finding in findings]
 
 
 def exercises(output: Output, course: Course, assignment: Assignment, exercise: str = "") -> list[dict[str, Any]]:
     """What the sample answers show, as a table and then problem by problem.
 
-    -> ``[{exercise, right, wrong, problems, doubts}, ...]``. Raises GradingError.
+    -> ``[{exercise, right, wrong, problems, doubts, accepted}, ...]``. Raises GradingError.
     """
     from autograder.authoring.check import check_exercises, remember
+    from autograder.release.findings import Accepted
 
     with bar(output) as progress:
         found = check_exercises(assignment, exercise, progress)
+    found = [one.accepting(Accepted.of_course(course.root)) for one in found]
     if found:
         _table(output, assignment.name, found)
     for one in found:
         if one.problems or one.doubts:
-            _say(output, one.exercise, (*one.problems, *one.doubts))
+            _say(output, one.exercise, tuple(finding.text for finding in (*one.problems, *one.doubts)))
+        _say_accepted(output, one.accepted)
+    _say_how_to_accept(output, course, [finding for one in found for finding in (*one.problems, *one.doubts)])
     if not exercise and not any(one.problems or one.doubts for one in found):
         remember(course, assignment)
-    return [{**vars(one), "problems": list(one.problems), "doubts": list(one.doubts)} for one in found]
+    return [
+        {
+            **vars(one),
+            "problems": [finding.text for finding in one.problems],
+            "doubts": [finding.text for finding in one.doubts],
+            "accepted": _documented(one.accepted),
+        }
+        for one in found
+    ]
 
 
 def _say(output: Output, name: str, problems: tuple[str, ...]) -> None:

@@ -30,6 +30,7 @@ def run(
     context: typer.Context,
     assignment: AssignmentNames = None,
     exercise: OneExercise = "",
+    notes: Annotated[bool, typer.Option("--notes", help="Say how notes are accepted, too (in accepted.toml).")] = False,
     require_outside: RequireOutside = False,
     as_json: AsJson = False,
 ) -> int:
@@ -57,7 +58,9 @@ def run(
     with ExitStack() as until_done:
         kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
         go_on = len(names) > 1
-        done = [_check_or_say_why(output, course, name, exercise, kernels, go_on, require_outside) for name in names]
+        done = [
+            _check_or_say_why(output, course, name, exercise, kernels, go_on, require_outside, notes) for name in names
+        ]
     output.document({"assignments": done})
     failed = [one["assignment"] for one in done if not one["holds"]]
     if failed:
@@ -75,10 +78,11 @@ def _check_or_say_why(
     kernels: Callable[[], Kernels],
     go_on: bool,
     outside: bool,
+    notes: bool,
 ) -> dict[str, Any]:
     """As :func:`_check`; one assignment that cannot be checked does not stop the others."""
     try:
-        return _check(output, course, name, exercise, kernels, outside)
+        return _check(output, course, name, exercise, kernels, outside, notes)
     except GradingError as error:
         if not go_on:
             raise
@@ -87,7 +91,13 @@ def _check_or_say_why(
 
 
 def _check(
-    output: Output, course: Course, name: str, exercise: str, kernels: Callable[[], Kernels], outside: bool
+    output: Output,
+    course: Course,
+    name: str,
+    exercise: str,
+    kernels: Callable[[], Kernels],
+    outside: bool,
+    notes: bool,
 ) -> dict[str, Any]:
     """One entry of the JSON document. outside: refuse tests in the student's own kernel."""
     from autograder.model.assignment import Assignment
@@ -101,8 +111,8 @@ def _check(
     else:
         with drafted(course, name) as draft:
             draft = draft.calibrated(kernels())
-            in_kernel = _checks.kernel_cells(output, draft.assignment, outside)
-            checks = _checks.verifications(output, draft, kernels())
+            in_kernel = _checks.kernel_cells(output, course, draft.assignment, outside, notes)
+            checks = _checks.verifications(output, draft, kernels(), notes)
         found = _checks.exercises(output, course, Assignment.unreleased(course, name))
     holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *found))
     return _entry(name, holds=holds, checks=checks, in_kernel=in_kernel, exercises=found)

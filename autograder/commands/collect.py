@@ -58,13 +58,18 @@ def run(
     Exit codes: 0 all of it lies in its place; 1 something was left alone, left out or ignored, and is listed;
     2 nothing was written.
     """
-    from autograder.collect import Moments, read_moments, read_names
+    from autograder.collect import Moments, has_times, read_moments, read_names
     from autograder.commands._collecting import collect
     from autograder.gradebook.late.file import read_zone
 
     course, output = open_course(context), Output(context, as_json=as_json)
     listed = read_names(names) if names else None
     moments = read_moments(times, read_zone(course.root)) if times else Moments()
+    if names and not times and has_times(names):
+        try:  # Moodle's worksheet says both
+            moments = read_moments(names, read_zone(course.root))
+        except GradingError as error:
+            output.warn(f"the times in {names} were not kept: {error}")
     source: Source
     if archive is not None and kind != "exchange":
         source = archive

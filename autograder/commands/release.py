@@ -80,7 +80,7 @@ def _release(
     with drafted(course, name, adding=True) if add_exercises else drafted(course, name) as draft:
         output.say(f"{name}:")
         draft = draft.calibrated(kernels())
-        in_kernel = _checks.kernel_cells(output, draft.assignment, outside)
+        in_kernel = _checks.kernel_cells(output, course, draft.assignment, outside)
         checks = _checks.verifications(output, draft, kernels())
         exercises = _sample_answers(output, course, draft.assignment)
         holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *exercises))

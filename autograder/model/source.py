@@ -221,6 +221,12 @@ def form_of(config: Any, root: Path) -> SourceForm:
     used = {step.__name__ for step in steps} if isinstance(steps, list) else {"IncludeHeaderFooter"}
     beside = (_text(config, setting) for setting in BESIDE)
     header, footer = (root / path if path and "IncludeHeaderFooter" in used else None for path in beside)
+    for setting, path in zip(BESIDE, (header, footer), strict=True):
+        if path is not None and not path.is_file():
+            raise GradingError(
+                f"{root / 'nbgrader_config.py'} sets {setting} to a notebook that is not there: {path}. Put it there, "
+                "or take the setting out"
+            )
     said = ((setting, _text(config, setting)) for setting in MARKERS)
     markers = tuple((setting, marker) for setting, marker in said if marker and marker != MARKERS[setting])
     return SourceForm(header, footer, markers, _text(config, "InstantiateTests.autotest_delimiter") or "AUTOTEST")

@@ -23,6 +23,7 @@ from autograder.model.assignment import Assignment
 from autograder.model.calibration import Calibration, CellCalibration, write_calibration
 from autograder.model.course import Course
 from autograder.model.limits import Limits
+from autograder.model.plain_text import one_line
 from autograder.model.submission import Submission
 from autograder.pipeline.execute import ExecutedNotebook, Kernels
 from autograder.pipeline.grade import grade_submission
@@ -150,7 +151,7 @@ def _decided(by_text: CellCalibration, points: float, test: TestOutcome) -> Cell
         what = f"stops with {ended.ename}: {ended.evalue}" if ended.status == "error" else f"ends with '{ended.status}'"
         if ended.status == "ok" and inside is not None:
             what = f"has {earned(inside, points):g} of {points:g} points"
-        problem = f"the instructor's own solution {what[:300]}"
+        problem = f"the instructor's own solution {one_line(what)[:300]}"
         return CellCalibration("kernel", by_text.reason or problem, problem)
     if by_text.reason:
         return by_text
@@ -176,7 +177,7 @@ def _passes(test: TestOutcome, points: float) -> bool:
 
 
 def _why(test: TestOutcome) -> str:
-    return (test.refused or f"{test.ended.ename}: {test.ended.evalue}")[:300]
+    return test.refused or one_line(f"{test.ended.ename}: {test.ended.evalue}", 300)
 
 
 def _by_untouched(assignment: Assignment, name: str, first: Calibration, runs: _Runs) -> Mapping[str, CellCalibration]:

@@ -18,10 +18,11 @@ from autograder.exercise.model import Case
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.plain.rules import asked
+from autograder.release.findings import Finding, pinned
 from autograder.release.markers import misspelt
 
 _NO_TESTS = (
-    "there is no test in it, neither a statement nor a reference(...), so that everybody would get its points: write "
+    "there is no test in it, neither a statement nor a reference(...), so that everybody gets its points: write "
     "one, or give the cell 0 points"
 )
 _VISIBLE_REFERENCE = (
@@ -32,12 +33,9 @@ _VISIBLE_REFERENCE = (
 _CASE = {"config", "load", "compare", "slug", "index"}
 
 
-def require_judgeable(assignment: Assignment, *, tests: bool = False) -> None:
-    """Raises GradingError with the first cell that nobody can judge, and what to do about it.
-
-    tests: whether a cell without any is one. A running course has given its points to everybody, as nbgrader does.
-    """
-    found = [line for line in unjudgeable(assignment) if tests or _NO_TESTS not in line]
+def require_judgeable(assignment: Assignment) -> None:
+    """Raises GradingError with the first cell that nobody can judge, and what to do about it."""
+    found = list(unjudgeable(assignment))
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise GradingError(f"{assignment.name}: {found[0]}{more}")
@@ -60,6 +58,31 @@ def unjudgeable(assignment: Assignment) -> Iterator[str]:
                     if slug in asked:
                         yield f"{where}: '{asked[slug]}' asks for {slug!r} too, and only the last answers would count"
                     asked[slug] = str(cells.grade_id(cell))
+
+
+def untested(assignment: Assignment) -> Iterator[Finding]:
+    """Every cell with points and without a test: everybody gets them."""
+    for name, notebook in assignment.source.items():
+        for cell in notebook.cells:
+            if cells.grade_id(cell) in untested_cells(notebook):
+                meant = next((f" (is {line!r} meant as a marker?)" for line in misspelt(cell.source)), "")
+                where = f"{assignment.name}/{name}.ipynb, cell '{cells.grade_id(cell)}'"
+                points = f"{cells.max_points(cell):g}"
+                yield pinned("untested", where, f"{_NO_TESTS}{meant}", cell.source, points)
+
+
+def untested_cells(notebook: NotebookNode) -> list[str]:
+    """Their grade ids."""
+    return [cells.nbgrader(cell)["grade_id"] for cell in notebook.cells if _is_untested(cell)]
+
+
+def _is_untested(cell: NotebookNode) -> bool:
+    if not cells.is_autograded(cell) or not isinstance(cells.nbgrader(cell).get("points"), int | float):
+        return False
+    try:
+        return bool(cells.max_points(cell)) and not cells.parse(cell.source).body
+    except SyntaxError:
+        return False
 
 
 def _unknown_request(cell: NotebookNode) -> str | None:
@@ -107,8 +130,6 @@ def _plain_test_lacks(cell: NotebookNode, visible: str) -> str | None:
         isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder") for node in ast.walk(tree)
     ):
         return _VISIBLE_REFERENCE
-    if cells.max_points(cell) and not cells.parse(cell.source).body:
-        return _NO_TESTS
     return None
 
 

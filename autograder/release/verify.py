@@ -21,11 +21,12 @@ from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission
+from autograder.plain.in_kernel import KernelCell
 from autograder.release.as_submitted import solved, untouched
 from autograder.release.calibrate import calibrated
 from autograder.release.findings import Accepted, Finding, pinned
 from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
-from autograder.release.judgeable import require_judgeable
+from autograder.release.judgeable import require_judgeable, untested, untested_cells
 from autograder.release.leaks.search import release_leaks
 from autograder.release.markers import misspelt, other_markers
 from autograder.release.points_in_text import wrong_points
@@ -38,6 +39,7 @@ INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
 _ADVICE = (
     (r"URLError|HTTPError|ConnectionError|gaierror|name resolution|Name or service not known",
      "; nothing that is graded reaches the net: put the file beside the notebook"),
+    (r"ModuleNotFoundError", "; install it where the grader runs"),
     (r"StdinNotImplemented|raw_input was called", "; nobody answers input() when it is graded: give it a value"),
 )  # fmt: skip
 
@@ -56,8 +58,9 @@ class Verification:
     @classmethod
     def of(cls, name: str, findings: Iterable[Finding], accepted: Accepted) -> Verification:
         found = tuple(findings)
-        meant = tuple((one, reason) for one in found if one.blocks and (reason := accepted.reason(one)) is not None)
-        return cls(name, tuple(accepted.left(found)), meant, tuple(one for one in found if not one.blocks))
+        meant = tuple((one, reason) for one in found if (reason := accepted.reason(one)) is not None)
+        notes = (one for one in found if not one.blocks and accepted.reason(one) is None)
+        return cls(name, tuple(accepted.left(found)), meant, tuple(notes))
 
 
 @contextlib.contextmanager
@@ -68,7 +71,7 @@ def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draf
     """
     before = Assignment.unreleased(course, name)
     require_filled_in(course, before)
-    require_judgeable(before, tests=True)
+    require_judgeable(before)
     require_same_cells(course, before, adding=adding)
     with workspace(course) as step, ThreadPoolExecutor(max_workers=1) as beside:
         second = beside.submit(draft, course, name, f"{step}/second")
@@ -97,6 +100,7 @@ class Draft:
         """Every proof, one after the other."""
         made, limits, accepted = self.assignment, self.course.file.limits, Accepted.of_course(self.course.root)
         yield Verification.of("points add up", _points(made), accepted)
+        yield Verification.of("graded cells have a test", untested(made), accepted)
         leaked = (*release_leaks(self.folder, made), *_other_markers(made))
         yield Verification.of("nothing leaks", leaked, accepted)
         yield Verification.of("a second release is the same, byte for byte", self._differences(), accepted)
@@ -111,7 +115,7 @@ class Draft:
 
     def _differences(self) -> Iterator[Finding]:
         name = self.assignment.name
-        yield from (Finding("release", name, one) for one in compare(self.folder, self.second.result()[0]))
+        yield from (pinned("release", name, one, one) for one in compare(self.folder, self.second.result()[0]))
 
     def put_in_place(self) -> None:
         """To be called when every proof holds. Raises GradingError, and leaves the old release, where it cannot be."""
@@ -119,9 +123,11 @@ class Draft:
 
 
 def _meant_as_markers(assignment: Assignment) -> str:
-    """What may have kept nbgrader from finding the end of a region."""
+    """What may have kept nbgrader from finding a region, or its end."""
     for name, notebook in assignment.source.items():
         for number, cell in enumerate(notebook.cells):
+            if "BEGIN SOLUTION" in cell.source and not (cells.is_solution(cell) or cells.is_task(cell)):
+                return f" ({name}.ipynb, {cells.place(cell, number)}, has one and is not marked as a solution)"
             for line in misspelt(cell.source):
                 return f" ({line!r} in {name}.ipynb, {cells.place(cell, number)}, looks like a marker)"
     return ""
@@ -130,7 +136,7 @@ def _meant_as_markers(assignment: Assignment) -> str:
 def _points(assignment: Assignment) -> Iterator[Finding]:
     for name in assignment.other_languages:
         said = "it is not in Python: it is released as it is, and nothing in it is graded"
-        yield Finding("language", f"{assignment.name}/{name}.ipynb", said, blocks=False)
+        yield pinned("language", f"{assignment.name}/{name}.ipynb", said, said, blocks=False)
     for name, source in assignment.source.items():
         where, released = f"{assignment.name}/{name}.ipynb", assignment.release[name]
         ours, theirs = (
@@ -148,7 +154,14 @@ def _other_markers(assignment: Assignment) -> Iterator[Finding]:
             where = f"{assignment.name}/{name}.ipynb, {cells.place(cell, number)}"
             for line in dict.fromkeys(other_markers(cell.source)):
                 said = f"{line!r} is no marker of nbgrader's: students see what follows it"
-                yield Finding("marker", where, said, blocks=False)
+                yield pinned("marker", where, said, line, cell.source, blocks=False)
+
+
+def kernel_finding(assignment: Assignment, one: KernelCell) -> Finding:
+    """The note that a test is judged in the student's own kernel alone, to be accepted for its present text."""
+    source = next(cell.source for cell in assignment.source[one.notebook].cells if cells.grade_id(cell) == one.cell)
+    where = f"{assignment.name}/{one.notebook}.ipynb, cell '{one.cell}'"
+    return pinned("kernel", where, one.reason, source, one.reason, blocks=False)
 
 
 def run_all(
@@ -212,10 +225,12 @@ def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iter
         stopped = [one for one in _stopped(ran, f"{assignment.name}/{name}.ipynb") if one.ename not in INTENDED]
         for one in stopped[:1]:
             more = f" (and {len(stopped) - 1} more cells)" if len(stopped) > 1 else ""
-            yield Finding("error", one.where, f"nothing is filled in, and {one.said}{more}", blocks=False)
+            said = f"nothing is filled in, and {one.said}{more}"
+            yield pinned("error", one.where, said, "untouched", one.ename, one.cell.source, blocks=False)
         tasks = {cells.grade_id(cell) for cell in assignment.source[name].cells if cells.is_task(cell)}
+        without = untested_cells(assignment.source[name])
         for cell in _unexpected(verdict, ("failed", "missing")):
-            if cell.points or cell.cell not in tasks:  # a task waits, whatever was added
+            if cell.cell not in without and (cell.points or cell.cell not in tasks):  # a task waits, whatever was added
                 yield _points_of(cell, "untouched", ran, verdict)
 
 

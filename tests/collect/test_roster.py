@@ -235,3 +235,20 @@ def test_d2_a_time_is_found_by_moodles_number_and_by_no_other_number(course, tmp
     source = moodle(tmp_path / "m.zip", [(1001, "Ada Lovelace"), (1002, "Bob Byte")])
     assert collect(course, source, "--names", str(sheet), "--times", str(sheet)) == 0
     assert {who: when.day for who, when in read_times(course.root, "distilbert").items()} == {"1002": 20, "77": 22}
+
+
+def test_h7_the_times_in_moodles_worksheet_are_kept_when_it_is_given_for_the_names_alone(course, tmp_path, capsys):
+    sheet = tmp_path / "w.csv"
+    text = (
+        "Identifier,Full name,Status,Grade,Last modified (submission)\n"
+        'Participant 1001,Ada Lovelace,"Submitted for grading - 2 days late",,2026-11-20T09:00:00{zone}\n'
+    )
+    sheet.write_text(text.format(zone="+01:00"))
+    source = moodle(tmp_path / "m.zip", [(1001, "Ada Lovelace")])
+    assert collect(course, source, "--names", str(sheet)) == 0
+    assert [when.day for when in read_times(course.root, "distilbert").values()] == [20]
+    capsys.readouterr()
+    sheet.write_text(text.format(zone=""))
+    assert collect(course, source, "--names", str(sheet), "--force") == 0
+    said = capsys.readouterr().err
+    assert "the times in" in said and "were not kept" in said and "names no time zone" in said

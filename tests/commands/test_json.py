@@ -65,6 +65,7 @@ def proven(monkeypatch, *problems: str) -> None:
     accepted = ((Finding("leak", "toy", "a line"), "shown on purpose"),)
     found = [Verification("nothing leaks", tuple(Finding("leak", "toy", one) for one in problems), accepted)]
     draft = SimpleNamespace(verify=lambda kernels: iter(found), put_in_place=lambda: None, assignment=NO_TESTS)
+    draft.course = SimpleNamespace(root=ROOT / "nowhere")
     draft.calibrated = lambda kernels: draft
     monkeypatch.setattr(verify, "drafted", lambda course, name: nullcontext(draft))
     monkeypatch.setattr(_checks, "exercises", lambda *_: [])

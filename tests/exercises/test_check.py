@@ -8,6 +8,7 @@ from autograder.authoring import check, trial
 from autograder.authoring.check import ExerciseCheck, check_exercises, remember, was_checked
 from autograder.errors import GradingError
 from autograder.model.course import Course
+from autograder.release.findings import Accepted, accept, pinned
 from tests.exercises.tiny import ORACLE, tiny_course
 
 pytestmark = pytest.mark.slow
@@ -41,7 +42,7 @@ def test_answers_that_are_as_their_author_says_are_no_problem(tmp_path):
 )
 def test_what_does_not_hold_of_a_wrong_answer_is_said(tmp_path, wrong, said):
     found = checked(tmp_path, wrong=wrong)
-    every = (*found.problems, *found.doubts)
+    every = [one.text for one in (*found.problems, *found.doubts)]
     assert any(said in problem for problem in every), every
     assert all(problem.startswith("wrong answer 'w': ") for problem in every)
 
@@ -58,14 +59,14 @@ def test_what_does_not_hold_of_a_wrong_answer_is_said(tmp_path, wrong, said):
 )
 def test_a_right_answer_that_is_refused_is_said_with_the_reason(tmp_path, right, said):
     found = checked(tmp_path, right=right)
-    every = (*found.problems, *found.doubts)
+    every = [one.text for one in (*found.problems, *found.doubts)]
     assert any(said in problem for problem in every), every
 
 
 def test_an_answer_that_never_ends_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(trial, "MAX_SECONDS", 2.0)
     found = checked(tmp_path, right='SampleAnswer("r", "while True: pass")')
-    assert any("right answer 'r'" in problem for problem in found.problems)
+    assert any("right answer 'r'" in problem.text for problem in found.problems)
 
 
 def test_partial_credit_is_the_mistakes_share(tmp_path):
@@ -78,19 +79,18 @@ def test_a_message_that_shows_an_expected_value_is_found(tmp_path):
         "The numbers were squared.", "2.46912 should be the first."
     )
     found = checked(tmp_path, oracle=leaking)
-    assert any("the message shows an expected value" in doubt for doubt in found.doubts), found.doubts
+    assert any("the message shows an expected value" in doubt.text for doubt in found.doubts), found.doubts
 
 
 def test_an_exercise_without_answers_and_one_that_no_cell_grades_are_problems(tmp_path):
     assignment = tiny_course(tmp_path)
     (found,) = check_exercises(assignment)
-    assert "at least one right and one wrong answer" in found.problems[0]
+    assert "at least one right and one wrong answer" in found.problems[0].text
     other = tmp_path / "exercises" / "tiny" / "forgotten"
     other.mkdir()
     (other / "oracle.py").write_text(ORACLE)
-    assert (
-        "no notebook of tiny has a graded cell 'forgotten'" in check_exercises(assignment, "forgotten")[0].problems[1]
-    )
+    (unknown,) = check_exercises(assignment, "forgotten")
+    assert "no notebook of tiny has a graded cell 'forgotten'" in unknown.problems[1].text
 
 
 @pytest.mark.parametrize("answers", ["RIGHT = []", "RIGHT = WRONG = [1 / 0]"])
@@ -113,3 +113,24 @@ def test_what_was_checked_need_not_be_checked_again_until_something_changes(tmp_
         file.write("# a line\n")
     assert not was_checked(course, assignment)
     assert check.state(course, assignment)
+
+
+def test_h1_what_is_accepted_of_an_answer_stops_nothing_until_the_answer_changes(tmp_path):
+    wrong = f'SampleAnswer("w", "{SQUARED}", points=0, mistake="cubed")'
+    found = checked(tmp_path / "before", wrong=wrong)
+    (doubt,) = found.doubts
+    accept(tmp_path, [doubt], "both names are told in class")
+    accepting = found.accepting(Accepted.of_course(tmp_path))
+    assert (accepting.doubts, accepting.problems) == ((), ())
+    assert accepting.accepted == ((doubt, "both names are told in class"),)
+    changed = checked(tmp_path / "after", wrong=wrong.replace("x ** 2", "x * x"))
+    assert len(changed.accepting(Accepted.of_course(tmp_path)).doubts) == 1
+
+
+def test_h1_what_was_accepted_is_asked_for_again_when_it_is_taken_back(tmp_path):
+    assignment, course = tiny_course(tmp_path), Course(tmp_path)
+    accept(tmp_path, [pinned("answer", "tiny/doubled", "text", "x")], "meant so")
+    remember(course, assignment)
+    assert was_checked(course, assignment)
+    (tmp_path / "accepted.toml").unlink()
+    assert not was_checked(course, assignment)

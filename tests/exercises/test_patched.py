@@ -94,15 +94,15 @@ def test_a_mistake_of_which_no_case_keeps_a_number_is_no_mistake_that_numbers_sh
 def test_stale_numbers_are_a_problem_until_they_are_made_anew(tmp_path: Path, changed: str) -> None:
     course = one_file(tmp_path, EXERCISE.replace('"x**2"', '"x * x"'))
     built(course)
-    assert not any("another solution" in problem for problem in checked(course).problems)
+    assert not any("another solution" in problem.text for problem in checked(course).problems)
     path = course.root / ("exercises/tiny/doubled.py" if changed == "a patch" else "source/tiny/1_tiny.ipynb")
     old, new = ('"x * x"', '"x**2"') if changed == "a patch" else ("return 2 * x", "return 2 * x  # doubled")
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     loader.forget()
-    assert any("run 'autograder references tiny'" in problem for problem in checked(course).problems)
+    assert any("run 'autograder references tiny'" in problem.text for problem in checked(course).problems)
     built(course)
-    assert not any("another solution" in problem for problem in checked(course).problems)
+    assert not any("another solution" in problem.text for problem in checked(course).problems)
 
 
 def test_without_a_way_to_run_them_nothing_is_written(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -90,6 +91,47 @@ def test_h1_what_is_accepted_once_is_released_until_it_changes(
     assert said.count("accepted: ps1/p1.ipynb, cell ") == 2 and "(shown in the lecture)" in said
 
 
+def test_h1_a_cell_without_a_test_is_accepted_and_everybody_has_its_points(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = course_of(tmp_path, *SMOOTHED, graded("present", "# a point for being here", 1))
+    words_ = ["--course-dir", str(tmp_path)]
+    assert main([*words_, "release", "ps1"]) == 1
+    said = capsys.readouterr().out
+    assert "ps1/p1.ipynb, cell 'present': there is no test in it" in said and said.count("[[accepted]]") == 1
+    lines = "\n".join(re.findall(r"^(?:\[\[accepted\]\]|\w+ = \".*\")$", said, re.MULTILINE))
+    (tmp_path / ACCEPTED).write_text(lines.replace('reason = ""', 'reason = "for being here"'))
+    assert main([*words_, "release", "ps1"]) == 0
+    target = course.submitted("ada", "ps1")
+    target.mkdir(parents=True)
+    (target / "p1.ipynb").write_bytes((course.release("ps1") / "p1.ipynb").read_bytes())
+    assert main([*words_, "grade", "ps1"]) == 0
+    verdicts = json.loads((course.autograded("ada", "ps1") / "verdicts.json").read_text())
+    assert {one["cell"]: one["points"] for one in verdicts["notebooks"][0]["cells"]} == {
+        "test_smoothed": 0,
+        "present": 1,
+    }
+
+
+def test_h1_notes_are_accepted_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    course_of(
+        tmp_path,
+        *SMOOTHED,
+        code("1 / 0  # see what Python says"),
+        graded("k", "# autograder: kernel\nassert smoothed([3])"),
+    )
+    check = ["--course-dir", str(tmp_path), "check", "ps1"]
+    assert main(check) == 0
+    before = capsys.readouterr().out
+    assert "note: " in before and "! 1 of 3 points rest on" in before and "[[accepted]]" not in before
+    assert main([*check, "--notes"]) == 0
+    lines = "\n".join(re.findall(r"^(?:\[\[accepted\]\]|\w+ = \".*\")$", capsys.readouterr().out, re.MULTILINE))
+    (tmp_path / ACCEPTED).write_text(lines.replace('reason = ""', 'reason = "on purpose"'))
+    assert main(check) == 0
+    said = capsys.readouterr().out
+    assert "note: " not in said and "rest on" not in said and said.count("(on purpose)") == before.count("note: ") + 1
+
+
 def test_h1_a_new_leak_in_an_accepted_cell_is_found(tmp_path: Path) -> None:
     (first,) = leaked(tmp_path, PASTED, *SMOOTHED)
     accept(tmp_path, [first], "on purpose")
@@ -150,6 +192,14 @@ def test_h1_signatures_over_lines_and_docstrings_are_no_leak_and_bodies_are(tmp_
         "area", "### BEGIN SOLUTION\ndef area_of(width, height): return width * height / 2\n### END SOLUTION"
     )
     assert leaked(tmp_path, words("def area_of(width, height): return width * height / 2"), oneline, test) != []
+
+
+def test_h1_a_hidden_test_may_repeat_the_visible_one_of_its_own_cell_and_of_no_other(tmp_path: Path) -> None:
+    line = "assert smoothed([0, 3, 6]) == [1, 3, 5], 'the ends count twice'"
+    both = graded("test_both", f"{line}\n### BEGIN HIDDEN TESTS\nimport math\n{line}\n### END HIDDEN TESTS")
+    assert leaked(tmp_path, SMOOTHED[0], both) == []
+    hidden = graded("test_hidden", f"pass\n### BEGIN HIDDEN TESTS\n{line}\n### END HIDDEN TESTS")
+    assert leaked(tmp_path, SMOOTHED[0], hidden, words(f"    {line}")) != []
 
 
 def test_h1_points_above_graded_cells_are_still_checked() -> None:

@@ -15,7 +15,7 @@ from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.judge import judge
-from autograder.release.judgeable import require_judgeable, unjudgeable
+from autograder.release.judgeable import require_judgeable, unjudgeable, untested
 from tests.grading import REFERENCES, ROOT, copy_exercises
 
 SHEET = "numpy_attention"
@@ -47,6 +47,13 @@ def found(opened: Assignment, source: str, **marks: object) -> list[str]:
     return list(unjudgeable(replace(opened, source={**opened.source, NOTEBOOK: notebook})))
 
 
+def test_a_cell_without_a_test_is_a_finding_that_can_be_accepted(opened: Assignment) -> None:
+    notebook = nbformat.from_dict(opened.source[NOTEBOOK])
+    next(cell for cell in notebook.cells if cells.grade_id(cell) == "softmax").source = "# only a comment"
+    (finding,) = untested(replace(opened, source={**opened.source, NOTEBOOK: notebook}))
+    assert "no test in it" in finding.text and finding.digest and finding.blocks
+
+
 @pytest.mark.parametrize("sheet", ["distilbert", SHEET, "encoder_lab", "transformer_tutorial"])
 def test_the_course_itself_can_be_judged(sheet: str) -> None:
     assert list(unjudgeable(Assignment.open(ROOT, sheet))) == []
@@ -55,7 +62,6 @@ def test_the_course_itself_can_be_judged(sheet: str) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("# only a comment", "no test in it"),
         (VISIBLE, "outside of '### BEGIN HIDDEN TESTS'"),
         (loop("reference('numpy_attention/sofmax')"), "numpy_attention/sofmax"),
         (loop("reference('distilbert/attention_scores')"), "belongs to another assignment"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode
 
@@ -50,12 +50,16 @@ class Secrets:
 
 @dataclass(frozen=True)
 class Region:
-    """Lines that are taken out on release. ``before``: the visible lines above, for regions that are very short."""
+    """Lines that are taken out on release. ``before``: the visible lines above, for regions that are very short.
+
+    where: the place in the visible text that they are taken out of.
+    """
 
     owner: str
     lines: tuple[str, ...]
     before: tuple[str, ...]
     prose: bool
+    where: str = ""
 
 
 def squeeze(text: str) -> str:
@@ -75,11 +79,14 @@ def secrets_of(assignment: Assignment) -> list[Needle]:
 
 
 def shown_whole(assignment: Assignment) -> Iterator[Finding]:
-    """Each place in the visible text that shows more than half of a secret: pasted there, not merely alike."""
+    """Each place in the visible text that shows more than half of a secret: pasted there, not merely alike.
+
+    A hidden test may repeat what the visible test of its own cell says: with another number, say.
+    """
     regions, visible = _divided(assignment)
     for where, text in visible.items():
         searchable = _searchable(text)
-        for region in regions:
+        for region in (one for one in regions if not (one.where == where and one.owner.startswith("hidden test"))):
             needles = list(_needles(region))
             shown = [needle for needle in needles if needle.squeezed in searchable]
             stub = region.owner == f"solution file {where}"  # it shares its frame with the solution
@@ -97,7 +104,7 @@ def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
             owner = f"{assignment.name}/{name}/{cells.grade_id(cell) or f'cell {number}'}"
             place = f"{assignment.name}/{name}.ipynb, {cells.place(cell, number)}"
             found, visible[place] = split_cell(cell, owner)
-            regions += found
+            regions += [replace(region, where=place) for region in found]
     # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
     beside = {f"{assignment.name}/{name}": data.decode("utf-8", "replace") for name, data in assignment.files.items()}
     visible |= {name: text for name, text in beside.items() if not any(f"BEGIN {mark}" in text for mark in _REGIONS)}

@@ -114,12 +114,8 @@ def test_h1_a_cell_without_a_test_is_accepted_and_everybody_has_its_points(
 
 
 def test_h1_notes_are_accepted_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    course_of(
-        tmp_path,
-        *SMOOTHED,
-        code("1 / 0  # see what Python says"),
-        graded("k", "# autograder: kernel\nassert smoothed([3])"),
-    )
+    in_kernel = graded("k", "# autograder: kernel\nassert smoothed([3])")
+    course_of(tmp_path, *SMOOTHED, code("1 / 0  # see what Python says"), in_kernel)
     check = ["--course-dir", str(tmp_path), "check", "ps1"]
     assert main(check) == 0
     before = capsys.readouterr().out

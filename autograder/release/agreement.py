@@ -25,6 +25,7 @@ from autograder.model.course import Course
 from autograder.model.settings import read_config
 from autograder.model.source import BESIDE, MARKERS
 from autograder.model.syntax import tree_of
+from autograder.plain.names import names_of
 from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable
 
@@ -154,9 +155,10 @@ def _what(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
 def _essentials(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, Any]]]:
     """(how the cell is called, what of it a grade can depend on) of each cell of which one can."""
     unnamed = 0
+    read = frozenset().union(*(names_of(cell.source).loaded for cell in notebook.cells if cell.cell_type == "code"))
     for cell in notebook.cells:
         marks, grade_id = cells.nbgrader(cell), cells.grade_id(cell)
-        if cell.cell_type != "code" and not grade_id:
+        if not grade_id and (cell.cell_type != "code" or _is_form(cell.source, read)):
             continue
         unnamed += not grade_id
         about: dict[str, Any] = {"points": float(marks.get("points") or 0)}
@@ -165,6 +167,16 @@ def _essentials(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, Any]]]:
         if cell.cell_type == "code":
             about["code"] = _code(cell.source)
         yield f"cell '{grade_id}'" if grade_id else f"unmarked code cell {unnamed}", about
+
+
+def _is_form(source: str, read: frozenset[str]) -> bool:
+    """Whether a cell only asks for words that no code reads, as ``NAME = ""`` in nbgrader's header, or is empty."""
+    try:
+        body = tree_of(source).body
+    except (SyntaxError, ValueError):
+        return False
+    words = (isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) for node in body)
+    return all(words) and not names_of(source).bound & read
 
 
 def _code(source: str) -> str:

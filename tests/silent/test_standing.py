@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from autograder.model.course import Course
@@ -80,6 +81,21 @@ def test_a_notebook_that_is_only_in_the_release_stops_grading(
     assert "source and release disagree (2_essay.ipynb: only in the release)" in said(capsys)
     assert run(course, "status") == 0
     assert "stale: 2_essay.ipynb: only in the release" in said(capsys)
+
+
+@pytest.mark.parametrize(
+    ("cell", "code"),
+    [('NAME = ""\nCOLLABORATORS = ""', 0), ("# only a remark", 0), ("import random", 2), ('mean = ""', 2)],
+)
+def test_h1_a_header_that_came_or_went_during_the_term_stops_grading_only_where_code_reads_it(
+    course: Course, capsys: pytest.CaptureFixture[str], cell: str, code: int
+) -> None:
+    path = course.release(SHEET) / "1_mean.ipynb"
+    released = nbformat.read(path, as_version=4)
+    released.cells.insert(0, nbformat.v4.new_code_cell(cell, id="header"))
+    nbformat.write(released, path)
+    assert grade(course) == code
+    assert ("No grade depends on it" in said(capsys)) is (code == 0)
 
 
 def test_a_text_that_is_only_in_the_release_stops_nobody(course: Course, capsys: pytest.CaptureFixture[str]) -> None:

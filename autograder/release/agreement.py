@@ -111,7 +111,9 @@ def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[
     if _without_ids(ours) == _without_ids(theirs):
         return
     without_traces = cleared(theirs)
-    essential, published = dict(_essentials(ours)), dict(_essentials(without_traces))
+    code = [cell.source for one in (assignment.source[name], theirs) for cell in one.cells if cell.cell_type == "code"]
+    read = frozenset().union(*(names_of(text).loaded for text in code))  # by hidden tests, too
+    essential, published = dict(_essentials(ours, read)), dict(_essentials(without_traces, read))
     for key in {**essential, **published}:
         where = f"{name}.ipynb, {key}"
         if key not in published:
@@ -152,10 +154,9 @@ def _what(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
     return f"{part} differs"
 
 
-def _essentials(notebook: NotebookNode) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(how the cell is called, what of it a grade can depend on) of each cell of which one can."""
+def _essentials(notebook: NotebookNode, read: frozenset[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(how the cell is called, what of it a grade can depend on) of each cell of which one can. read: by any code."""
     unnamed = 0
-    read = frozenset().union(*(names_of(cell.source).loaded for cell in notebook.cells if cell.cell_type == "code"))
     for cell in notebook.cells:
         marks, grade_id = cells.nbgrader(cell), cells.grade_id(cell)
         if not grade_id and (cell.cell_type != "code" or _is_form(cell.source, read)):

@@ -33,6 +33,8 @@ from autograder.model.source import OtherLanguage, instructors_notebook, read_no
 from autograder.release.clear import cleared
 from autograder.release.free_versions import require_free
 
+#: Our own reason, where one of our preprocessors stopped nbgrader.
+_OWN = re.compile(r"autograder\.errors\.\w+: (.*)", re.DOTALL)
 _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt):(?: |$)")
 _ERROR = re.compile(r"\[\w+ \| (?:ERROR|CRITICAL)\] (.*)")
@@ -111,6 +113,8 @@ def _reason(said: str) -> str:
     """nbgrader's reason in one paragraph: the last exception with the notebook it was raised for, else its error."""
     paragraphs = _paragraphs(said)
     raised = [number for number, text in enumerate(paragraphs) if _RAISED.match(text)]
+    if raised and (own := _OWN.match(paragraphs[raised[-1]])):
+        return own[1]
     if raised:
         before = [match[1] for text in paragraphs[: raised[-1]] if (match := _CONVERTING.search(text))]
         return f"{before[-1]}: {paragraphs[raised[-1]]}" if before else paragraphs[raised[-1]]

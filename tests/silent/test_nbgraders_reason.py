@@ -46,6 +46,17 @@ def test_g6_nbgraders_reason_is_told_whole(tmp_path: Path, damage: Callable[[Not
     assert "\n" not in said and "Please see the" not in said
 
 
+def test_g6_our_own_reason_is_not_wrapped_into_nbgraders(tmp_path: Path) -> None:
+    course = build_course(tmp_path / "course")
+    helper = course.source(ASSIGNMENT) / "helper.py"
+    helper.write_text("def helped():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n")
+    with pytest.raises(
+        GradingError, match=r"helper\.py has solution markers.*students would get the solution"
+    ) as refused:
+        generate(Course(course.root), ASSIGNMENT)
+    assert "GradingError" not in str(refused.value)
+
+
 def test_g6_a_name_that_is_a_pattern_is_called_so(tmp_path: Path) -> None:
     course = build_course(tmp_path / "course")
     shutil.move(course.source(ASSIGNMENT), course.source("hw[1]"))

@@ -67,7 +67,8 @@ def run(
     moments = read_moments(times, read_zone(course.root)) if times else Moments()
     if names and not times and has_times(names):
         try:  # Moodle's worksheet says both
-            moments = read_moments(names, read_zone(course.root))
+            said = read_moments(names, read_zone(course.root))
+            moments = said if said.by_number or said.by_student else moments
         except GradingError as error:
             output.warn(f"the times in {names} were not kept: {error}")
     source: Source

@@ -55,7 +55,7 @@ class Site:
 
     @property
     def address(self) -> str:
-        return "" if self.repository == NO_REPOSITORY else f"https://github.com/{self.repository}"
+        return f"https://github.com/{self.repository}"
 
 
 def build(site: Site, target: Path) -> None:

@@ -19,13 +19,13 @@ _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/", re.IGNORECASE)
 class Links:
     """``pages``: path in the repository -> path in the site's source; ``files``: what lies in the site as it is.
 
-    address: of the repository's files on the forge; empty where nobody has named it.
+    address: of the repository on the forge.
     """
 
     folder: Path
     pages: dict[str, str]
-    files: Collection[str] = ()
-    address: str = ""
+    files: Collection[str]
+    address: str
 
     def rewritten(self, text: str, file: str) -> str:
         """The text of the repository's file ``file``. Links out of the site lead to the repository on the forge."""
@@ -45,4 +45,4 @@ class Links:
         if (page := self.pages.get(target)) is not None or target in self.files:
             return os.path.relpath(page or target, here) + mark + anchor
         kind = "tree" if (self.folder / target).is_dir() else "blob"
-        return f"{self.address}/{kind}/main/{target}{mark}{anchor}" if self.address else f"#{path}"
+        return f"{self.address}/{kind}/main/{target}{mark}{anchor}"

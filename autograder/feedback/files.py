@@ -44,4 +44,4 @@ def write_feedback(course: Course, assignment: str, student: str, result: Studen
 
 def _autograded(path: Path, course: Course) -> NotebookNode | None:
     """With the repository of now: it may have been named after the notebook was graded."""
-    return course.file.set_repository(nbformat.read(path, as_version=4)) if path.is_file() else None
+    return course.file.fill_in(nbformat.read(path, as_version=4)) if path.is_file() else None

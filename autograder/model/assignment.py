@@ -133,7 +133,7 @@ def _sources(
 def _source(path: Path, course: Course, generated: Callable[[], Generated] | None) -> NotebookNode:
     of_notebook = None if generated is None else lambda: generated().get(path.stem, {})
     # graded notebooks are made of this one, and students see them too
-    return course.file.set_repository(instructors_notebook(path, course.settings.form, of_notebook))
+    return course.file.fill_in(instructors_notebook(path, course.settings.form, of_notebook))
 
 
 def _released(path: Path) -> NotebookNode:

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import GradingError
+from autograder.model.assistants import SENTENCES
 from autograder.model.limits import Limits
 from autograder.model.toml_text import read_toml
 
@@ -99,6 +100,7 @@ class CourseFile:
     ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
     dates: assignment -> the moment from which it is published (aware).
     main_line: the order in which students should take the notebooks.
+    assistants: what assistants may do, by its name in ``model/assistants.py``; empty where the course has no rule.
     total: how ``autograder export --total`` adds up the assignments.
     """
 
@@ -119,11 +121,18 @@ class CourseFile:
     dates: Mapping[str, datetime] = field(default_factory=dict, hash=False)
     total: TotalRules = field(default_factory=TotalRules)
     main_line: MainLine = field(default_factory=MainLine)
+    assistants: str = ""
 
-    def set_repository(self, notebook: NotebookNode) -> NotebookNode:
-        """Put the public repository in the place of its placeholder, in every cell; returns the same notebook."""
+    def fill_in(self, notebook: NotebookNode) -> NotebookNode:
+        """Put the public repository in the place of its placeholder, in every cell, and the rule for assistants at the
+        end of the first text; returns the same notebook.
+        """
         for cell in notebook.cells:
             cell.source = cell.source.replace(self.placeholder, self.repository)
+        first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
+        rule = SENTENCES.get(self.assistants, "")
+        if first is not None and rule not in first.source:
+            first.source = f"{first.source.rstrip()}\n\n{rule}"
         return notebook
 
     @property
@@ -285,6 +294,12 @@ def _steps(key: str, value: Any) -> Mapping[str, str]:
     return {name: _path(f"{key}.{name}", step) for name, step in _table(key, value).items()}
 
 
+def _assistants(key: str, value: Any) -> str:
+    if value not in SENTENCES:
+        raise _wrong(key, " or ".join(f'"{policy}"' for policy in SENTENCES), value)
+    return str(value)
+
+
 def _dates(key: str, value: Any) -> Mapping[str, datetime]:
     return {name: _date(f"{key}.{name}", moment) for name, moment in _table(key, value).items()}
 
@@ -316,4 +331,5 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "dates": _dates,
     "total": _total,
     "main_line": _main_line,
+    "assistants": _assistants,
 }

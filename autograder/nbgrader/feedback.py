@@ -34,7 +34,7 @@ class FeedbackExporter(HTMLExporter):
         course = Course(Path.cwd())  # nbgrader's converters change into the course's root
         result = gather_one(course, assignment, student) or StudentResult(Student(student))
         verdict = _verdict(result, notebook) or _without_verdict(nb, result, assignment, notebook)
-        page = render_notebook(course.file.set_repository(nb), verdict, result, course.file.library)
+        page = render_notebook(course.file.fill_in(nb), verdict, result, course.file.library)
         made["output_extension"] = ".html"
         return page, made
 

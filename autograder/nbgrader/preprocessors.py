@@ -41,12 +41,14 @@ KEPT = {"verdicts.json", "grading.log"}
 
 
 class SetRepository(NbGraderPreprocessor):
-    """Puts the course's public repository, which ``course.toml`` names, into badges and setup cells."""
+    """Puts what ``course.toml`` says into the notebook: the repository into badges and setup cells, the rule for
+    assistants below the title.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
         settings = self.config.CourseDirectory
         named = read_course_file(Path(settings.root) if "root" in settings else Path.cwd())
-        return named.set_repository(nb), resources
+        return named.fill_in(nb), resources
 
 
 class FreeVersions(NbGraderPreprocessor):

@@ -22,6 +22,7 @@ from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
 from autograder.release.agreement import differences
+from autograder.release.assistants import write_rules
 from autograder.release.corrections import Correction, note_corrections
 from autograder.release.due import Due, due
 from autograder.release.findings import ACCEPTED, Accepted, Finding, accept, entry
@@ -93,6 +94,11 @@ def publish(
         _fill(fresh, folder, course, lessons_of(line, sheets, folder, kept), repository)
         for sheet in sheets:
             shutil.copytree(course.release(sheet.name), fresh / "release" / sheet.name, ignore=_UNWANTED)
+        everything = [
+            *(fresh / "release" / sheet.name for sheet in sheets),
+            *(folder / "release" / one for one in kept),
+        ]
+        write_rules(course, fresh, sorted(everything, key=lambda one: one.name), folder, before)
         notebooks = sorted(str(path.relative_to(fresh)) for path in (fresh / "release").rglob("*.ipynb"))
         corrections = note_corrections(fresh, folder, notebooks, note, today or date.today())
         _require_none("because it would leak", accepted.left(_leaks(fresh, course, sheets)))

@@ -11,10 +11,12 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from autograder.errors import GradingError
 from autograder.model.assignment import Assignment
+from autograder.model.assistants import SENTENCES
 from autograder.model.course import Course
 from autograder.model.course_file import MainLine
 from autograder.release.main_line import Lesson, in_order, lesson
 
+_END = "<!-- /published -->"
 #: Between these lines README.md is written anew each time; before and after them it is the instructor's.
 _OURS = re.compile(r"<!-- published: .*? -->\n.*?<!-- /published -->\n?", re.DOTALL)
 
@@ -30,9 +32,13 @@ def students_readme(course: Course, template: str, lessons: Sequence[Lesson], re
                          if one.assignment in course.file.deliverables},
     }  # fmt: skip
     try:
-        return Environment(undefined=StrictUndefined, autoescape=False).from_string(template).render(words) + "\n"
+        page = Environment(undefined=StrictUndefined, autoescape=False).from_string(template).render(words) + "\n"
     except (TemplateError, TypeError, ValueError) as error:  # the last two: a row is taken apart in another way
         raise GradingError(f"{course.file.publish.readme or 'README.md'} cannot be filled in: {error}") from error
+    rule = SENTENCES.get(course.file.assistants, "")
+    if not rule:
+        return page
+    return page.replace(_END, f"\n{rule}\n{_END}") if _END in page else f"{page}\n{rule}\n"
 
 
 def with_own_words(path: Path, page: str) -> str:

@@ -1,0 +1,69 @@
+"""AGENTS.md and CLAUDE.md for the published folder: the course's rule for assistants, as assistants read it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, StrictUndefined
+from nbformat import NotebookNode
+
+from autograder.errors import GradingError
+from autograder.model import cells
+from autograder.model.assistants import SENTENCES
+from autograder.model.course import Course
+
+AGENTS, CLAUDE = "AGENTS.md", "CLAUDE.md"
+_TEMPLATE = Path(__file__).resolve().parent / "publish_files" / "AGENTS.md.j2"
+_DEFINED = re.compile(r"(?m)^(?:def|class)\s+(\w+)|^(\w+)\s*=[^=]")
+_GAP = "NotImplementedError"
+
+
+def write_rules(course: Course, fresh: Path, folders: Sequence[Path], there: Path, before: set[str]) -> None:
+    """Write both files into ``fresh``; none where the course has no rule.
+
+    folders: the released assignments, as students get them. there, before: the published folder, and what an earlier
+    publication wrote into it. Raises GradingError where somebody else wrote one of the files.
+    """
+    if not course.file.assistants:
+        return
+    for name in (AGENTS, CLAUDE):
+        if (there / name).exists() and name not in before:
+            raise GradingError(
+                f"{there / name} was not written by 'publish': move it away, or leave 'assistants' out of course.toml"
+            )
+    answers = {folder.name: list(_answers(folder)) for folder in folders}
+    tested = [folder.name for folder in folders if (folder / "tests").is_dir()]
+    words = {"policy": course.file.assistants, "sentence": SENTENCES[course.file.assistants], "answers": answers,
+             "tested": tested}  # fmt: skip
+    template = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True)
+    page = template.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(words)
+    (fresh / AGENTS).write_text(page, encoding="utf-8")
+    (fresh / CLAUDE).write_text(f"The rules of this course are in {AGENTS}: read and follow them.\n", encoding="utf-8")
+
+
+def _answers(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """(file, names of what students write in it), from what students get."""
+    for path in sorted(folder.glob("*.ipynb")):
+        found = [name for cell in nbformat.read(path, as_version=4).cells for name in _names(cell)]
+        if found:
+            yield path.name, list(dict.fromkeys(found))
+    for path in sorted(folder.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        written = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+        gaps = [f"`{node.name}`" for node in written if _GAP in (ast.get_source_segment(text, node) or "")]
+        if gaps:
+            yield path.name, gaps
+
+
+def _names(cell: NotebookNode) -> Iterator[str]:
+    if cells.is_task(cell) or (cells.is_solution(cell) and cell.cell_type != "code"):
+        yield f"the answer in cell {cells.grade_id(cell)}"
+    elif cells.is_solution(cell):
+        names = ["".join(found) for found in _DEFINED.findall(cell.source)]
+        yield from (f"`{name}`" for name in names)
+        if not names:
+            yield f"the code in cell {cells.grade_id(cell)}"

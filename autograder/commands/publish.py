@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autograder.commands._options import AssignmentNames, open_course
 from autograder.commands._output import Output
+from autograder.errors import GradingError
+
+if TYPE_CHECKING:
+    from autograder.model.course import Course
 
 EXAMPLE = "autograder publish ../students distilbert"
 
@@ -30,6 +35,11 @@ def run(
     site: Annotated[
         bool, typer.Option("--site", help="With a site of the course, and the workflow that puts it on GitHub Pages.")
     ] = False,
+    solutions: Annotated[
+        str,
+        typer.Option(metavar="ASSIGNMENT", help="Only add the solutions of one assignment, after the last deadline."),
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Add solutions although somebody may still hand in.")] = False,
     also: Annotated[list[str] | None, typer.Option("--assignment", hidden=True)] = None,
 ) -> int:
     """Write the students' repository, searched for leaks as a whole.
@@ -41,6 +51,8 @@ def run(
 
     course = open_course(context)
     chosen = [*(assignment or ()), *(name.rstrip("/") for name in also or ())]
+    if solutions:
+        return _solutions(Output(context), course, folder.resolve(), solutions.rstrip("/"), yes)
     moment = day(until) if until is not None else None
     done = publish(
         course.root, folder.resolve(), chosen, approve_pictures=approve_pictures, until=moment, note=note, site=site
@@ -68,3 +80,32 @@ def run(
             "publish again, or badges and setup cells lead nowhere."
         )
     return 0
+
+
+def _solutions(output: Output, course: Course, folder: Path, assignment: str, yes: bool) -> int:
+    from autograder.release.solutions import write_solutions
+
+    if not yes:
+        _require_over(course, assignment)
+    for name in write_solutions(course, folder, assignment):
+        output.say(f"  {name}")
+    output.say("  Whoever takes the course later can read them: draw new references, and change what has one answer.")
+    return 0
+
+
+def _require_over(course: Course, assignment: str) -> None:
+    """Raises GradingError while somebody can still hand in for points."""
+    from autograder.gradebook.late.file import read_policy
+    from autograder.gradebook.late.policy import LatePolicy, last_moment
+
+    last = last_moment(read_policy(course.root, course.assignments()) or LatePolicy(), assignment)
+    if last is None:
+        raise GradingError(
+            f"{assignment}: late_policy.toml has no moment after which nobody can hand in for points (a hard_deadline, "
+            "or a per_day in percent); --yes publishes the solutions all the same"
+        )
+    if last > datetime.now(UTC):
+        raise GradingError(
+            f"{assignment}: with extensions and late days, students can hand in until {last:%Y-%m-%d %H:%M %Z}; "
+            "--yes publishes the solutions all the same"
+        )

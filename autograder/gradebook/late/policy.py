@@ -6,6 +6,7 @@ record alone (:mod:`autograder.gradebook.late.times`). What a student's folder s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -57,6 +58,23 @@ class LatePolicy:
     def in_order(self) -> list[str]:
         """The assignments by deadline: in this order free days are spent."""
         return sorted(self.assignments, key=lambda name: (self.assignments[name].deadline.astimezone(UTC), name))
+
+
+def last_moment(policy: LatePolicy, assignment: str) -> datetime | None:
+    """After it nobody can hand in for points any more, with any extension and every free day. None where there is no
+    such moment: no deadline, or being late never costs everything.
+    """
+    rules = policy.assignments.get(assignment)
+    if rules is None:
+        return None
+    days = policy.free_days + math.ceil(1 / rules.per_day_share) if rules.per_day_share else None
+    moments = []
+    for student in ("", *rules.extensions):
+        deadline, hard = rules.deadlines_for(student)
+        if hard is None and days is None:
+            return None
+        moments.append(instant(deadline + timedelta(days=days or 0) if hard is None else hard) + rules.grace)
+    return max(moments)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 from datetime import UTC, datetime, timedelta
 
+import nbformat
 import pytest
 
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.gradebook.late.policy import LatePolicy, Rules, last_moment
+from autograder.model import cells
 from autograder.model.course import Course
+from autograder.release.as_submitted import without_markers
 from autograder.release.solutions import write_solutions
 from tests.feedback.toy import build_course
 from tests.grading import ROOT
@@ -66,7 +69,10 @@ def test_the_real_solutions_hold_answers_and_neither_hidden_tests_nor_mark_schem
     shutil.copytree(ROOT / "release" / "numpy_attention", tmp_path / "release" / "numpy_attention")
     files = write_solutions(Course(ROOT), tmp_path, "numpy_attention")
     text = "".join((tmp_path / name).read_text() for name in files)
-    assert "NotImplementedError" not in text and "YOUR CODE HERE" not in text
+    source = nbformat.read(ROOT / "source" / "numpy_attention" / "1_attention.ipynb", as_version=4)
+    answers = [without_markers(cell.source).strip() for cell in source.cells if cells.is_solution(cell)]
+    solved = nbformat.read(tmp_path / "solutions" / "numpy_attention" / "1_attention.ipynb", as_version=4)
+    assert answers and {*answers} <= {cell.source for cell in solved.cells}
     for word in ("HIDDEN TESTS", "MARK SCHEME", "BEGIN SOLUTION", "from autograder import reference"):
         assert word not in text
     assert "BEGIN MARK SCHEME" in (ROOT / "source" / "numpy_attention" / "2_finetuning.ipynb").read_text()

@@ -31,7 +31,7 @@ def write_rules(course: Course, fresh: Path, folders: Sequence[Path], there: Pat
     if not course.file.assistants:
         return
     for name in (AGENTS, CLAUDE):
-        if (there / name).exists() and name not in before:
+        if name not in before and (there / name).is_file() and not _is_ours(there / name):
             raise GradingError(
                 f"{there / name} was not written by 'publish': move it away, or leave 'assistants' out of course.toml"
             )
@@ -43,6 +43,11 @@ def write_rules(course: Course, fresh: Path, folders: Sequence[Path], there: Pat
     page = template.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(words)
     (fresh / AGENTS).write_text(page, encoding="utf-8")
     (fresh / CLAUDE).write_text(f"The rules of this course are in {AGENTS}: read and follow them.\n", encoding="utf-8")
+
+
+def _is_ours(path: Path) -> bool:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return text.startswith(("# Rules for assistants\n", "The rules of this course are in"))
 
 
 def _answers(folder: Path) -> Iterator[tuple[str, list[str]]]:

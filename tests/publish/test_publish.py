@@ -73,7 +73,7 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     notebooks = {f"release/{SHEET}/{path.name}" for path in (ROOT / "release" / SHEET).glob("*.ipynb")}
     notebooks |= {f"course/check/{path.relative_to(ROOT / 'course' / 'check')}" for path in CHECKS}
     beside = {"course/__init__.py", "docs/student.md", "docs/roadmap.md", *MODEL_CARDS, "LICENSE", "README.md",
-              "environment-student.yml", "requirements-views.txt",
+              "environment-student.yml", "requirements-views.txt", "AGENTS.md", "CLAUDE.md",
               "pyproject.toml"}  # fmt: skip
     pages = "".join((ROOT / page).read_text() for page in ("docs/student.md", "docs/roadmap.md"))
     pictures = {f"docs/{name}" for name in re.findall(r"\((images/[^)]+)\)", pages)} | {"docs/attention.png"}

@@ -72,7 +72,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The course with the assignment released, and Canvas's zip of three students' submissions beside it."""
     root = tmp_path_factory.mktemp("term") / "course"
     root.mkdir()
-    settings = ("nbgrader_config.py", "course.toml", "pyproject.toml", "constraints.txt", "environment-student.yml")
+    settings = ("nbgrader_config.py", "course.toml", "pyproject.toml", "constraints.txt")
+    settings += ("requirements-views.txt", "environment-student.yml")
     for name in (*settings, "LICENSE", "README.md"):
         shutil.copy(ROOT / name, root)
     shutil.copy(ROOT / ACCEPTED, root)

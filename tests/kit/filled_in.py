@@ -6,39 +6,29 @@ from pathlib import Path
 
 import nbformat
 
-ORACLE = '''"""The hidden cases of the exercise."""
+EXERCISE = '''"""The median. Expected answers: by the standard library."""
 
-from collections.abc import Mapping
+import statistics
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import Case, Exercise, Mistake, variant
 
 
-def make(generator: np.random.Generator) -> list[Case]:
+def cases(generator: np.random.Generator) -> list[Case]:
     return [_case(generator.normal(size=size)) for size in (5, 8, 13)]
 
 
 def _case(values: np.ndarray) -> Case:
-    ordered = sorted(values.tolist())
-    middle = len(ordered) // 2
-    right = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-    return Case(inputs={"values": values}, expected={"median": np.array(right)})
+    return Case(inputs={"values": values}, expected={"median": np.array(statistics.median(values.tolist()))})
 
 
-def _mean(case: Case) -> Mapping[str, np.ndarray]:
-    return {"median": np.array(case.inputs["values"].mean())}
-
-
-MEAN = Mistake("mean", "This is the mean.", "The median is the value in the middle.", _mean)
-EXERCISE = Exercise(make, mistakes=[MEAN])
-'''
-ANSWERS = '''"""Right and wrong answers."""
-
-from autograder.exercise import SampleAnswer
-
-RIGHT = [SampleAnswer("a percentile", text="def median(values):\\n    return np.percentile(values, 50)")]
-WRONG = [SampleAnswer("the mean", text="def median(values):\\n    return np.mean(values)", points=0, mistake="mean")]
+HEAD = "def median(values):"
+MISTAKES = [
+    Mistake("mean", "This is the mean.", "The median is the value in the middle.", ("np.median", "np.mean")),
+]
+RIGHT = {"a percentile": variant(HEAD, "return np.percentile(values, 50)")}
+EXERCISE = Exercise(cases, mistakes=MISTAKES, right=RIGHT)
 '''
 TITLE = "# 1 · Smoothing a signal\n\n1 notebook · 3 points · about 15 minutes"
 TEXT = "## Exercise · Median\n\n| points | time |\n|---|---|\n| 1 | 5 minutes |\n\nThe value in the middle."
@@ -58,9 +48,7 @@ for case in reference("signals/median"):
 
 def fill_in(course: Path) -> None:
     """Every stub of ``signals/median`` with what an author would have written."""
-    folder = course / "exercises" / "signals" / "median"
-    (folder / "oracle.py").write_text(ORACLE, encoding="utf-8")
-    (folder / "answers.py").write_text(ANSWERS, encoding="utf-8")
+    (course / "exercises" / "signals" / "median.py").write_text(EXERCISE, encoding="utf-8")
     path = course / "source" / "signals" / "1_smoothing.ipynb"
     notebook = nbformat.read(path, as_version=4)
     texts = {"title": TITLE, "median_text": TEXT, "median_answer": ANSWER, "median": GRADED}

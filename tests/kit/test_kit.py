@@ -50,7 +50,7 @@ def test_init_says_which_files_to_look_at_and_what_to_do_next(kit: Kit) -> None:
 
 def test_new_says_which_files_are_stubs(kit: Kit) -> None:
     said = kit.said("new")
-    for name in ("source/signals/1_smoothing.ipynb", "signals/median/oracle.py", "signals/median/answers.py"):
+    for name in ("source/signals/1_smoothing.ipynb", "signals/median.py"):
         assert name in said
 
 

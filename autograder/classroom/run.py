@@ -67,10 +67,10 @@ def grade_class(
     Raises GradingError where nothing can be done at all (another run holds the assignment, say), NothingToGrade where
     not one submission can be read.
     """
+    imports = imports_of(course)  # a library that is missing is said before anything is graded
     assignment = Assignment.open(course, order.assignment)
     check_before_grading(course.root, assignment)
     students = _chosen(course, order)
-    imports = imports_of(course)  # a library that is missing is said before anything is graded
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment), ExitStack() as until_graded:

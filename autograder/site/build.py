@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.errors import GradingError
+from autograder.files.temporary import TemporaryFolder
 from autograder.model.course_file import NO_REPOSITORY
 from autograder.model.plain_text import one_line
 from autograder.release.main_line import Lesson
@@ -64,7 +64,7 @@ def build(site: Site, target: Path) -> None:
         raise GradingError(
             f"a site needs {missing[0]}, which is not installed: pip install 'transformer-course-autograder[site]'"
         )
-    with tempfile.TemporaryDirectory(prefix="site-") as temporary:
+    with TemporaryFolder("site-") as temporary:
         source = Path(temporary, "source")
         _lay_out(site, source)
         command = [sys.executable, "-m", "sphinx", "--quiet", "--builder", "html", "--doctree-dir"]

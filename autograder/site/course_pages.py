@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.files.temporary import TemporaryFolder
 from autograder.kernel.imports import imports_of
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
@@ -53,7 +53,7 @@ def page_leaks(site: Path, pages: Sequence[Page], assignments: Sequence[Assignme
         name = assignment.name
         if not (found := leaks(site / "release" / name, assignment, f"{where}/release/{name}/")):
             continue
-        with tempfile.TemporaryDirectory() as folder:  # by cell, not by page: there it can be mended
+        with TemporaryFolder("site-") as folder:  # by cell, not by page: there it can be mended
             for one in pages:
                 if one.lesson.assignment == name:
                     nbformat.write(one.shown, Path(folder, f"{one.lesson.name}.ipynb"))

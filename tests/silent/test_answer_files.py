@@ -105,7 +105,7 @@ def judged(slug: str, case: Case, data: bytes) -> float:
         found = parse(data)
     except UnreadableAnswers:
         return 0.0
-    return _compared(REFERENCES.exercise(slug), case, Answers(found), []).earned
+    return _compared([], REFERENCES.exercise(slug), case, Answers(found)).earned
 
 
 def peak(work: Callable[[], object]) -> int:
@@ -152,7 +152,7 @@ def test_a_hostile_file_earns_nothing_in_little_memory(name: str, tmp_path: Path
             return
         assert found is not None
         for slug in ("encoder_lab/encoder", "encoder_lab/position_kinds"):
-            assert _compared(REFERENCES.exercise(slug), REFERENCES.cases(slug)[0], Answers(found), []).earned == 0
+            assert _compared([], REFERENCES.exercise(slug), REFERENCES.cases(slug)[0], Answers(found)).earned == 0
 
     for slug in ("encoder_lab/encoder", "encoder_lab/position_kinds"):
         REFERENCES.cases(slug)

@@ -20,7 +20,7 @@ SLUG = "encoder_lab/attention_scores"
 def earned(answer: Any) -> float:
     """What the exercise's first case gives for this object, handed over as a hidden cell does."""
     name, array = _as_array("scores", answer)
-    return _compared(REFERENCES.exercise(SLUG), REFERENCES.cases(SLUG)[0], Answers({name: array}), []).earned
+    return _compared([], REFERENCES.exercise(SLUG), REFERENCES.cases(SLUG)[0], Answers({name: array})).earned
 
 
 def right() -> np.ndarray:

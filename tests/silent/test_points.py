@@ -142,7 +142,7 @@ def earned(slug: str, name: str, stopped: list[str]) -> float:
     exercise, least = REFERENCES.exercise(slug), 1.0
     for case in REFERENCES.cases(slug):
         answers = Answers(GARBAGE[name](case), "", Everything())
-        least = min(least, _compared(exercise, case, answers, stopped).earned)
+        least = min(least, _compared(stopped, exercise, case, answers).earned)
         if not least and name in RIGHT_SHAPE:
             break
     return least
@@ -160,7 +160,7 @@ def test_no_garbage_earns_a_point_or_stops_a_rule(slug: str) -> None:
 def test_no_copy_of_an_input_earns_a_point(slug: str) -> None:
     exercise = REFERENCES.exercise(slug)
     by_case = (
-        [_compared(exercise, case, Answers(arrays, "", Everything()), []).earned for arrays in copies(case)]
+        [_compared([], exercise, case, Answers(arrays, "", Everything())).earned for arrays in copies(case)]
         for case in REFERENCES.cases(slug)
     )
     assert any(max(shares, default=0.0) == 0 for shares in by_case)

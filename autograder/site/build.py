@@ -68,10 +68,12 @@ def build(site: Site, target: Path) -> None:
         source = Path(temporary, "source")
         _lay_out(site, source)
         command = [sys.executable, "-m", "sphinx", "--quiet", "--builder", "html", "--doctree-dir"]
-        command += [str(Path(temporary, "doctrees")), str(source), str(target)]
+        made = Path(temporary, "made", "html")  # MyST-NB writes a folder of its own beside the site
+        command += [str(Path(temporary, "doctrees")), str(source), str(made)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise GradingError(f"Sphinx could not build the site: {one_line(done.stderr)[-500:]}")
+        shutil.copytree(made, target, dirs_exist_ok=True)
     (target / ".buildinfo").unlink(missing_ok=True)
     (target / "objects.inv").unlink(missing_ok=True)
     for page in site.pages:

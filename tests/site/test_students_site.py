@@ -70,6 +70,10 @@ def test_a_page_shows_stubs_and_what_other_cells_print(students: Path) -> None:
     assert text.count("it would tell an answer") == 2, "the third cell prints nothing"
 
 
+def test_nothing_but_the_site_is_added_to_the_published_folder(students: Path) -> None:
+    assert not list(students.rglob("jupyter_execute"))
+
+
 def test_a_site_is_whole_without_a_network(students: Path) -> None:
     for path in (students / "site").rglob("*.html"):
         text = path.read_text(encoding="utf-8")

@@ -16,7 +16,6 @@ import typer
 if TYPE_CHECKING:
     from autograder.model.course import Course
 
-OF_A_MACHINE = "A course", "A class", "Other machines, and this one"
 logger = logging.getLogger(__name__)
 
 

@@ -12,7 +12,9 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
+    from autograder.collect import Moments
     from autograder.collect.plan import Source
+    from autograder.model.course import Course
 
 EXAMPLE = "autograder collect distilbert submissions.zip --names students.csv"
 
@@ -58,19 +60,12 @@ def run(
     Exit codes: 0 all of it lies in its place; 1 something was left alone, left out or ignored, and is listed;
     2 nothing was written.
     """
-    from autograder.collect import Moments, has_times, read_moments, read_names
+    from autograder.collect import read_names
     from autograder.commands._collecting import collect
-    from autograder.gradebook.late.file import read_zone
 
     course, output = open_course(context), Output(context, as_json=as_json)
     listed = read_names(names) if names else None
-    moments = read_moments(times, read_zone(course.root)) if times else Moments()
-    if names and not times and has_times(names):
-        try:  # Moodle's worksheet says both
-            said = read_moments(names, read_zone(course.root))
-            moments = said if said.by_number or said.by_student else moments
-        except GradingError as error:
-            output.warn(f"the times in {names} were not kept: {error}")
+    moments = _moments(course, output, names, times)
     source: Source
     if archive is not None and kind != "exchange":
         source = archive
@@ -84,3 +79,19 @@ def run(
     else:
         raise GradingError("give a zip or a folder of clones; or none, and --from exchange or --from canvas")
     return collect(course, output, assignment, source, kind, listed, moments, yes=yes, force=force)
+
+
+def _moments(course: Course, output: Output, names: Path | None, times: Path | None) -> Moments:
+    """When each came in, as the list of times says, or else the list of names: Moodle's worksheet is both."""
+    from autograder.collect import Moments, has_times, read_moments
+    from autograder.gradebook.late.file import read_zone
+
+    if times:
+        return read_moments(times, read_zone(course.root))
+    if names and has_times(names):
+        try:
+            found = read_moments(names, read_zone(course.root))
+            return found if found.by_number or found.by_student else Moments()
+        except GradingError as error:
+            output.warn(f"the times in {names} were not kept: {error}")
+    return Moments()

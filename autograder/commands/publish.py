@@ -14,6 +14,7 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
+    from autograder.release.publish import Published
 
 EXAMPLE = "autograder publish ../students distilbert"
 
@@ -47,7 +48,7 @@ def run(
     Assignments that were published before stay.
     """
     from autograder.commands._disclosure import day
-    from autograder.release.publish import SITE_FRONT, publish
+    from autograder.release.publish import publish
 
     course = open_course(context)
     chosen = [*(assignment or ()), *(name.rstrip("/") for name in also or ())]
@@ -57,7 +58,18 @@ def run(
     done = publish(
         course.root, folder.resolve(), chosen, approve_pictures=approve_pictures, until=moment, note=note, site=site
     )
-    output = Output(context)
+    _tell(Output(context), folder, done)
+    if done.repository == course.file.placeholder:
+        Output(context).say(
+            "  The repository is still the placeholder: set 'repository' in course.toml, run 'autograder release' and "
+            "publish again, or badges and setup cells lead nowhere."
+        )
+    return 0
+
+
+def _tell(output: Output, folder: Path, done: Published) -> None:
+    from autograder.release.publish import SITE_FRONT
+
     output.say(f"{folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
     if done.site_bytes:
         figures = sum(name.startswith("site/_images/") for name in done.files)
@@ -74,12 +86,6 @@ def run(
         output.say(f"  without a date in course.toml, not published: {name}")
     for name in done.removed:
         output.say(f"  removed: {name}")
-    if done.repository == course.file.placeholder:
-        output.say(
-            "  The repository is still the placeholder: set 'repository' in course.toml, run 'autograder release' and "
-            "publish again, or badges and setup cells lead nowhere."
-        )
-    return 0
 
 
 def _solutions(output: Output, course: Course, folder: Path, assignment: str, yes: bool) -> int:

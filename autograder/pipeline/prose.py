@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from autograder.plain.text import parse
 
@@ -89,11 +90,9 @@ def _comments(lines: list[str], known: set[str]) -> Iterator[str]:
 def _is_python(line: str) -> bool:
     """Whether a line is code, such as one that was switched off; the head of a loop or a function is, too."""
     for text in (line, f"{line} pass"):
-        try:
-            ast.parse(text.strip())
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        return True
+        with suppress(SyntaxError):
+            parse(text.strip())
+            return True
     return False
 
 

@@ -105,24 +105,15 @@ def publish(
         known = {name for name in before if (folder / name).is_file() and name.startswith("release/")}
         later = set(course.assignments()) - {sheet.name for sheet in sheets} - set(kept)
         _require_none("because of", accepted.left(dead_links(fresh, repository, known, later)))
-        seen = pictures(fresh)
-        if approve_pictures:
-            accept(course.root, seen, "looked at: it shows no answer")
-            accepted = Accepted.of_course(course.root)
-        _require_seen(accepted.left(seen))
+        seen = _looked_at(course, fresh, approve_pictures)
         if site or SITE_FRONT in before:
             from autograder.site.students import add_site
 
             found = add_site(course, fresh, sheets, [folder / "release" / name for name in kept], repository)
             _require_none("because the site would leak", accepted.left(found))
-        files = sorted(str(path.relative_to(fresh)) for path in fresh.rglob("*") if path.is_file())
-        staying = {name for name in before if name.startswith(tuple(f"release/{one}/" for one in kept))}
-        listed = sorted({*files, *staying})
-        size = sum((fresh / name).stat().st_size for name in files if name.startswith("site/"))
-        (fresh / LIST).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
-        removed = tuple(sorted(before - set(listed)))
-        _bring_over(fresh, folder, [*files, LIST], removed)
-    return Published(tuple(files), removed, repository, tuple(seen), kept, tuple(corrections), now_due, size)
+        files, removed = _take_over(fresh, folder, before, kept)
+    size = sum((folder / name).stat().st_size for name in files if name.startswith("site/"))
+    return Published(files, removed, repository, tuple(seen), kept, tuple(corrections), now_due, size)
 
 
 def _require_none(why: str, found: Sequence[Finding]) -> None:
@@ -135,12 +126,17 @@ def _require_none(why: str, found: Sequence[Finding]) -> None:
         )
 
 
-def _require_seen(unknown: Sequence[Finding]) -> None:
-    if unknown:
+def _looked_at(course: Course, fresh: Path, approve: bool) -> list[Finding]:
+    """The pictures of what was laid out. Raises GradingError where somebody has to look at one first."""
+    seen = pictures(fresh)
+    if approve:
+        accept(course.root, seen, "looked at: it shows no answer")
+    if unknown := Accepted.of_course(course.root).left(seen):
         raise GradingError(
             "nothing was published: a picture can show an answer, and nobody accepted "
             f"{', '.join(one.where for one in unknown)}; look at each, then publish with --approve-pictures"
         )
+    return seen
 
 
 def _published_before(folder: Path) -> set[str]:
@@ -281,11 +277,19 @@ def _for_installing(project: str) -> str:
     return "".join(one for one in tables if not one.startswith("[tool.") or one.startswith("[tool.setuptools"))
 
 
-def _bring_over(fresh: Path, folder: Path, files: list[str], removed: tuple[str, ...]) -> None:
-    for name in files:
+def _take_over(
+    fresh: Path, folder: Path, before: set[str], kept: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Bring what was laid out into the folder, with a list of it; returns these files, and those that are gone."""
+    files = tuple(sorted(str(path.relative_to(fresh)) for path in fresh.rglob("*") if path.is_file()))
+    staying = {name for name in before if name.startswith(tuple(f"release/{one}/" for one in kept))}
+    listed = sorted({*files, *staying})
+    (fresh / LIST).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+    for name in (*files, LIST):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(fresh / name, target)
+    removed = tuple(sorted(before - set(listed)))
     for name in removed:
         (folder / name).unlink(missing_ok=True)
         for parent in (folder / name).parents:
@@ -293,3 +297,4 @@ def _bring_over(fresh: Path, folder: Path, files: list[str], removed: tuple[str,
                 break
             if parent.exists():  # else somebody took it out by hand
                 parent.rmdir()
+    return files, removed

@@ -53,11 +53,6 @@ def course_times(course: Course, assignment: str) -> dict[str, datetime]:
     return read_times(course.root, assignment)
 
 
-def exchange_of(course: Course) -> tuple[Path, bool]:
-    """The folder of nbgrader's exchange that is looked into for times, and whether it is there."""
-    return exchange.inbound_folder(course), exchange.is_there(course)
-
-
 def read_times(root: Path, assignment: str) -> dict[str, datetime]:
     """Student to the moment their submission came in, aware, in UTC; empty where nothing was recorded.
 

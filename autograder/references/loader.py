@@ -94,13 +94,16 @@ def _right(made: Exercise) -> Iterator[SampleAnswer]:
 def _wrong(made: Exercise) -> Iterator[SampleAnswer]:
     """The answers that the mistakes' patches make."""
     for key, mistake in made.patched():
-        yield replace(sample(key, mistake.patches), share=mistake.share, mistake=mistake.id)
+        answer = sample(key, mistake.patches)
+        yield replace(answer, share=mistake.share, costs=mistake.costs, mistake=mistake.id)
 
 
 def sample(name: str, patches: Sequence[Patch | str]) -> SampleAnswer:
     """The solution with these patches, or the text that stands among them."""
     text = next((patch for patch in patches if isinstance(patch, str)), "")
-    return SampleAnswer(name, text, tuple(patch for patch in patches if not isinstance(patch, str)))
+    pairs = [patch for patch in patches if not isinstance(patch, str)]
+    changes = tuple((old, new) for old, new in pairs if isinstance(old, str))
+    return SampleAnswer(name, text, changes, {place: body for place, body in pairs if not isinstance(place, str)})
 
 
 def accepted_mutants(folder: Path, slug: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 from autograder.authoring.check import ExerciseCheck, check_exercises
 from autograder.authoring.patched import patched_solutions
 from autograder.errors import GradingError
-from autograder.exercise import Answers, compare_case
+from autograder.exercise import Answers, Exercise, Mistake, compare_case
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
@@ -80,6 +80,14 @@ def test_the_patches_are_the_sample_answers(tmp_path: Path) -> None:
     assert [answer.name for answer in right] == ["a sum", "turned round"]
     assert [answer.name for answer in wrong] == ["squared", "halved", "halved 2", "the wrong sign", "short"]
     assert {answer.cell for answer in (*right, *wrong)} == {"doubled_answer"}
+
+
+def test_a_patch_may_be_the_body_of_a_method_and_say_what_other_exercises_lose() -> None:
+    mistake = Mistake("whole", "Says it.", "Look.", (("Double", "forward"), "return x"), ("2", "3"), costs={"next": 0})
+    made = Exercise(lambda generator: [], mistakes=[mistake])
+    (answer,) = loader._wrong(made)
+    assert answer.methods == {("Double", "forward"): "return x"} and answer.changes == (("2", "3"),)
+    assert answer.costs == {"next": 0}
 
 
 def test_a_mistake_of_which_no_case_keeps_a_number_is_no_mistake_that_numbers_show(tmp_path: Path) -> None:

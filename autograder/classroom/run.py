@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -40,9 +41,9 @@ from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.parts import parts_of
 from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
-from autograder.isolation import available, verify
+from autograder.isolation import Probe, available, verify
 from autograder.kernel.fork_server import KernelForkServer
-from autograder.kernel.imports import imports_of
+from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
@@ -74,12 +75,14 @@ def grade_class(
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment), ExitStack() as until_graded:
-        server = None
+        start = None
         if needs_calibration(assignment) and order.isolation == "auto":  # the class is graded with the same one
-            server = until_graded.enter_context(closing(KernelForkServer(imports)))
-        assignment = calibrated_in(course, assignment, course.file.limits, order.isolation, server)
+            start = until_graded.enter_context(_starting(course, imports))
+        assignment = calibrated_in(
+            course, assignment, course.file.limits, order.isolation, start.server if start else None
+        )
         require_outside(assignment, order.require_outside)
-        return _Run(course, order, assignment, times).grade(students, report, server)
+        return _Run(course, order, assignment, times).grade(students, report, start)
 
 
 def _chosen(course: Course, order: GradingOptions) -> list[str]:
@@ -111,7 +114,7 @@ class _Run:
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
 
-    def grade(self, students: list[str], report: Report, server: KernelForkServer | None) -> list[Row]:
+    def grade(self, students: list[str], report: Report, start: _Start | None) -> list[Row]:
         sweep_autograded(self._course, self._order.assignment, students)
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
@@ -123,7 +126,7 @@ class _Run:
                 self._fail(gradebook, student, why, only_if_graded=True)
             for verdict in self._not_held(gradebook, kept):
                 self._save_again(gradebook, verdict)
-            for done in _results(self._course, todo, self._order, server):
+            for done in _results(self._course, todo, self._order, start):
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
                 logger.info("%s: %s", one_line(row.student), one_line(row.failure) or f"{row.total:g} points")
                 for line in done.details.splitlines():
@@ -261,9 +264,7 @@ class _Run:
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
-def _results(
-    course: Course, todo: list[Job], order: GradingOptions, server: KernelForkServer | None
-) -> Iterator[JobResult]:
+def _results(course: Course, todo: list[Job], order: GradingOptions, start: _Start | None) -> Iterator[JobResult]:
     if not todo:
         return
     if order.scheduler:
@@ -271,12 +272,27 @@ def _results(
     elif order.isolation == "none":
         yield from local_results(todo, order.workers)
     else:
-        available()
-        with closing(server or KernelForkServer(imports_of(course))) as fork_server:
-            worker_processes(course.file.drawings)  # both come up while the self-test is running
-            verify()  # real attempts to escape, before the first line of a student's code
-            fork_server.ready()
-            yield from local_results([replace(job, fork_server=fork_server.address) for job in todo], order.workers)
+        with nullcontext(start) if start else _starting(course, imports_of(course)) as begun:
+            begun.verified.result()  # real attempts to escape, before the first line of a student's code
+            begun.server.ready()
+            yield from local_results([replace(job, fork_server=begun.server.address) for job in todo], order.workers)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What takes its time to come up, each beside the others."""
+
+    server: KernelForkServer
+    verified: Future[list[Probe]]
+
+
+@contextmanager
+def _starting(course: Course, imports: KernelImports) -> Iterator[_Start]:
+    available()
+    with closing(KernelForkServer(imports)) as server, ThreadPoolExecutor(1) as probing:
+        verified = probing.submit(verify)
+        worker_processes(course.file.drawings)
+        yield _Start(server, verified)
 
 
 def _short(path: Path, root: Path) -> Path:

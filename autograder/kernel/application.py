@@ -18,6 +18,7 @@ from autograder.kernel.launch import Launch
 from autograder.kernel.prepared_kernel import PreparedKernel, own_session
 from autograder.kernel.shell import has_startup_files, own_profile, settle
 from autograder.tester.line import use_socket
+from autograder.tester.process import serve
 
 #: Characters of one cell; more than any bound on a cell's output that makes sense.
 MAX_PRINTED = 4 << 20
@@ -166,15 +167,13 @@ def run_kernel(launch: Launch) -> None:
     app.start()
 
 
-def run_tester(launch: Launch) -> None:
-    """Execute the grader's cells until the process is ended from outside."""
-    from autograder.tester.process import serve_tests
-
+def run_shell(launch: Launch) -> None:
+    """Execute the grader's cells, or a student's that nobody sees, until the process is ended from outside."""
     _move_in(launch)
     shell = ZMQInteractiveShell.instance()
     settle(shell, own_profile())
     sys.path.insert(0, "")
-    serve_tests(shell)
+    serve(shell, PreparedKernel.instance)
 
 
 def _move_in(launch: Launch) -> None:

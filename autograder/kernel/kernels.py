@@ -21,7 +21,7 @@ from autograder.kernel.channels import KernelChannels, context
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
 from autograder.kernel.forked_kernel import ForkedKernel
-from autograder.kernel.forked_tester import ForkedTester
+from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.growth import Growth
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
@@ -127,21 +127,22 @@ class Kernels:
         finally:
             remove_tree(folder)
 
-    def start_tester(
-        self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int
-    ) -> Kernel | ForkedTester:
-        """A tester in ``scratch``: what executes trusted cells. Raises InfrastructureError where there can be none."""
+    def start_shell(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel | ForkedShell:
+        """What executes cells in ``scratch`` and needs no kernel around it: a tester, or a student's second run.
+
+        Raises InfrastructureError where there can be none.
+        """
         if self._fork_server is None:
             return self.start(scratch, memory_bytes, processes, disk_bytes)
         room = Room(scratch.root, scratch.writable, disk_bytes)
         policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._imports.readable)
         launch = Launch(str(scratch.work), scratch.variables(), "")
         try:
-            tester = ForkedTester(*self._fork_server.fork(launch, policy), room)
+            shell = ForkedShell(*self._fork_server.fork(launch, policy), room)
         except InfrastructureError:  # the fork server may have ended between two notebooks
-            tester = ForkedTester(*self._fork_server.fork(launch, policy), room)
-        self._begun.add(tester)
-        return tester
+            shell = ForkedShell(*self._fork_server.fork(launch, policy), room)
+        self._begun.add(shell)
+        return shell
 
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
         """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
@@ -184,7 +185,7 @@ class Kernels:
             files, inputs, _ = self._ahead
             self.retire(*(self.started_ahead(files, inputs) or (None, None)))
 
-    def retire(self, kernel: Kernel | ForkedTester | None, scratch: Scratch | None) -> None:
+    def retire(self, kernel: Kernel | ForkedShell | None, scratch: Scratch | None) -> None:
         """Close a kernel and remove its folder, in the background: that waits for the system more than it works.
 
         The kernel is killed before this returns. Where earlier ones are not gone yet, they are waited for.
@@ -241,7 +242,7 @@ class Kernels:
         return start_plain(scratch, [str(self._base / "staged"), *self._imports.paths], self._context)
 
 
-def _retire(kernel: Kernel | ForkedTester | None, scratch: Scratch | None) -> None:
+def _retire(kernel: Kernel | ForkedShell | None, scratch: Scratch | None) -> None:
     try:
         if kernel is not None:
             kernel.close()

@@ -53,6 +53,7 @@ class Texts:
         self._end = end
         self._pieces: list[bytes] = []
         self._size = 0
+        self.closed = False  # by the other end
 
     def fileno(self) -> int:
         return self._end.fileno()
@@ -81,6 +82,7 @@ class Texts:
             for _ in range(_AT_ONCE):
                 packet = self._end.recv(MAX_PACKET + 1)
                 if not packet:
+                    self.closed = True
                     return None
                 self._size += len(packet)
                 if self._size <= MAX_DATA:

@@ -23,11 +23,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import activate_matplotlib
 
 from autograder.isolation import Policy, prepare, supervise
-from autograder.kernel.application import prepare_kernel, run_kernel, run_tester
+from autograder.kernel.application import prepare_kernel, run_kernel, run_shell
 from autograder.kernel.figures import print_once
 from autograder.kernel.launch import Launch
 from autograder.kernel.shell import prepare_shell
-from autograder.tester.process import prepare_tests
+from autograder.tester.process import prepare_outputs
 
 #: What every kernel needs, in this order. What cannot be imported is left to the notebooks to miss.
 EVERY_KERNEL = (
@@ -87,7 +87,7 @@ def warm_up(modules: Sequence[str], pictures: bool) -> list[str]:
     shell = prepare_shell()
     _show_figures(shell)
     prepare_kernel(shell)
-    prepare_tests()
+    prepare_outputs()
     shell.run_cell("None", silent=True)  # what a first cell looks up and compiles is the same for every cell after it
     prepare()
     gc.freeze()  # a child that collects garbage must not copy every page that it looks at
@@ -151,6 +151,6 @@ def _fork(request: bytes, descriptor: int, line: int) -> None:
     asked = json.loads(request)
     launch = Launch(**asked["launch"])
     sys.argv[:] = ["ipykernel"]
-    main = partial(run_kernel if launch.connection_file else run_tester, launch)
+    main = partial(run_kernel if launch.connection_file else run_shell, launch)
     channel, end = (socket.socket(fileno=one) for one in (descriptor, line))
     supervise(channel, Policy.from_json(asked["policy"]), main, end)

@@ -53,6 +53,7 @@ def run(
     steps: Sequence[Step] = (),
     tester_files: Mapping[str, bytes] = {},
     meanwhile: Callable[[], None] = lambda: None,
+    inside: bool = True,
 ) -> ExecutedNotebook:
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
@@ -64,13 +65,14 @@ def run(
     steps: what is done with each cell; none where all graded cells have references.
     tester_files: like ``files``, for the tester: nothing of the student's is among them.
     meanwhile: called once when the kernel is up.
+    inside: whether plain tests are judged in a second run of the notebook, too.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
     """
     clock = Clock(limits, cell_limits or {})
     student = StudentKernel(kernels, limits, clock, files, inputs, answers)
     tester = TesterKernel(kernels, limits, clock, tester_files, student)
-    inside = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)
+    second = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)
     executed = copy.deepcopy(notebook)
     session = _Session(student, tester, limits, draw)
     outcomes: list[CellOutcome] = []
@@ -87,11 +89,11 @@ def run(
     finally:
         student.close()
         tester.close()
-    if any(step.role in PLAIN for step in steps):
-        again = inside.judge(notebook, steps, _gone(outcomes))
+    if inside and any(step.role in PLAIN for step in steps):
+        again = second.judge(notebook, steps, _gone(outcomes))
         tests = {one.index: replace(one.test, inside=again.get(one.index)) for one in outcomes if one.test}
         outcomes = [replace(one, test=tests.get(one.index)) for one in outcomes]
-    log = [*student.log, *tester.log, *inside.log]
+    log = [*student.log, *tester.log, *second.log]
     return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log)
 
 

@@ -57,6 +57,7 @@ def grade_submission(
     beside: Sequence[Kernels] = (),
     draw: Draw = drawing,
     last: str = "",
+    inside: bool = True,
 ) -> Graded:
     """Grade one submission: what grades a class, checks a release and stands behind nbgrader's own commands.
 
@@ -64,9 +65,10 @@ def grade_submission(
     beside: more kernels, confined ones, on which other notebooks are run at the same time. Nothing else changes.
     draw: what shows the course's own drawings; no verdict depends on it.
     last: the notebook after which nobody wants to know more; those behind it have no verdict.
+    inside: False where nobody asks what plain tests give in the student's kernel.
     Raises nothing on account of what the student sent.
     """
-    grading = _Grading(submission, assignment, limits, on_executed, draw, last)
+    grading = _Grading(submission, assignment, limits, on_executed, draw, last, inside)
     if beside and len(grading.left) > 1:
         try:
             with closing(side_by_side(grading.left, (kernels, *beside), grading.execute)) as executed:
@@ -110,9 +112,10 @@ class _Grading:
         on_executed: Callable[[str, ExecutedNotebook], None],
         draw: Draw,
         last: str,
+        inside: bool,
     ) -> None:
         self._student, self._assignment, self._limits = submission.student, assignment, limits
-        self._on_executed, self._draw = on_executed, draw
+        self._on_executed, self._draw, self._inside = on_executed, draw, inside
         self._prepared = prepare(submission, assignment)
         self._absent = assignment.deliverables - submission.files.keys()
         names = list(assignment.source)
@@ -172,6 +175,7 @@ class _Grading:
             steps=steps,
             tester_files=trusted_files(assignment),
             meanwhile=meanwhile,
+            inside=self._inside,
         )
 
     def judge(self, name: str, executed: _Executed) -> None:

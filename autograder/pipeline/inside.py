@@ -36,7 +36,7 @@ class Inside:
         inputs: Mapping[str, Path],
         answers: Path,
     ) -> None:
-        self._student = StudentKernel(kernels, limits, Clock(limits, cell_limits), files, inputs, answers)
+        self._student = StudentKernel(kernels, limits, Clock(limits, cell_limits), files, inputs, answers, unseen=True)
         self.log: list[str] = []
 
     def judge(self, notebook: NotebookNode, steps: Sequence[Step], skipped: Collection[int]) -> dict[int, TestOutcome]:

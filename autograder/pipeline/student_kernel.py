@@ -9,6 +9,7 @@ from pathlib import Path
 from autograder.kernel import InfrastructureError
 from autograder.kernel.collect_answers import MAX_BYTES, MAX_OF_SUBMISSION, collect_answers
 from autograder.kernel.execution import Execution, Finished, too_long
+from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.line import Asked
 from autograder.kernel.outputs import Outputs
@@ -33,10 +34,13 @@ class StudentKernel:
         files: Mapping[str, bytes],
         inputs: Mapping[str, Path],
         answers: Path,
+        unseen: bool = False,
     ) -> None:
+        """unseen: nobody looks at what it shows, so that it needs no kernel's sockets."""
+        self._unseen = unseen
         self._kernels, self._limits, self._clock = kernels, limits, clock
         self._files, self._inputs, self._answers = files, inputs, answers
-        self._kernel: Kernel | None = None
+        self._kernel: Kernel | ForkedShell | None = None
         self._scratch: Scratch | None = None
         self._conversation: Execution | None = None
         self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
@@ -93,7 +97,7 @@ class StudentKernel:
         return finished
 
     def _execute_and_converse(self, source: str, seconds: float, outputs: Outputs) -> Finished:
-        assert self._kernel is not None
+        assert isinstance(self._kernel, Kernel)
         start = time.monotonic()
         conversation = self._kernel.converse(seconds=seconds, outputs=outputs, cell=source)
         if isinstance(said := conversation.proceed(), Finished):
@@ -109,7 +113,7 @@ class StudentKernel:
 
         The kernel stays in the conversation with the tester until it is to execute a cell.
         """
-        if self._kernel is None:
+        if not isinstance(self._kernel, Kernel):
             return Finished("crashed", "KernelDied", "the kernel died before it was called")
         if self._conversation is None:
             outputs = Outputs(HIDDEN_OUTPUT_BYTES)
@@ -162,14 +166,15 @@ class StudentKernel:
         One that crashes now is not run another time, so that this comes to an end.
         """
         self.close()
-        if (ahead := self._kernels.started_ahead(self._files, self._inputs)) is not None:
+        ahead = None if self._unseen else self._kernels.started_ahead(self._files, self._inputs)
+        if ahead is not None:
             self._kernel, self._scratch = ahead
             if self._kernel.ended() is not None:
                 self.close()
         if self._kernel is None:
             self._scratch = self._kernels.new_scratch(self._files, self._inputs)
-            limits = self._limits
-            self._kernel = self._kernels.start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
+            limits, start = self._limits, self._kernels.start_shell if self._unseen else self._kernels.start
+            self._kernel = start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
         for index, (cell, source) in list(self._done.items()):
             finished = self._execute(cell, source, Outputs(HIDDEN_OUTPUT_BYTES), remembered=True)
             if not finished.alive or finished.status == "timeout":

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.kernel import InfrastructureError
 from autograder.kernel.execution import ENDED, Finished
-from autograder.kernel.forked_tester import ForkedTester
+from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.running_kernel import Kernel
@@ -36,7 +36,7 @@ class TesterKernel:
         self, kernels: Kernels, limits: Limits, clock: Clock, files: Mapping[str, bytes], student: StudentKernel
     ) -> None:
         self._kernels, self._limits, self._clock, self._files, self._student = kernels, limits, clock, files, student
-        self._kernel: Kernel | ForkedTester | None = None
+        self._kernel: Kernel | ForkedShell | None = None
         self._scratch: Scratch | None = None
         self._done: dict[int, tuple[str, Step]] = {}
         self.log: list[str] = []
@@ -92,7 +92,7 @@ class TesterKernel:
         """Begin with the first kernel, which will be needed."""
         self._scratch = self._kernels.new_scratch(self._files, {})
         limits = self._limits
-        self._kernel = self._kernels.start_tester(
+        self._kernel = self._kernels.start_shell(
             self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes
         )
 

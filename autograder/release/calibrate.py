@@ -91,7 +91,7 @@ def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits, beside: 
     expecting = replace(assignment, calibration=first)
     with ThreadPoolExecutor(1) as other:
         later = other.submit(_run, untouched(expecting), expecting, beside, limits) if beside else None
-        again = _run(solved(expecting), expecting, kernels, limits)
+        again = _run(solved(expecting), expecting, kernels, limits, inside=False)
         blank = later.result() if later else _run(untouched(expecting), expecting, kernels, limits)
     hurried = any(map(_is_hurried, (*solution.values(), *again.values(), *blank.values())))
     second = Calibration({name: _by_solution_again(assignment, name, first, again) for name in assignment.source})
@@ -106,10 +106,15 @@ def _is_hurried(ran: ExecutedNotebook) -> bool:
 
 
 def _run(
-    submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits, beside: Sequence[Kernels] = ()
+    submission: Submission,
+    assignment: Assignment,
+    kernels: Kernels,
+    limits: Limits,
+    beside: Sequence[Kernels] = (),
+    inside: bool = True,
 ) -> _Runs:
     ran: dict[str, ExecutedNotebook] = {}
-    grade_submission(submission, assignment, kernels, limits, ran.__setitem__, beside)
+    grade_submission(submission, assignment, kernels, limits, ran.__setitem__, beside, inside=inside)
     return ran
 
 

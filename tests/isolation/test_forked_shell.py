@@ -11,7 +11,7 @@ import pytest
 
 from autograder.isolation import channel_pair
 from autograder.kernel.execution import ENDED, Finished
-from autograder.kernel.forked_tester import ForkedTester
+from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.line import MAX_DATA, SocketLine, Texts
 from autograder.kernel.outputs import Outputs
@@ -22,10 +22,10 @@ LIMITS = Limits(memory_bytes=300 << 20)
 
 
 @pytest.fixture
-def tester(kernels: Kernels) -> Iterator[ForkedTester]:
+def tester(kernels: Kernels) -> Iterator[ForkedShell]:
     scratch = kernels.new_scratch({"data.csv": b"1,2"}, {})
-    started = kernels.start_tester(scratch, LIMITS.memory_bytes, LIMITS.processes, LIMITS.disk_bytes)
-    assert isinstance(started, ForkedTester)
+    started = kernels.start_shell(scratch, LIMITS.memory_bytes, LIMITS.processes, LIMITS.disk_bytes)
+    assert isinstance(started, ForkedShell)
     yield started
     kernels.retire(started, scratch)
     kernels.settle()
@@ -36,7 +36,7 @@ def no_answer(_question: bytes | None, _seconds: float) -> bytes:
     return b"no answer"
 
 
-def execute(tester: ForkedTester, source: str, seconds: float = 20) -> tuple[Finished, list[dict[str, object]]]:
+def execute(tester: ForkedShell, source: str, seconds: float = 20) -> tuple[Finished, list[dict[str, object]]]:
     task = {"remote": [], "unknown": [], "read": [], "parts": [(source, False)], "expected": {}}
     outputs = Outputs(1 << 20)
     finished = tester.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=no_answer)
@@ -141,3 +141,38 @@ def test_a_question_of_another_request_is_passed_over():
     with pytest.raises(EOFError):
         other_end.receive()
     theirs.close()
+
+
+def run_cell(shell: ForkedShell, source: str, seconds: float = 20) -> tuple[Finished, list[dict[str, object]]]:
+    outputs = Outputs(1 << 20)
+    return shell.execute(source, seconds=seconds, outputs=outputs), outputs.finish()
+
+
+def test_a_students_cells_end_as_in_a_kernel_and_show_nothing_but_a_result(tester):
+    for source, ename in (
+        ("x = 1", ""), ("print('seen'); raise KeyError(x)", "KeyError"), ("def f(:", "SyntaxError"), ("exit()", ""),
+        ("input()", "StdinNotImplementedError"), ("import asyncio\nasyncio.run(asyncio.sleep(0))", "RuntimeError"),
+        ("await asyncio.sleep(0)\nassert In[1] == 'x = 1'", ""), ("await asyncio.sleep(0)\n1 / 0", "ZeroDivisionError"),
+        ("import ipywidgets\nipywidgets.IntSlider()", ""), ("import sys\nsys.exit(3)", "SystemExit"),
+    ):  # fmt: skip
+        finished, _ = run_cell(tester, source)
+        assert (finished.status, finished.ename) == ("error" if ename else "ok", ename), (source, finished)
+    assert run_cell(tester, "raise NotImplementedError()")[0].raised[1] == "raise NotImplementedError()"
+    finished, outputs = run_cell(tester, "print('seen')\n0.5")
+    assert [(one["output_type"], one["data"]["text/plain"]) for one in outputs] == [("execute_result", "0.5")]
+
+
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [
+        ("import os\nfor text in (b'.o[1', b'.o[[], 1]', b'.o{}', b'.o' + b'[' * 60_000, b'.x', b'.'):\n"
+         "    os.write(4, text)", "ok"),
+        ("import os\nos.write(4, b'.e\\xff')\nimport time\ntime.sleep(1)", "error"),
+        ("import os\nos.close(4)\nimport time\ntime.sleep(30)", "crashed"),
+        ("import os\nwhile True:\n    os.write(4, b'.o[\"stream\", {}]')", "timeout"),
+        ("import asyncio\nawait asyncio.sleep(30)", "timeout"),
+    ],
+)  # fmt: skip
+def test_what_a_student_writes_on_the_line_costs_the_grader_nothing(tester, source, status):
+    finished, _ = run_cell(tester, source, seconds=2)
+    assert finished.status == status and finished.seconds < 10

@@ -1,4 +1,7 @@
-"""A forked tester as the grader sees it: a confined process that executes cells and asks for the student's values."""
+"""A forked shell as the grader sees it: a confined process that executes cells without Jupyter's messages.
+
+It is a tester, which asks for the student's values, or runs a student's notebook of which nobody sees the outputs.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,23 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from autograder.isolation import Confined
+from autograder.kernel.channels import MAX_CONTENT
 from autograder.kernel.errors import InfrastructureError
-from autograder.kernel.execution import DISK_FULL, ENDED, GRACE, LAST_WORDS, TICK, Finished, too_long
+from autograder.kernel.execution import DISK_FULL, ENDED, GRACE, LAST_WORDS, TICK, Finished, Status, too_long
 from autograder.kernel.line import Texts
-from autograder.kernel.outputs import Outputs
+from autograder.kernel.outputs import Outputs, problem
 from autograder.kernel.room import Room
 from autograder.tester import line
+from autograder.tester.failure import line_that_raised
 
 Answer = Callable[[bytes | None, float], bytes]
+_AT_ONCE = 100  # texts that are taken in between two looks at the clock
 
 
-class ForkedTester:
+class ForkedShell:
     """To be closed; then every process it started is gone."""
 
     def __init__(self, confined: Confined, end: socket.socket, room: Room) -> None:
@@ -42,14 +49,30 @@ class ForkedTester:
             raise InfrastructureError(DISK_FULL)
         return replace(finished, seconds=clock.passed)
 
+    def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
+        """As :meth:`autograder.kernel.kernels.Kernel.execute`, of a student's code."""
+        task = json.dumps({"cell": code, "remembered": remembered})
+        finished = self.test(task, seconds=seconds, outputs=outputs, answer=lambda *_: b"")
+        if finished.status != "ok":
+            return finished
+        said = _read(finished.values[ENDED])
+        ename, evalue, trace = problem(said if isinstance(said, dict) else {"ename": "NoOutcome"})
+        status: Status = "error" if ename else "ok"
+        return Finished(status, ename, evalue, finished.seconds, line_that_raised("\n".join(trace)))
+
     def _listen(self, clock: _Clock, outputs: Outputs, answer: Answer) -> Finished | None:
         """Take in what has come; how the cell ended, if that is among it."""
-        while (said := self._texts.receive()) is not None:
+        for _ in range(_AT_ONCE):
+            if (said := self._texts.receive()) is None:
+                break
             kind, data = (said.data[:1], said.data[1:]) if said.data is not None else (line.QUESTION, None)
             if kind == line.OUTPUT and data is not None:
-                outputs.add(*json.loads(data))
+                match _read(data):
+                    case [str(shown), dict(content)]:
+                        outputs.add(shown, content)
             elif kind == line.ENDED and data is not None:
-                return too_long(clock.seconds) if clock.is_up else Finished("ok", values={ENDED: data.decode()})
+                ended = {ENDED: data.decode(errors="replace")}
+                return too_long(clock.seconds) if clock.is_up else Finished("ok", values=ended)
             else:
                 given = answer(data, clock.left)
                 clock.extend()
@@ -58,15 +81,23 @@ class ForkedTester:
 
     def _end_of(self, clock: _Clock) -> Finished | None:
         """How the process ended, or why it must; interrupts it when its time is up."""
-        ending = self._confined.poll()
-        if ending is not None:
-            if ending.fault:
-                raise InfrastructureError(f"the tester is gone: {ending.fault}")
-            return _gone(str(ending), clock)
+        if self._texts.closed:
+            self._confined.wait(LAST_WORDS)
+        if (ending := self.ended()) is not None:
+            return _gone(ending, clock)
+        if self._texts.closed:
+            return _gone("it cut its line", clock)
         if clock.left < 0 and not clock.is_up:
             clock.is_up = True
             self._confined.send_signal(signal.SIGINT)
         return _gone("it did not stop when interrupted", clock) if clock.left < -GRACE else None
+
+    def ended(self) -> str | None:
+        """How the process ended; None while it lives. Raises InfrastructureError where that was the grader's fault."""
+        ending = self._confined.poll()
+        if ending is not None and ending.fault:
+            raise InfrastructureError(f"the shell is gone: {ending.fault}")
+        return None if ending is None else str(ending)
 
     def _used_too_much(self) -> bool:
         ending = self._confined.poll()
@@ -80,6 +111,14 @@ class ForkedTester:
         self._confined.wait()
         self._confined.close()
         self._texts.close()
+
+
+def _read(data: bytes | str) -> Any:
+    """None where it is no JSON of a bearable size: it may come from the student's code."""
+    try:
+        return json.loads(data) if len(data) <= MAX_CONTENT else None
+    except (ValueError, RecursionError):
+        return None
 
 
 class _Clock:

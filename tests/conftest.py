@@ -104,18 +104,26 @@ REFUSED = ("student code cannot be confined on this machine", "could not be conf
 #: Folders that are about the confinement itself.
 CONFINED_FOLDERS = {"attacks", "isolation"}
 refusals: list[str] = []  # in this process, during the present test
+skipped_for: list[BaseException] = []  # a fixture that failed once raises the same error for every other test
 
 
 def note_refusals() -> None:
     from autograder.isolation import IsolationUnavailable
+    from autograder.kernel.errors import InfrastructureError
 
-    class_init = IsolationUnavailable.__init__
+    for error in (IsolationUnavailable, InfrastructureError):
+        _note(error)
 
-    def noted(self: IsolationUnavailable, *words: object) -> None:
-        refusals.append(str(words))
-        class_init(self, *words)
 
-    IsolationUnavailable.__init__ = noted  # type: ignore[method-assign]
+def _note(error: type[Exception]) -> None:
+    made = error.__init__
+
+    def noted(self: Exception, *words: object) -> None:
+        if any(refused in str(words) for refused in REFUSED):
+            refusals.append(str(words))
+        made(self, *words)
+
+    error.__init__ = noted  # type: ignore[method-assign]
 
 
 def pytest_runtest_logstart() -> None:
@@ -123,12 +131,16 @@ def pytest_runtest_logstart() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Where nothing can be confined (macOS, Windows, older kernels), a test that failed because of it is skipped."""
     report = yield
-    if report.failed and missing_confinement():
+    if report.failed and call.excinfo and missing_confinement():
         said = report.longreprtext + "".join(text for _, text in report.sections)
-        if refusals or CONFINED_FOLDERS & set(item.path.parts) or any(words in said for words in REFUSED):
+        refused = refusals or CONFINED_FOLDERS & set(item.path.parts) or any(words in said for words in REFUSED)
+        if refused or any(call.excinfo.value is one for one in skipped_for):
+            skipped_for.append(call.excinfo.value)
             report.outcome = "skipped"
             reason = f"Skipped: needs Linux with confinement, and this machine lacks {missing_confinement()}"
             report.longrepr = (str(item.path), 0, reason)

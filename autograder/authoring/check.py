@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.packs import stale_pack
 from autograder.authoring.patched import PatchedSolutions, stale_numbers
-from autograder.authoring.sample_answers import Problem, Sample, problems, samples
+from autograder.authoring.sample_answers import Problem, Sample, judged, samples
 from autograder.authoring.trial import Trials
 from autograder.classroom.fingerprint import digest, machine_parts
 from autograder.errors import GradingError
@@ -32,6 +33,7 @@ class ExerciseCheck:
     problems: where somebody would get points that they should not, or lose some; and what is missing.
     doubts: names, messages and visible checks that are not as the author says.
     accepted: those of both that are meant so, each with the reason.
+    message: of the visible check, to the first mistake that has a name; empty where it sees none.
     """
 
     exercise: str
@@ -40,6 +42,7 @@ class ExerciseCheck:
     problems: tuple[Finding, ...] = ()
     doubts: tuple[Finding, ...] = ()
     accepted: tuple[tuple[Finding, str], ...] = ()
+    message: str = ""
 
     def accepting(self, accepted: Accepted) -> ExerciseCheck:
         """The same, with what is accepted apart."""
@@ -67,7 +70,7 @@ def check_exercises(
     assignment.references.exercises(assignment.name)
     with Trials(assignment) as trials:
         chosen, named = samples(trials, exercise), [exercise] if exercise else known
-        found = list(zip(chosen, try_all(trials, chosen, progress), strict=True))
+        found = list(try_all(trials, chosen, progress))
         stale = {name: _stale(trials, f"{assignment.name}/{name}") for name in named}
     return [_summary(name, found, assignment, stale[name]) for name in named]
 
@@ -79,26 +82,34 @@ def _stale(trials: Trials, slug: str) -> list[str]:
     return [f"{what}: run 'autograder references {slug.partition('/')[0]}'" for what in found]
 
 
-def try_all(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[list[Problem]]:
-    """The problems of each sample answer, in order."""
+@dataclass(frozen=True)
+class _Tried:
+    """``message``: what the visible check said against the answer."""
+
+    sample: Sample
+    problems: Sequence[Problem]
+    message: str = ""
+
+
+def try_all(trials: Trials, chosen: list[Sample], progress: Progress) -> Iterator[_Tried]:
+    """Each sample answer, in order."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        for number, said in enumerate(pool.map(lambda sample: _problems(trials, sample), chosen), 1):
+        for number, one in enumerate(pool.map(lambda sample: _tried(trials, sample), chosen), 1):
             progress(number, len(chosen))
-            yield said
+            yield one
 
 
-def _problems(trials: Trials, sample: Sample) -> list[Problem]:
+def _tried(trials: Trials, sample: Sample) -> _Tried:
     try:
-        return problems(trials, sample)
+        problems, tried = judged(trials, sample)
     except GradingError as error:
-        return [Problem(str(error), points=True)]
+        return _Tried(sample, [Problem(str(error), points=True)])
+    return _Tried(sample, problems, tried.visible.get(sample.exercise, ""))
 
 
-def _summary(
-    name: str, found: list[tuple[Sample, list[Problem]]], assignment: Assignment, stale: list[str]
-) -> ExerciseCheck:
-    own = [(sample, said) for sample, said in found if sample.exercise == name]
-    right, slug = sum(sample.right for sample, _ in own), f"{assignment.name}/{name}"
+def _summary(name: str, found: list[_Tried], assignment: Assignment, stale: list[str]) -> ExerciseCheck:
+    own = [one for one in found if one.sample.exercise == name]
+    right, slug = sum(one.sample.right for one in own), f"{assignment.name}/{name}"
     said = [*(Finding("stale", slug, one) for one in stale), *_said(own, points=True)]
     folder = assignment.references.folder
     path = loader.file_of(folder, slug, loader.ANSWERS).relative_to(folder.parent)
@@ -107,14 +118,16 @@ def _summary(
         said.append(pinned("answers", slug, lacking, slug))
     if name not in _graded(assignment):
         said.append(Finding("answers", slug, f"no notebook of {assignment.name} has a graded cell {name!r}"))
-    return ExerciseCheck(name, right, len(own) - right, tuple(said), tuple(_said(own, points=False)))
+    messages = (one.message for one in own if one.message and one.sample.answer.mistake)
+    doubts = tuple(_said(own, points=False))
+    return ExerciseCheck(name, right, len(own) - right, tuple(said), doubts, message=next(messages, ""))
 
 
-def _said(found: list[tuple[Sample, list[Problem]]], points: bool) -> list[Finding]:
+def _said(found: list[_Tried], points: bool) -> list[Finding]:
     return [
         pinned("answer", sample.slug, f"{_title(sample)}: {problem.text}", repr(sample.answer), problem.text)
-        for sample, problems_found in found
-        for problem in problems_found
+        for sample, problems in ((one.sample, one.problems) for one in found)
+        for problem in problems
         if problem.points == points
     ]
 
@@ -147,15 +160,27 @@ def _counts(path: Path) -> bool:
 
 def was_checked(course: Course, assignment: Assignment) -> bool:
     """True where all sample answers were right in this very state."""
+    return _noted(course, assignment) is not None
+
+
+def messages_to_mistakes(course: Course, assignment: Assignment) -> Mapping[str, str]:
+    """Exercise -> what its visible check says to a mistake; empty where nothing was checked in this very state."""
+    return _noted(course, assignment) or {}
+
+
+def remember(course: Course, assignment: Assignment, found: Sequence[ExerciseCheck] = ()) -> None:
+    """Note that all sample answers are right as things stand, and what visible checks said to mistakes."""
+    messages = {one.exercise: one.message for one in found if one.message}
+    content = {"state": state(course, assignment), "messages": messages}
+    write_file(_record(course, assignment.name), json.dumps(content, ensure_ascii=False).encode())
+
+
+def _noted(course: Course, assignment: Assignment) -> Mapping[str, str] | None:
     try:
-        return _record(course, assignment.name).read_text(encoding="utf-8") == state(course, assignment)
-    except OSError:
-        return False
-
-
-def remember(course: Course, assignment: Assignment) -> None:
-    """Note that all sample answers are right as things stand."""
-    write_file(_record(course, assignment.name), state(course, assignment).encode())
+        data = json.loads(_record(course, assignment.name).read_text(encoding="utf-8"))
+        return dict(data["messages"]) if data["state"] == state(course, assignment) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _record(course: Course, assignment: str) -> Path:

@@ -62,7 +62,7 @@ def _by_chance(course: Course, name: str, exercises: set[str], progress: Progres
         return {}  # its notebooks are still in the making
     with Trials(assignment) as trials:
         chosen = [sample for one in tried for sample in samples(trials, one)]
-        for sample, said in zip(chosen, try_all(trials, chosen, progress), strict=True):
-            if texts := [problem.text for problem in said if problem.by_chance]:
-                found.setdefault(sample.exercise, []).append(f"{sample.answer.name!r}: {'; '.join(texts)}")
+        for one in try_all(trials, chosen, progress):
+            if texts := [problem.text for problem in one.problems if problem.by_chance]:
+                found.setdefault(one.sample.exercise, []).append(f"{one.sample.answer.name!r}: {'; '.join(texts)}")
     return found

@@ -122,7 +122,7 @@ def exercises(output: Output, course: Course, assignment: Assignment, exercise: 
         _say_accepted(output, one.accepted)
     _say_how_to_accept(output, course, [finding for one in found for finding in (*one.problems, *one.doubts)])
     if not exercise and not any(one.problems or one.doubts for one in found):
-        remember(course, assignment)
+        remember(course, assignment, found)
     return [
         {
             **vars(one),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -39,9 +37,8 @@ def run(
     Nothing is released and nothing is changed. Exit codes: 0 all of it holds; 1 something does not, and is listed;
     2 nothing could be checked.
     """
-    from autograder.kernel.imports import imports_of
     from autograder.model.course import unknown_assignment
-    from autograder.pipeline.execute import Kernels
+    from autograder.release.solved_run import kernels_when_needed
 
     course, output = open_course(context), Output(context, as_json=as_json)
     known = course.assignments()
@@ -55,8 +52,7 @@ def run(
             raise GradingError(unknown_assignment(course, name))
     if exercise and len(names) > 1:
         raise GradingError(f"--exercise needs its assignment: autograder check ASSIGNMENT --exercise {exercise}")
-    with ExitStack() as until_done:
-        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
+    with kernels_when_needed(course) as kernels:
         go_on = len(names) > 1
         done = [
             _check_or_say_why(output, course, name, exercise, kernels, go_on, require_outside, notes) for name in names

@@ -93,8 +93,11 @@ def _solutions(output: Output, course: Course, folder: Path, assignment: str, ye
 
     if not yes:
         _require_over(course, assignment)
-    for name in write_solutions(course, folder, assignment):
+    files, shown = write_solutions(course, folder, assignment)
+    for name in files:
         output.say(f"  {name}")
+    if not shown:
+        output.say(f"  Without outputs: 'autograder release {assignment}' notes them when it runs the solution.")
     output.say("  Whoever takes the course later can read them: draw new references, and change what has one answer.")
     return 0
 

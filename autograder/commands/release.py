@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,9 +34,8 @@ def run(
     Exit codes: 0 released; 1 something does not hold, and is listed: that release stays as it was;
     2 nothing could be done.
     """
-    from autograder.kernel.imports import imports_of
     from autograder.model.course import unknown_assignment
-    from autograder.pipeline.execute import Kernels
+    from autograder.release.solved_run import kernels_when_needed
 
     course, output = open_course(context), Output(context, as_json=as_json)
     known = course.assignments()
@@ -49,10 +46,8 @@ def run(
     for name in names:
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
-    done, imports = [], imports_of(course)
-    with ExitStack() as until_done:
-        # what stands in the source is looked at before the first kernel starts
-        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports)))
+    done = []
+    with kernels_when_needed(course) as kernels:  # what stands in the source is looked at before the first one starts
         for name in names:
             try:
                 done.append(_release(output, course, name, kernels, add_exercises, require_outside))

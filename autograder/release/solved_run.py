@@ -7,7 +7,9 @@ and nothing is run twice. Where nothing is noted for this version, the solution 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -16,6 +18,7 @@ from nbformat import NotebookNode
 from autograder.classroom.fingerprint import digest, machine_parts
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
+from autograder.kernel.imports import imports_of
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.calibration import version_of
@@ -52,6 +55,13 @@ def kept(course: Course, assignment: Assignment) -> Shown | None:
         return _read(data["notebooks"]) if data["version"] == _version(course, assignment) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+@contextmanager
+def kernels_when_needed(course: Course) -> Iterator[Callable[[], Kernels]]:
+    """Confined kernels that are opened by the first call, and closed at the end."""
+    with ExitStack() as until_done:
+        yield cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
 
 
 def shown_by_solution(course: Course, assignment: Assignment, kernels: Callable[[], Kernels]) -> Shown:

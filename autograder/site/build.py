@@ -21,7 +21,7 @@ from autograder.files.temporary import TemporaryFolder
 from autograder.model.course_file import NO_REPOSITORY
 from autograder.model.plain_text import one_line
 from autograder.release.main_line import Lesson
-from autograder.site.links import Links
+from autograder.site.links import Links, named
 
 THEME = Path(__file__).parent / "theme"
 COURSE = "course.md"
@@ -85,6 +85,8 @@ def _lay_out(site: Site, source: Path) -> None:
     (source / "_static").mkdir(parents=True)
     shutil.copyfile(THEME / "conf.py", source / "conf.py")
     shutil.copyfile(THEME / "site.css", source / "_static" / "site.css")
+    # a text that names another file, as reStructuredText can, gets none of this machine's
+    (source / "docutils.conf").write_text("[general]\nfile_insertion_enabled: no\n")
     about = {"title": site.title, "address": site.address}
     (source / "site.json").write_text(json.dumps(about), encoding="utf-8")
     files = [site.front, *(file for files in site.shelves.values() for file in files)]
@@ -92,7 +94,9 @@ def _lay_out(site: Site, source: Path) -> None:
     pages |= {page.lesson.path: page.lesson.path for page in site.pages} | {"release": COURSE}
     texts = {file: (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)}
     pictures = {picture for file, text in texts.items() for picture in _pictures(site.folder, file, text)}
-    links = Links(site.folder, pages, pictures, site.address)
+    notes = [cell.source for page in site.pages for cell in page.shown.cells if cell.cell_type == "markdown"]
+    anchors = set().union(*map(named, [*texts.values(), *notes]))
+    links = Links(site.folder, pages, pictures, site.address, anchors)
     for picture in pictures:
         (source / picture).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(site.folder / picture, source / picture)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.authoring.check import messages_to_mistakes
 from autograder.files.temporary import TemporaryFolder
-from autograder.kernel.imports import imports_of
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.pipeline.execute import Kernels
 from autograder.release.findings import Finding
 from autograder.release.leaks.search import leaks
 from autograder.release.main_line import in_order, lesson, main_line
-from autograder.release.solved_run import shown_by_solution
+from autograder.release.solved_run import kernels_when_needed, shown_by_solution
 from autograder.site.build import Page
 from autograder.site.shown import REMOVE, page
 
@@ -30,15 +27,15 @@ def course_pages(course: Course, published: Mapping[str, Mapping[str, NotebookNo
     A solution that was not run by a release is run now. Raises GradingError where that fails.
     """
     line, pages = main_line(course), []
-    with ExitStack() as until_done:
-        kernels = cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
+    with kernels_when_needed(course) as kernels:
         for name, notebooks in published.items():
             assignment = Assignment.open(course, name)
             shown = shown_by_solution(course, assignment, kernels)
+            mistakes = messages_to_mistakes(course, assignment)
             for stem, released in notebooks.items():
                 if (source := assignment.source.get(stem)) is None:  # in another language: nothing of it is run
                     source = nbformat.v4.new_notebook()
-                made = page(released, source, shown.get(stem, {}))
+                made = page(released, source, shown.get(stem, {}), mistakes)
                 pages.append(Page(lesson(line, name, stem, released), made, released))
     order = [one.slug for one in in_order(one.lesson for one in pages)]
     return sorted(pages, key=lambda one: order.index(one.lesson.slug))

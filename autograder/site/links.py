@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from urllib.parse import quote, unquote
 
 _CODE = re.compile(r"(?ms)(^[ \t]*(?P<fence>```+|~~~+).*?^[ \t]*(?P=fence)|`[^`\n]*`)")
 #: A picture from elsewhere, such as a badge: a page that needs no network shows its words.
-_FAR_PICTURE = re.compile(r"!\[([^\]]*)\]\(https?://[^)\s]+\)")
-_LINK = re.compile(r"(\]\(\s*<?|\b(?:src|href)\s*=\s*[\"'])([^)\s>\"']+)")
+_FAR_PICTURE = re.compile(r"!\[([^\]]*)\]\(https?://[^)\s]+(?:\s+[\"'][^\"']*[\"'])?\)")
+#: A tag that loads something from elsewhere; of a page that needs no network it is a link.
+_LOADS = re.compile(
+    r"<(?:img|iframe|video|audio|embed)\b[^>]*?\bsrc\s*=\s*[\"']((?:https?:)?//[^\"']+)[\"'][^>]*>", re.I
+)
+_SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<link\b[^>]*>", re.IGNORECASE | re.DOTALL)
+_ALT = re.compile(r"\b(?:alt|title)\s*=\s*[\"']([^\"']+)")
+_NAMED = re.compile(r"\b(?:id|name)\s*=\s*[\"']([^\"']+)")
+_LINK = re.compile(r"(\]\(\s*<?|\b(?:src|href)\s*=\s*[\"'])((?:[^()\s>\"']|\([^()\s]*\))+)")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/", re.IGNORECASE)
 
 
@@ -19,30 +28,50 @@ _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/", re.IGNORECASE)
 class Links:
     """``pages``: path in the repository -> path in the site's source; ``files``: what lies in the site as it is.
 
-    address: of the repository on the forge.
+    address: of the repository on the forge. anchors: the ids that somebody wrote into a text; all others are made of
+    headings.
     """
 
     folder: Path
     pages: dict[str, str]
     files: Collection[str]
     address: str
+    anchors: Collection[str] = field(default=())
 
     def rewritten(self, text: str, file: str) -> str:
         """The text of the repository's file ``file``. Links out of the site lead to the repository on the forge."""
         parts = _CODE.split(text)
         # split gives, for each piece of code, the piece and its fence
         for at in range(0, len(parts), 3):
-            plain = _FAR_PICTURE.sub(r"\1", parts[at])
+            plain = _LOADS.sub(_led_to, _SCRIPT.sub("", _FAR_PICTURE.sub(r"\1", parts[at])))
             parts[at] = _LINK.sub(lambda found: found[1] + self._target(found[2], file), plain)
         return "".join(part for at, part in enumerate(parts) if at % 3 != 2)
 
     def _target(self, link: str, file: str) -> str:
         path, mark, anchor = link.partition("#")
-        if _ELSEWHERE.match(link) or not path:
+        if _ELSEWHERE.match(link) and not link.startswith("#"):
             return link
-        target = os.path.normpath(PurePosixPath(file).parent / path)
+        target = os.path.normpath(PurePosixPath(file).parent / unquote(path)) if path else file
         here = PurePosixPath(self.pages.get(file, file)).parent
         if (page := self.pages.get(target)) is not None or target in self.files:
-            return os.path.relpath(page or target, here) + mark + anchor
+            anchor = self._anchor(anchor)
+            return (quote(os.path.relpath(page or target, here)) if path else "") + mark + anchor
         kind = "tree" if (self.folder / target).is_dir() else "blob"
-        return f"{self.address}/{kind}/main/{target}{mark}{anchor}"
+        return f"{self.address}/{kind}/main/{quote(target)}{mark}{anchor}"
+
+    def _anchor(self, anchor: str) -> str:
+        """The id that the site makes of a heading. Jupyter keeps capital letters and signs, Colab names the cell."""
+        name = unquote(anchor)
+        if name in self.anchors or not name:
+            return anchor
+        return re.sub(r"[^\w-]", "", name.strip().lower().replace(" ", "-"))
+
+
+def named(text: str) -> set[str]:
+    """The ids that somebody wrote into a text."""
+    return set(_NAMED.findall(_CODE.sub("", text)))
+
+
+def _led_to(tag: re.Match[str]) -> str:
+    words = _ALT.search(tag[0])
+    return f'<a href="{tag[1]}">{words[1] if words else html.escape(tag[1])}</a>'

@@ -8,8 +8,11 @@ for a cell whose output tells an answer, and ``keep-output`` for one that tells 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from types import MappingProxyType
+from urllib.parse import quote
 
 import nbformat
 from nbformat import NotebookNode
@@ -22,17 +25,29 @@ REMOVE, KEEP = "remove-output", "keep-output"
 YOUR_CODE = "*Your code goes here.*"
 LEFT_OUT = "*The output is left out: it would tell an answer.*"
 SHORTER = "*Grading, and the run shown here, cut this short. In your own notebook it takes longer and shows more.*"
+MISTAKE = "*This is what the check says to one wrong answer:*"
 _VIEW = "*(An interactive view: run the notebook to use it.)*"
 _SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 
 
-def page(released: NotebookNode, source: NotebookNode, shown: Mapping[str, Sequence[NotebookNode]]) -> NotebookNode:
-    """The notebook of a page. ``shown``: name of a cell -> its outputs in the solved run."""
+def page(
+    released: NotebookNode,
+    source: NotebookNode,
+    shown: Mapping[str, Sequence[NotebookNode]],
+    mistakes: Mapping[str, str] = MappingProxyType({}),
+) -> NotebookNode:
+    """The notebook of a page.
+
+    shown: name of a cell -> its outputs in the solved run. mistakes: name of a graded cell -> what its visible check
+    says to a wrong answer; the first of them is shown.
+    """
     made = nbformat.v4.new_notebook(metadata=released.metadata)
     secret, short = set(left_out(source)), set(cut_short(released))
+    example = next((name for cell in released.cells if (name := name_of(cell)) in mistakes), None)
     for cell in released.cells:
         made.cells.append(copied := deepcopy(cell))
         if cell.cell_type != "code":
+            made.cells[-1] = _text(copied)
             continue
         outputs = shown.get(name_of(cell), ())
         copied.outputs, copied.execution_count, copied.metadata = [], None, NotebookNode()
@@ -44,7 +59,28 @@ def page(released: NotebookNode, source: NotebookNode, shown: Mapping[str, Seque
             _show(copied, outputs)
             if outputs and name_of(cell) in short:
                 made.cells.append(nbformat.v4.new_markdown_cell(SHORTER))
+        if name_of(cell) == example:
+            made.cells.append(nbformat.v4.new_markdown_cell(f"{MISTAKE}\n\n{_fenced(mistakes[example])}"))
     return made
+
+
+def _text(cell: NotebookNode) -> NotebookNode:
+    """A cell of text as a page can show it: attached pictures in their places, raw text as it stands."""
+    if cell.cell_type == "raw":
+        return nbformat.v4.new_markdown_cell(_fenced(cell.source), id=cell.id)
+    for name, kinds in cell.pop("attachments", {}).items():
+        for kind, data in kinds.items():
+            for written in (name, quote(name)):
+                cell.source = cell.source.replace(
+                    f"attachment:{written}", f"data:{kind};base64,{''.join(data.split())}"
+                )
+    return cell
+
+
+def _fenced(text: str) -> str:
+    """A block of Markdown that shows the text as it is."""
+    fence = max(["```", *(f"{found}`" for found in re.findall("`{3,}", text))], key=len)
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def left_out(source: NotebookNode) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.authoring import check, trial
-from autograder.authoring.check import ExerciseCheck, check_exercises, remember, was_checked
+from autograder.authoring.check import ExerciseCheck, check_exercises, messages_to_mistakes, remember, was_checked
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.release.findings import Accepted, accept, pinned
@@ -24,7 +24,8 @@ def checked(tmp_path, right: str = RIGHT, wrong: str = "", oracle: str = ORACLE)
 
 
 def test_answers_that_are_as_their_author_says_are_no_problem(tmp_path):
-    assert checked(tmp_path) == ExerciseCheck("doubled", 1, 1, ())
+    found = checked(tmp_path)
+    assert found == ExerciseCheck("doubled", 1, 1, (), message=found.message)
 
 
 @pytest.mark.parametrize(
@@ -108,10 +109,12 @@ def test_what_was_checked_need_not_be_checked_again_until_something_changes(tmp_
     assignment, course = tiny_course(tmp_path), Course(tmp_path)
     assert not was_checked(course, assignment)
     remember(course, assignment)
-    assert was_checked(course, assignment)
+    assert was_checked(course, assignment) and messages_to_mistakes(course, assignment) == {}
+    remember(course, assignment, [ExerciseCheck("doubled", 1, 1, message="twice"), ExerciseCheck("other", 1, 1)])
+    assert messages_to_mistakes(course, assignment) == {"doubled": "twice"}
     with (tmp_path / "exercises" / "tiny" / "doubled" / "answers.py").open("a") as file:
         file.write("# a line\n")
-    assert not was_checked(course, assignment)
+    assert not was_checked(course, assignment) and messages_to_mistakes(course, assignment) == {}
     assert check.state(course, assignment)
 
 

@@ -193,8 +193,12 @@ def test_ctrl_c_ends_all_of_them(crew, assignment, fork_server):
     def go(submission: Submission) -> None:
         main = threading.main_thread().ident
         assert main is not None
-        threading.Timer(2.0, signal.pthread_kill, (main, signal.SIGINT)).start()
-        run(submission, assignment, crew, Limits(cell_seconds=60))
+        key = threading.Timer(2.0, signal.pthread_kill, (main, signal.SIGINT))
+        key.start()
+        try:
+            run(submission, assignment, crew, Limits(cell_seconds=60))
+        finally:
+            key.cancel()  # where the run did not last that long, pytest itself would be stopped
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background of a shell it is ignored
     try:

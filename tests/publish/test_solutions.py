@@ -7,14 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import nbformat
 import pytest
+from nbformat.v4 import new_notebook, new_output
 
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.gradebook.late.policy import LatePolicy, Rules, last_moment
 from autograder.model import cells
+from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.as_submitted import without_markers
 from autograder.release.solutions import write_solutions
+from autograder.release.solved_run import keep
 from tests.feedback.toy import build_course
 from tests.grading import ROOT
 
@@ -67,7 +70,7 @@ def test_solutions_are_refused_while_somebody_can_hand_in(course, capsys, deadli
 
 def test_the_real_solutions_hold_answers_and_neither_hidden_tests_nor_mark_schemes(tmp_path):
     shutil.copytree(ROOT / "release" / "numpy_attention", tmp_path / "release" / "numpy_attention")
-    files = write_solutions(Course(ROOT), tmp_path, "numpy_attention")
+    files, _ = write_solutions(Course(ROOT), tmp_path, "numpy_attention")
     text = "".join((tmp_path / name).read_text() for name in files)
     source = nbformat.read(ROOT / "source" / "numpy_attention" / "1_attention.ipynb", as_version=4)
     answers = [without_markers(cell.source).strip() for cell in source.cells if cells.is_solution(cell)]
@@ -76,6 +79,18 @@ def test_the_real_solutions_hold_answers_and_neither_hidden_tests_nor_mark_schem
     for word in ("HIDDEN TESTS", "MARK SCHEME", "BEGIN SOLUTION", "from autograder import reference"):
         assert word not in text
     assert "BEGIN MARK SCHEME" in (ROOT / "source" / "numpy_attention" / "2_finetuning.ipynb").read_text()
+
+
+def test_solutions_show_what_they_showed_when_they_were_released(course, capsys):
+    assert run(course, "--yes") == 0 and "Without outputs: 'autograder release toy'" in capsys.readouterr().out
+    opened = Assignment.open(Course(course), "toy")
+    (cell,) = [one for one in opened.source["1_sums"].cells if cells.grade_id(one) == "row_sums"]
+    cell.outputs = [new_output("stream", text="✓")]
+    keep(Course(course), opened, {"1_sums": new_notebook(cells=[cell])})
+    assert run(course, "--yes") == 0 and "Without outputs" not in capsys.readouterr().out
+    solved = nbformat.read(course.parent / "students" / "solutions" / "toy" / "1_sums.ipynb", as_version=4)
+    shown = {cells.grade_id(one): one.outputs[0].text for one in solved.cells if one.get("outputs")}
+    assert shown == {"row_sums": "✓"}
 
 
 def test_solutions_go_only_where_the_assignment_was_published(tmp_path):

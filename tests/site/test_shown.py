@@ -6,9 +6,9 @@ import base64
 
 import pytest
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
-from autograder.site.shown import KEEP, LEFT_OUT, REMOVE, SHORTER, YOUR_CODE, left_out, page
+from autograder.site.shown import KEEP, LEFT_OUT, MISTAKE, REMOVE, SHORTER, YOUR_CODE, left_out, page
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(60)).decode()
 
@@ -103,3 +103,22 @@ def test_an_error_is_shown_without_a_line_of_code_and_a_script_not_at_all() -> N
 def test_a_text_stays_as_it_is() -> None:
     cells = [new_markdown_cell("# A title\n\n$a^2$")]
     assert page(new_notebook(cells=cells), new_notebook(cells=cells), {}).cells == cells
+
+
+def test_the_first_graded_cell_with_a_mistake_shows_what_its_check_says_to_it() -> None:
+    cells = [_cell(f"check.{name}({name})", name, grade=True) for name in ("first", "second", "third")]
+    made = page(new_notebook(cells=cells), new_notebook(cells=cells), {}, {"third": "c", "second": "b:\n```\nsum to 1"})
+    assert [cell.source for cell in made.cells] == [
+        "check.first(first)", "check.second(second)", f"{MISTAKE}\n\n````text\nb:\n```\nsum to 1\n````",
+        "check.third(third)",
+    ]  # fmt: skip
+
+
+def test_an_attached_picture_is_in_its_place_and_raw_text_as_it_stands() -> None:
+    attached = new_markdown_cell("![A grey square](attachment:a%20b.png) ![Again](attachment:c.png)")
+    attached["attachments"] = {"a b.png": {"image/png": PNG}, "c.png": {"image/png": f"{PNG[:9]}\n{PNG[9:]}"}}
+    released = new_notebook(cells=[attached, new_raw_cell("<b>raw</b>")])
+    text, raw = page(released, released, {}).cells
+    assert text.source == f"![A grey square](data:image/png;base64,{PNG}) ![Again](data:image/png;base64,{PNG})"
+    assert (raw.cell_type, raw.source) == ("markdown", "```text\n<b>raw</b>\n```")
+    assert "attachment:" in released.cells[0].source, "what students get stays as it is"

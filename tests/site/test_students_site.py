@@ -16,6 +16,7 @@ from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
 from autograder.release.publish import publish
+from autograder.site.shown import MISTAKE
 from autograder.site.students import WORKFLOW
 from tests.publish.test_solution_fields import NOTEBOOK, _marked, _words
 
@@ -68,6 +69,12 @@ def test_a_page_shows_stubs_and_what_other_cells_print(students: Path) -> None:
     assert "Your code goes here." in text and "NotImplementedError" in text
     assert "shown to everybody" in text and "ZeroDivisionError" in text
     assert text.count("it would tell an answer") == 2, "the third cell prints nothing"
+
+
+def test_a_page_shows_what_the_check_says_when_it_passes_and_to_one_mistake(students: Path) -> None:
+    text = " ".join((students / PAGE).read_text(encoding="utf-8").split())
+    passes, fails = "moving_average: the shape and a small example are right.", "AssertionError: 1, 2, 4, 8 with"
+    assert passes in text.partition(MISTAKE.strip("*"))[0] and fails in text.partition(MISTAKE.strip("*"))[2]
 
 
 def test_nothing_but_the_site_is_added_to_the_published_folder(students: Path) -> None:

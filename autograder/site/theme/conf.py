@@ -1,5 +1,6 @@
 """What Sphinx reads. ``site.json`` beside it has what differs from one site to the next."""
 
+import html
 import json
 from pathlib import Path
 
@@ -23,6 +24,7 @@ html_domain_indices = html_use_index = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "github_url": about["address"],
+    "logo": {"text": html.escape(about["title"])},
     "navigation_with_keys": False,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from autograder.model import cells
@@ -19,6 +20,7 @@ def missing_checks(assignment: Assignment, package: str, folder: Path) -> Iterat
     """
     if not package:
         return
+    known = cache(lambda module: _names(folder, package, module))
     for name, notebook in assignment.release.items():
         modules: dict[str, str] = {}  # how a notebook calls a module of checks -> the module
         for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
@@ -30,7 +32,7 @@ def missing_checks(assignment: Assignment, package: str, folder: Path) -> Iterat
             for node in ast.walk(tree):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
                     module = modules[node.value.id]
-                    if node.attr not in _names(folder, package, module):
+                    if node.attr not in known(module):
                         yield f"{name}.ipynb, cell '{cells.grade_id(cell)}': {package}.{module} has no {node.attr}"
 
 

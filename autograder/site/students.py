@@ -43,13 +43,13 @@ def site_leaks(course: Course, site: Path, pages: Sequence[Page]) -> Iterator[Fi
     """What a site gives away: a page of an assignment something of this one, any other page something of any."""
     released = [name for name in course.assignments() if any(course.release(name).glob("*.ipynb"))]
     assignments = [Assignment.open(course, name) for name in released]
+    yield from page_leaks(site, pages, assignments, FOLDER)  # these name the cell
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=".site-") as aside:
         os.replace(site / "release", Path(aside, "release"))
         try:
             yield from leaks(site, assignments, f"{FOLDER}/")
         finally:
             os.replace(Path(aside, "release"), site / "release")
-    yield from page_leaks(site, pages, assignments, FOLDER)
 
 
 def _title(path: Path) -> str:

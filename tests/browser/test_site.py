@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
+import os
 import re
-from collections import deque
+from collections import Counter, deque
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import nbformat
 import pytest
+from PIL import Image
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.publish import publish
@@ -41,8 +46,9 @@ WORDS = (
     "cache",
 )
 NOTEBOOKS = sorted(f"release/{path.parent.name}/{path.stem}.html" for path in ROOT.glob("release/*/*.ipynb"))
-#: Seen in the dark as well; the rest has the same parts.
-IN_THE_DARK = ("index.html", "course.html", "search.html", "docs/student.html", NOTEBOOKS[0], NOTEBOOKS[-1])
+#: Parts of formulas: their colour is the text's.
+MATHML = {"math", "mrow", "mi", "mo", "mn", "msub", "msup", "msubsup", "mfrac", "msqrt", "mover", "munder", "mtext",
+          "mstyle", "munderover", "mtable", "mtr", "mtd", "mspace", "mroot", "mpadded", "menclose"}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["own", "students"])
@@ -67,11 +73,17 @@ class Parsed(HTMLParser):
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.anchors: set[str] = set()
+        self.ids: Counter[str] = Counter()
+        self.parts: set[tuple[str, str]] = set()  # (tag, class), but those of formulas
+        self.pictures: list[dict[str, str]] = []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = {name: value or "" for name, value in attrs}
         self.anchors |= {found[name] for name in ("id", "name") if name in found}
+        self.ids.update([found["id"]] if "id" in found else [])
+        self.parts |= {(tag, kind) for kind in found.get("class", "").split() or [""]} if tag not in MATHML else set()
+        self.pictures += [found] if tag == "img" else []
         if "href" in found:
             (self.links if tag == "a" else self.loaded).append(found["href"])
         if "src" in found:
@@ -154,45 +166,103 @@ def test_every_figure_of_the_solved_run_is_there_with_its_words(browser: WebDriv
     assert found > 40
 
 
-def test_every_other_picture_is_there(browser: WebDriver, site: Path) -> None:
+def test_every_other_picture_is_there_and_no_page_has_an_id_twice(site: Path) -> None:
     for page in pages(site):
-        if "<img" in page.read_text(encoding="utf-8"):
-            browser.get(page.as_uri())
-            script = "return [...document.images].filter(one => one.complete && !one.naturalWidth).map(one => one.src)"
-            assert browser.execute_script(script) == [], page
+        for picture in parsed(page).pictures:
+            assert picture.get("alt"), (page, picture)
+            if not picture["src"].startswith("data:"):
+                Image.open(target(page, picture["src"])[0]).verify()
+        assert [name for name, times in parsed(page).ids.items() if times > 1] == [], page
 
 
-#: A button whose colour changes slowly has the one of the other scheme for a moment.
-WITHOUT_TRANSITIONS = """
+def kinds(site: Path) -> list[Path]:
+    """Pages in which every kind of part occurs that any page has: the front page, and those with most that is new."""
+    left = set().union(*(parsed(page).parts for page in pages(site)))
+    chosen = []
+    while left:
+        front = site / "index.html"
+        best = front if not chosen else max(pages(site), key=lambda page: (len(parsed(page).parts & left), page.name))
+        chosen.append(best)
+        left -= parsed(best).parts
+    return chosen
+
+
+#: A button whose colour changes slowly has the one of the other scheme for a moment. Of a block of code, one word of
+#: each colour is enough: thousands have the same.
+PREPARED = """
 const still = document.createElement("style");
 still.textContent = "* { transition: none !important; animation: none !important }";
 document.head.append(still);
+const seen = new Set();
+for (const word of document.querySelectorAll(".highlight span, .output span")) {
+  const block = word.closest("div.highlight, div.output"), look = `${block?.parentElement.className} ${word.className}`;
+  if (word.children.length === 0 && seen.has(look)) word.remove();
+  seen.add(look);
+}
 """
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
 def test_axe_finds_nothing_serious(browser: WebDriver, site: Path) -> None:
+    """On pages that have all kinds of parts; EVERY_PAGE=1 looks at all of them."""
     found = {}
-    for page in pages(site):
-        name = str(page.relative_to(site))
-        for colours in ("light", "dark") if name in IN_THE_DARK else ("light",):
+    for page in pages(site) if os.environ.get("EVERY_PAGE") else kinds(site):
+        for colours in ("light", "dark"):
             scheme(browser, colours)
             browser.get(page.as_uri())
-            browser.execute_script(WITHOUT_TRANSITIONS)
+            browser.execute_script(PREPARED)
             if said := serious(browser):
-                found[name, colours] = said
+                found[str(page.relative_to(site)), colours] = said
     assert found == {}
 
 
 def test_search_finds_words_without_a_network(browser: WebDriver, site: Path) -> None:
+    browser.get((site / "index.html").as_uri())
+    ActionChains(browser).key_down(Keys.CONTROL).send_keys("k").key_up(Keys.CONTROL).perform()
+    WebDriverWait(browser, 20).until(lambda one: one.switch_to.active_element.tag_name == "input")
+    browser.switch_to.active_element.send_keys(WORDS[0] + Keys.ENTER)
     for word in WORDS:
-        browser.get((site / "index.html").as_uri())
-        ActionChains(browser).key_down(Keys.CONTROL).send_keys("k").key_up(Keys.CONTROL).perform()
-        WebDriverWait(browser, 20).until(lambda one: one.switch_to.active_element.tag_name == "input")
-        browser.switch_to.active_element.send_keys(word + Keys.ENTER)
+        if word != WORDS[0]:
+            browser.get(f"{(site / 'search.html').as_uri()}?q={word}")
         links = WebDriverWait(browser, 30).until(lambda one: one.find_elements(By.CSS_SELECTOR, "#search-results li a"))
-        assert "search.html" in browser.current_url
+        assert f"search.html?q={word}" in browser.current_url
         assert any("/release/" in link.get_attribute("href") for link in links), word
+
+
+def lines(text: str) -> set[str]:
+    return {line.partition("  #")[0].strip() for line in text.split("\n")}
+
+
+def secret_lines() -> dict[str, str]:
+    """Every long line of a solution or a hidden test that no student gets -> where it stands."""
+    texts = [*ROOT.glob("course/**/*.py"), *ROOT.glob("docs/*.md")]
+    given = set().union(*(lines(path.read_text(encoding="utf-8")) for path in texts))
+    for path in ROOT.glob("release/*/*.ipynb"):
+        given = given.union(*(lines(cell.source) for cell in nbformat.read(path, as_version=4).cells))
+    found = {}
+    for path in ROOT.glob("source/*/*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            secret = cell.source if cells.is_solution(cell) else cells.split_hidden(cell.source).hidden
+            found |= {line: f"{path.name}, {name_of(cell)}" for line in lines(secret) - given if len(line) >= 40}
+    return found
+
+
+def test_no_byte_has_a_line_of_a_solution_or_of_a_hidden_test(site: Path) -> None:
+    """The search of the command found nothing; this one knows nothing of how that one searches."""
+    secrets, found = secret_lines(), []
+    assert len(secrets) > 200
+    for path in (path for path in site.rglob("*") if path.is_file()):
+        text = path.read_bytes().decode(errors="replace")
+        if path.suffix == ".html":
+            text = html.unescape(re.sub(r"<[^>]+>", "", text))
+        elif path.suffix in (".ipynb", ".js"):
+            text = text.replace('\\"', '"')
+        elif path.suffix == ".png":
+            text = f"{Image.open(path).info}"
+        # one search for all: each begins with 40 characters that are looked up
+        starts = {line[:40]: line for line in secrets}
+        found += [(str(path), secrets[starts[begin]]) for begin in starts if begin in text and starts[begin] in text]
+    assert found == []
 
 
 def test_dark_mode_is_dark_and_a_phone_need_not_scroll_sideways(browser: WebDriver, site: Path, photograph) -> None:

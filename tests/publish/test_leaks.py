@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import zipfile
 from dataclasses import replace
@@ -11,6 +12,8 @@ import nbformat
 import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from safetensors.numpy import save_file
 
 from autograder.model.assignment import Assignment
@@ -270,6 +273,36 @@ def test_a_solution_inside_a_file_inside_a_notebook_is_found(sheet, folder, plac
         cell = new_code_cell("1", outputs=[nbformat.v4.new_output("display_data", data={"image/svg+xml": drawing})])
     (folder / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[cell])))
     assert any("solution sheet/1_attention/attention_answer" in line for line in leaks(folder, sheet))
+
+
+@pytest.mark.parametrize("kind", ["tEXt", "zTXt", "iTXt", "packed iTXt"])
+def test_what_a_picture_says_of_itself_is_read(sheet, folder, kind):
+    about = PngInfo()
+    if kind.endswith("iTXt"):
+        about.add_itxt("Comment", SOLUTION, "en", "Kommentar", zip=kind.startswith("packed"))
+    else:
+        about.add_text("Comment", SOLUTION, zip=kind == "zTXt")
+    Image.new("RGB", (40, 40), "white").save(folder / "a.png", pnginfo=about)
+    assert any(line.startswith("a.png: ") and "attention_answer" in line for line in leaks(folder, sheet))
+
+
+def test_a_picture_cut_off_or_packed_without_end_stops_no_search(sheet, folder):
+    about = PngInfo()
+    about.add_text("Comment", "\0" * (1 << 25), zip=True)
+    Image.new("RGB", (40, 40), "white").save(folder / "a.png", pnginfo=about)
+    (folder / "b.png").write_bytes((folder / "a.png").read_bytes()[:70])
+    assert leaks(folder, sheet) == []
+
+
+def test_a_line_in_a_file_that_is_no_text_is_found(sheet, folder):
+    (folder / "a.gif").write_bytes(b"GIF89a\0\1\2\xff" + SOLUTION.encode() + b"\0\xfe")
+    assert any("attention_answer" in line for line in leaks(folder, sheet))
+
+
+@pytest.mark.parametrize("tag", ["<img src='a.png' alt='{}'>", '<a title="{}">a</a>', '<meta content="{}">'])
+def test_what_an_attribute_of_a_page_says_is_read(sheet, folder, tag):
+    (folder / "a.html").write_text(tag.format(html.escape(SOLUTION)))
+    assert any("attention_answer" in line for line in leaks(folder, sheet))
 
 
 def test_a_notebook_saved_as_text_among_the_instructors_files_is_found_when_it_is_released(sheet, folder):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import io
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_output
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+from safetensors.numpy import load_file
 
 from autograder import cli
 from autograder.authoring.course_folder import EXAMPLE, make_course
@@ -44,6 +51,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
         new_code_cell("stops()", metadata={"tags": ["raises-exception"]}),
         new_code_cell("print('shown to everybody')"),
     ]
+    graded = next(cell for cell in notebook.cells if "END HIDDEN TESTS" in cell.source)
+    graded.source = graded.source.replace("### END", f"{HIDDEN}\n### END")
     path.write_text(nbformat.writes(notebook))
     assert cli.main(["--course", str(root), "release", EXAMPLE]) == 0
     return course
@@ -96,18 +105,65 @@ def test_a_site_stays_up_to_date_without_being_asked_for(course: Course, student
     assert (students / "site/index.html").read_text(encoding="utf-8") != "old" and not removed
 
 
-def test_a_cell_that_prints_a_line_of_a_solution_keeps_the_folder_as_it_was(course: Course, students: Path) -> None:
+LINE = "planted_line_of_a_solution = 1 / 0"
+HIDDEN = "planted = 'a line of a hidden test that nobody sees'"
+
+
+def _png(kind: str, text: str) -> str:
+    """A picture whose metadata say something."""
+    about, data = PngInfo(), io.BytesIO()
+    about.add_text("Comment", text, zip=kind == "packed")
+    Image.new("RGB", (40, 40), "white").save(data, "png", pnginfo=about)
+    return base64.b64encode(data.getvalue()).decode()
+
+
+def _expected(course: Course) -> str:
+    arrays = load_file(course.root / "exercises" / EXAMPLE / "moving_average" / "expected.safetensors")
+    return str(max(arrays.values(), key=lambda one: one.size).tolist())
+
+
+#: How an output can tell a text.
+SHOWN: dict[str, Callable[[str], dict[str, object]]] = {
+    "printed": lambda text: {"text/plain": f"a line before\n{text}\n"},
+    "html": lambda text: {"text/plain": "x", "text/html": f"<b>{html.escape(text)}</b>"},
+    "json": lambda text: {"application/json": {"a": [text]}, "text/plain": repr(text)},
+    "picture": lambda text: {"image/png": _png("plain", text)},
+    "packed in a picture": lambda text: {"image/png": _png("packed", text)},
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+@pytest.mark.parametrize("secret", ["line", "hidden test", "expected values"])
+def test_what_tells_an_answer_is_refused_and_the_folder_stays_as_it_was_or_it_is_not_in_it(
+    course: Course, students: Path, shown: str, secret: str
+) -> None:
+    text = {"line": LINE, "hidden test": HIDDEN, "expected values": _expected(course)}[secret]
+    output = new_output("display_data", SHOWN[shown](text), metadata={"image/png": {"alt": f"A picture of {text}"}})
     before = (students / PAGE).read_bytes()
-    shown = course.root / ".autograder" / "solved" / f"{EXAMPLE}.json"
-    kept = shown.read_text(encoding="utf-8")
-    line = "planted_line_of_a_solution = 1 / 0"
+    kept = course.root / ".autograder" / "solved" / f"{EXAMPLE}.json"
+    original = kept.read_text(encoding="utf-8")
+    run = json.loads(original)
+    (cell,) = [name for name, found in run["notebooks"]["1_smoothing"].items() if "shown to everybody" in str(found)]
+    run["notebooks"]["1_smoothing"][cell] = [output]
     try:
-        shown.write_text(kept.replace("shown to everybody", line), encoding="utf-8")
-        with pytest.raises(GradingError, match=r"the site would leak .*1_smoothing.ipynb, cell .*remove-output"):
-            publish(course.root, students)
+        kept.write_text(json.dumps(run), encoding="utf-8")
+        publish(course.root, students)
+    except GradingError as error:
+        assert re.search(r"the site would leak .*1_smoothing.ipynb(, cell |!cells!).*remove-output", str(error))
+        assert (students / PAGE).read_bytes() == before
     finally:
-        shown.write_text(kept, encoding="utf-8")
-    assert (students / PAGE).read_bytes() == before
+        kept.write_text(original, encoding="utf-8")
+    assert not [path for path in (students / "site").rglob("*") if any(text in one for one in _read(path))]
+
+
+def _read(path: Path) -> Iterator[str]:
+    """A file as it is, and as people and programs read it."""
+    if path.is_file():
+        yield path.read_bytes().decode(errors="replace")
+        if path.suffix == ".png":
+            yield str(Image.open(path).info)
+        elif path.suffix in (".html", ".js", ".ipynb"):
+            yield html.unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8")))
 
 
 def test_a_course_without_sphinx_is_told_what_to_install(

@@ -1,4 +1,6 @@
-"""Files inside files: a notebook's attachments and outputs, and whatever stands in a text as ``data:...;base64,``."""
+"""Files inside files: a notebook's attachments and outputs, and whatever stands in a text as ``data:...;base64,``; and
+texts inside files that are none, such as what a picture says of itself.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,16 @@ import binascii
 import json
 import mimetypes
 import re
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
 _DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w=.+-]+)*;base64,([A-Za-z0-9+/=\s]+)")
 _TYPE = re.compile(r"^[\w.+-]+/[\w.+-]+$")
+_PNG, _CHUNK_HEAD = b"\x89PNG\r\n\x1a\n", 8
+_PRINTED = re.compile(rb"[\t\n\r\x20-\x7e]{16,}")
+#: Of a text that a picture has packed, no more than this is read.
+MAX_PACKED_BYTES = 1 << 22
 
 
 def embedded(name: str, text: str) -> Iterator[tuple[str, bytes]]:
@@ -65,3 +72,32 @@ def _decoded(text: str) -> bytes | None:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
         return None
+
+
+def text_in(data: bytes) -> str:
+    """What can be read in a file that is no text: long runs of printed characters, and what a PNG has packed."""
+    found = [run.decode() for run in _PRINTED.findall(data)]
+    return "\n".join([*found, *(_in_png(data) if data.startswith(_PNG) else ())])
+
+
+def _in_png(data: bytes) -> Iterator[str]:
+    at = len(_PNG)
+    while at + _CHUNK_HEAD <= len(data):
+        begin = at + _CHUNK_HEAD
+        kind, end = data[at + 4 : begin], begin + int.from_bytes(data[at : at + 4], "big")
+        _, _, content = data[begin:end].partition(b"\0")
+        if kind == b"zTXt":
+            yield _unpacked(content[1:])
+        elif kind == b"iTXt":
+            text = content[2:].split(b"\0", 2)[-1]  # after the language and the translated keyword
+            yield _unpacked(text) if content[:1] == b"\1" else text.decode("utf-8", "replace")
+        elif kind == b"tEXt":
+            yield content.decode("utf-8", "replace")
+        at = end + 4
+
+
+def _unpacked(data: bytes) -> str:
+    try:
+        return zlib.decompressobj().decompress(data, MAX_PACKED_BYTES).decode("utf-8", "replace")
+    except zlib.error:
+        return ""

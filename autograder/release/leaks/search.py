@@ -24,7 +24,7 @@ import nbformat
 from autograder.model.assignment import Assignment
 from autograder.model.cells import place
 from autograder.release.findings import Finding, pinned
-from autograder.release.leaks.embedded import embedded
+from autograder.release.leaks.embedded import embedded, text_in
 from autograder.release.leaks.hidden_pictures import hidden_pictures
 from autograder.release.leaks.secrets import BARE_WIDTH, Secrets, bare, secrets_of, shown_whole, squeeze
 from autograder.release.leaks.tensors import Tensors, number_groups
@@ -34,6 +34,8 @@ from autograder.release.markers import marker_lines
 MAX_UNPACKED_BYTES = 1 << 30
 #: What only hidden tests say: students' notebooks never ask for a stored reference.
 _GRADER = re.compile(r"\b(?:from|import)\s+autograder\b|\breference\s*\(\s*(?:slug\s*=\s*)?[\"']")
+_TAG = re.compile(r"<[^>]*>")
+_SAYS = re.compile(r"\s(?:alt|title|aria-label|content|value|placeholder)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def release_leaks(folder: Path, assignment: Assignment) -> list[Finding]:
@@ -73,10 +75,14 @@ class _Search:
         for tensor in self.tensors.in_bytes(data):
             yield pinned("leak", name, f"the bytes of {tensor}", tensor, data)
         if b"\0" in data[:8192]:
+            inside = text_in(data)
+            yield from (
+                pinned("leak", name, _said(what, lines), what, inside) for what, lines in self._told("", inside)
+            )
             return
         words = data.decode("utf-8", "replace")
-        for inside, content in embedded(name, words):
-            yield from self.file(inside, content)
+        for part, content in embedded(name, words):
+            yield from self.file(part, content)
         text = _text(name, words)
         reported: set[str] = set()
         pieces = _pieces(name, words)  # a secret may begin in one cell and end in the next: the whole comes last
@@ -147,8 +153,13 @@ def _text(name: str, text: str) -> str:
         except (ValueError, RecursionError):
             return text
     if name.endswith((".html", ".htm", ".svg", ".xml")):
-        return html.unescape(re.sub(r"<[^>]*>", "", text))
+        return html.unescape(_TAG.sub(_attributes, text))
     return text
+
+
+def _attributes(tag: re.Match[str]) -> str:
+    """What a tag says to people: the words of a picture, say."""
+    return "".join(f"\n{quoted or apostrophes}\n" for quoted, apostrophes in _SAYS.findall(tag[0]))
 
 
 def _strings(value: Any) -> Iterator[str]:

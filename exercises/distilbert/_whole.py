@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from autograder.exercise import Answers, Case, Mistake
 
 from .._attention import Array, layer_norm
@@ -17,7 +19,7 @@ from .classifier.oracle import EXERCISE as CLASSIFIER
 from .embeddings.oracle import EXERCISE as EMBEDDINGS
 
 #: Exercises of the notebooks before the model's own.
-EARLIER = ("embeddings", "attention_init", "attention_scores", "attention_weights", "attention_context")
+EARLIER = ("position_ids", "embeddings", "attention_init", "attention_scores", "attention_weights", "attention_context")
 #: Exercise -> the part of the model that it is about.
 PARTS = {
     **dict.fromkeys(EARLIER, "earlier"),
@@ -72,17 +74,36 @@ def _computable(mistakes: Iterable[Mistake], ids: frozenset[str]) -> list[Mistak
 def _embeddings(case: Case, lost: Lost) -> list[Callable[[], Array]]:
     weights = {name.removeprefix("embeddings."): weight for name, weight in case.weights.items()}
     alone = Case(case.config, case.inputs, weights)
+    if "position_ids" in lost:
+        ids = case.inputs["input_ids"]
+        rows = (
+            []
+            if "embeddings" in lost
+            else [_POSITIONS[id](ids) for id in sorted(lost["position_ids"]) if id in _POSITIONS]
+        )
+        return [lambda rows=one: embedded(alone, rows) for one in rows]
     if "embeddings" not in lost:
         return [lambda: embedded(alone)]
     known = _computable(EMBEDDINGS.mistakes, lost["embeddings"])
     return [lambda mistake=mistake: mistake.answers(alone)["embeddings"] for mistake in known if mistake.answers]
 
 
-def embedded(case: Case) -> Array:
-    """Words and positions, added and normalised: (batch, tokens, dim)"""
+#: The rows of the table of positions (batch, tokens) that somebody takes who makes this mistake.
+_POSITIONS: Mapping[str, Callable[[Array], Array]] = {
+    "POS-one": lambda ids: np.broadcast_to(np.arange(1, ids.shape[1] + 1), ids.shape),
+    "POS-batch": lambda ids: np.broadcast_to(np.arange(len(ids))[:, None], ids.shape),
+    "POS-ids": lambda ids: ids,
+    "POS-zero": np.zeros_like,
+    "POS-reversed": lambda ids: np.broadcast_to(np.arange(ids.shape[1])[::-1], ids.shape),
+    "POS-on": lambda ids: np.arange(ids.size).reshape(ids.shape),
+}
+
+
+def embedded(case: Case, rows: Array | None = None) -> Array:
+    """Words and positions, added and normalised: (batch, tokens, dim). rows: other rows of the table of positions"""
     ids = case.inputs["input_ids"]
     words = case.weights["word_embeddings.weight"][ids].astype("float64")
-    both = words + case.weights["position_embeddings.weight"][: ids.shape[1]]
+    both = words + case.weights["position_embeddings.weight"][np.arange(ids.shape[1]) if rows is None else rows]
     return layer_norm(both, case.weights, "LayerNorm", float(case.config["eps"]))
 
 

@@ -48,11 +48,12 @@ WRONG_EMBEDDINGS = {
     "None": "stopped with",
 }
 WRONG_POSITIONS = {
-    "torch.arange(1, seq_length + 1)": "counted from 1",
+    "torch.arange(1, seq_length + 1)": "begin at 1",
     "torch.arange(len(input_ids))[:, None].expand_as(input_ids)": "along the batch",
-    "torch.zeros_like(input_ids)": "always 0",
-    "input_ids.clamp(max=8)": "the token ids",
+    "torch.zeros_like(input_ids)": "gets position 0",
+    "input_ids": "the token ids",
     "torch.arange(seq_length).flip(0)": "counted from the end",
+    "self.__dict__.setdefault('kept', torch.arange(seq_length))": "expected shape",
 }
 
 
@@ -69,7 +70,19 @@ def test_a_wrong_merge_of_words_and_positions_is_named(merge: str) -> None:
 
 @pytest.mark.parametrize("positions", WRONG_POSITIONS)
 def test_wrong_positions_are_named(positions: str) -> None:
-    assert WRONG_POSITIONS[positions] in said(check.embeddings, cells.embeddings(positions=positions))
+    assert WRONG_POSITIONS[positions] in said(check.position_ids, cells.embeddings(positions=positions))
+
+
+@pytest.mark.parametrize("positions", list(WRONG_POSITIONS)[:5])
+def test_wrong_positions_cost_their_own_points_alone(positions: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check.embeddings(cells.embeddings(positions=positions.replace("input_ids", "input_ids.clamp(max=8)", 1)))
+    assert "✓" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("merge", WRONG_EMBEDDINGS)
+def test_a_wrong_merge_leaves_the_positions_their_points(merge: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check.position_ids(cells.embeddings(f"embeddings = {merge}"))
+    assert "✓" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("result", ["embeddings", "self.LayerNorm(input_embeds) + position_embeddings"])

@@ -30,7 +30,7 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def write(*sources: str) -> Any:
         cells = [nbformat.v4.new_code_cell(source) for source in sources]
         nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "1_embedding.ipynb")
-        return parts.earlier("1_embedding.ipynb", "Embeddings", check.embeddings, ready=parts.ReadyEmbeddings)
+        return parts.earlier("1_embedding.ipynb", "Embeddings", check.embedding_layer, ready=parts.ReadyEmbeddings)
 
     return write
 
@@ -70,7 +70,7 @@ def test_a_notebook_that_is_missing_or_damaged_is_no_obstacle(
     monkeypatch.chdir(tmp_path)
     if content is not None:
         Path("1_embedding.ipynb").write_bytes(content.encode("utf-8", "surrogateescape"))
-    found = parts.earlier("1_embedding.ipynb", "Embeddings", check.embeddings, ready=parts.ReadyEmbeddings)
+    found = parts.earlier("1_embedding.ipynb", "Embeddings", check.embedding_layer, ready=parts.ReadyEmbeddings)
     assert found is parts.ReadyEmbeddings
     assert "ready-made" in capsys.readouterr().out
 
@@ -110,7 +110,7 @@ def test_notebooks_saved_with_lists_of_lines_are_read(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     cell = {"cell_type": "code", "source": RIGHT.splitlines(keepends=True)}
     Path("1.ipynb").write_text(json.dumps({"cells": [cell]}))
-    assert parts.earlier("1.ipynb", "Embeddings", check.embeddings, ready=None) is not None
+    assert parts.earlier("1.ipynb", "Embeddings", check.embedding_layer, ready=None) is not None
 
 
 def test_ready_made_parts_take_the_trained_weights_and_give_transformers_logits() -> None:
@@ -131,7 +131,7 @@ def test_every_notebook_finds_the_instructors_own_parts(monkeypatch: pytest.Monk
     monkeypatch.chdir(ROOT / "source" / "distilbert")
     given = {}
     for notebook, name, look in (
-        ("1_embedding.ipynb", "Embeddings", check.embeddings),
+        ("1_embedding.ipynb", "Embeddings", check.embedding_layer),
         ("2_attention_block.ipynb", "AttentionBlock", check.attention_block),
         ("3_model_assembly.ipynb", "DistilBertClassifier", check.classifier_model),
     ):

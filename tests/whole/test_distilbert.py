@@ -34,7 +34,7 @@ oracle = import_module(f"{PACKAGE}.pretrained_logits.oracle")
 numpy_whole = import_module(f"{PACKAGE}._whole")
 SMALL = next(case for case in REFERENCES.cases(SLUG) if case.config["checkpoint"] == "small")
 MODEL = ("encoder_list", "encoder_loop", "classifier")
-EARLIER = ("embeddings", "attention_init", "attention_scores", "attention_weights", "attention_context")
+EARLIER = ("position_ids", "embeddings", "attention_init", "attention_scores", "attention_weights", "attention_context")
 
 
 @cache
@@ -92,6 +92,7 @@ def named(exercise: str, mistake: str) -> SampleAnswer:
         {"encoder_list": "M14-off", "classifier": "M15-relu"},
         {"attention_scores": "M2", "encoder_loop": "M14-backwards"},
         {"embeddings": "M11-none", "attention_context": "M12"},
+        {"position_ids": "POS-one", "attention_context": "M12"},
         {"embeddings": "M11-product", "attention_weights": "M1", "encoder_list": "M14-list"},
         {"embeddings": "M11-product", "attention_weights": "M1", "classifier": "M15-softmax"},
     ],

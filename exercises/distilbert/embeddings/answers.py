@@ -143,16 +143,11 @@ class Embeddings(nn.Module):
 ]
 
 SUM = "embeddings = input_embeds + position_embeddings"
-EXPANDED = "position_ids = position_ids.expand_as(input_ids)"
 NORM = "self.LayerNorm(embeddings)"
 
 
 def _merged(name: str, mistake: str, embeddings: str) -> SampleAnswer:
     return wrong(name, mistake, (SUM, f"embeddings = {embeddings}"))
-
-
-def _positions(name: str, mistake: str, ids: str) -> SampleAnswer:
-    return wrong(name, mistake, (EXPANDED, f"position_ids = {ids}"))
 
 
 WRONG = [
@@ -177,21 +172,6 @@ WRONG = [
         "M16",
         "nn.functional.dropout(input_embeds + position_embeddings, 0.1)",
     ),
-    _positions("arange of the batch", "", "torch.arange(input_ids.shape[0]).expand_as(input_ids)"),
-    _positions("along the batch", "M11-batch", "torch.arange(input_ids.shape[0])[:, None].expand_as(input_ids)"),
-    _positions("from one", "M11-one", "(position_ids + 1).expand_as(input_ids)"),
-    wrong(
-        "positions of the first call",
-        "",
-        (
-            "position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)",
-            'if not hasattr(self, "ids"):\n            self.ids = torch.arange(input_ids.shape[1])\n'
-            "        position_ids = self.ids",
-        ),
-    ),
-    _positions("always zero", "M11-zero", "torch.zeros_like(input_ids)"),
-    _positions("the token ids themselves", "M11-ids", "input_ids"),
-    _positions("from the end", "M11-reversed", "position_ids.flip(0).expand_as(input_ids)"),
     wrong("LayerNorm with its default eps", "M13", ("config.dim, eps=config.eps", "config.dim")),
     wrong("no LayerNorm", "M8-none", (NORM, "embeddings")),
     wrong("LayerNorm before the sum", "M8", (NORM, "self.LayerNorm(input_embeds) + position_embeddings")),

@@ -10,7 +10,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 CPU_TORCH := https://download.pytorch.org/whl/cpu
 ANSWERS   := import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)
 
-.PHONY: help setup demo test test-fast release site mutants check bench dist clean
+.PHONY: help setup demo test test-fast release site mutants check bench changelog dist sign clean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -59,11 +59,24 @@ check: setup
 bench: setup
 	$(BIN)/python -m benchmarks --write docs/measured.md
 
+## make changelog VERSION=0.2.0   the fragments of changes/ as a section of CHANGELOG.md
+changelog: setup
+	$(BIN)/towncrier build --yes --version $(VERSION)
+
 ## make dist       wheels and source archives of course and grader in dist/, each tried in an empty environment
 dist: setup
 	rm -rf dist && $(BIN)/python -m build --outdir dist . && $(BIN)/python -m build --outdir dist autograder
 	cd dist && sha256sum * > SHA256SUMS
 	bash .ci/versions newest dist/transformer_course_autograder-*.whl
+	$(BIN)/pip install --quiet --no-deps --target dist/.course dist/transformer_course-*.whl
+	cd dist/.course && PYTHONPATH=. ../../$(BIN)/python -c 'from course import check, Config; print(check.__file__, Config.mini())'
+	rm -rf dist/.course
+
+## make sign       signs the checksums in dist/ with your GnuPG key: dist/SHA256SUMS.asc
+sign:
+	cd dist && sha256sum --check --quiet SHA256SUMS
+	gpg --armor --detach-sign --yes dist/SHA256SUMS
+	gpg --verify dist/SHA256SUMS.asc dist/SHA256SUMS
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info autograder/*.egg-info

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import mimetypes
+import os
 import re
 import shutil
 import subprocess
@@ -10,8 +12,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
-from urllib.parse import quote
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, unquote
 
 import nbformat
 from nbformat import NotebookNode
@@ -26,7 +28,9 @@ from autograder.site.links import Links, named
 THEME = Path(__file__).parent / "theme"
 COURSE = "course.md"
 SOLVED = "What is shown below the cells comes from the instructor's solution, as grading runs it."
-_PICTURE = re.compile(r"!\[[^\]]*\]\(\s*([^)\s]+)\)")
+#: A picture of a text: in place, or by a name that a line of its own explains.
+_PICTURE = re.compile(r"!\[[^\]]*\]\(\s*<?([^)\s>]+)|(?m:^) {0,3}\[[^\]]+\]:\s*<?([^\s>]+)")
+_TAG = re.compile(r"<img\b[^>]*?\bsrc\s*=\s*[\"']([^\"']+)")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Site:
     """What a site is made of.
 
     folder: of the repository, in which ``front`` and ``shelves`` (title of a shelf -> its Markdown files) lie; a shelf
-    with one file is that page itself. pages: in the order of the course.
+    with one file is that page itself. pages: in the order of the course. earlier: a second folder of the repository,
+    with the pictures of notebooks that are not in the first.
     """
 
     title: str
@@ -52,6 +57,14 @@ class Site:
     front: str
     pages: Sequence[Page]
     shelves: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    earlier: Path | None = None
+
+    def file(self, name: str) -> Path | None:
+        """A file of the repository; None where there is none of this name, or it lies elsewhere."""
+        for folder in (self.folder, self.earlier):
+            if folder and (folder / name).is_file() and (folder / name).resolve().is_relative_to(folder.resolve()):
+                return folder / name
+        return None
 
     @property
     def address(self) -> str:
@@ -83,6 +96,7 @@ def build(site: Site, target: Path) -> None:
 def _lay_out(site: Site, source: Path) -> None:
     """What Sphinx reads."""
     (source / "_static").mkdir(parents=True)
+    (source / "_extra").mkdir()
     shutil.copyfile(THEME / "conf.py", source / "conf.py")
     shutil.copyfile(THEME / "site.css", source / "_static" / "site.css")
     # a text that names another file, as reStructuredText can, gets none of this machine's
@@ -93,13 +107,21 @@ def _lay_out(site: Site, source: Path) -> None:
     pages = {file: file for file in files} | {site.front: "index.md"}
     pages |= {page.lesson.path: page.lesson.path for page in site.pages} | {"release": COURSE}
     texts = {file: (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)}
-    pictures = {picture for file, text in texts.items() for picture in _pictures(site.folder, file, text)}
-    notes = [cell.source for page in site.pages for cell in page.shown.cells if cell.cell_type == "markdown"]
-    anchors = set().union(*map(named, [*texts.values(), *notes]))
-    links = Links(site.folder, pages, pictures, site.address, anchors)
-    for picture in pictures:
-        (source / picture).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(site.folder / picture, source / picture)
+    notes = [
+        (page.lesson.path, cell.source)
+        for page in site.pages
+        for cell in page.shown.cells
+        if cell.cell_type == "markdown"
+    ]
+    everything = (*texts.items(), *notes)
+    in_tags, in_text = ({name: place for one in everything for name, place in _pictures(site, *one, link)}
+                        for link in (_TAG, _PICTURE))  # fmt: skip
+    anchors = set().union(*map(named, [*texts.values(), *(text for _, text in notes)]))
+    links = Links(site.folder, pages | {name: _safe(name) for name in (*in_tags, *in_text)}, site.address, anchors)
+    for top, found in ((source, in_text), (source / "_extra", in_tags)):  # Sphinx does not read tags
+        for name, place in found.items():
+            (top / _safe(name)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place, top / _safe(name))
     shelves = {title: _shelf(title, held, pages) for title, held in site.shelves.items()}
     written = {pages[file]: links.rewritten(text, file) for file, text in texts.items()}
     written["index.md"] += _toctree([("The course", COURSE), *((title, path) for title, (path, _) in shelves.items())])
@@ -114,11 +136,17 @@ def _lay_out(site: Site, source: Path) -> None:
         nbformat.write(_with_head(site, page, links), path)
 
 
-def _pictures(folder: Path, file: str, text: str) -> Iterator[str]:
-    for link in _PICTURE.findall(text):
-        path = (folder / file).parent / link
-        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            yield str(path.resolve().relative_to(folder.resolve()))
+def _safe(name: str) -> str:
+    """A name that Sphinx and browsers read in the same way."""
+    return re.sub(r"[^\w./-]", lambda found: f"_{ord(found[0]):x}_", name, flags=re.ASCII)
+
+
+def _pictures(site: Site, file: str, text: str, link_of: re.Pattern[str]) -> Iterator[tuple[str, Path]]:
+    """(path in the repository, where it lies) of each picture that a text of the file shows."""
+    for link in ("".join(one) for one in link_of.findall(text)):
+        name = os.path.normpath(PurePosixPath(file).parent / unquote(link))
+        if (mimetypes.guess_type(name)[0] or "").startswith("image/") and (place := site.file(name)):
+            yield name, place
 
 
 def _shelf(title: str, files: Sequence[str], pages: Mapping[str, str]) -> tuple[str, str]:

@@ -20,13 +20,16 @@ _LOADS = re.compile(
 _SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<link\b[^>]*>", re.IGNORECASE | re.DOTALL)
 _ALT = re.compile(r"\b(?:alt|title)\s*=\s*[\"']([^\"']+)")
 _NAMED = re.compile(r"\b(?:id|name)\s*=\s*[\"']([^\"']+)")
-_LINK = re.compile(r"(\]\(\s*<?|\b(?:src|href)\s*=\s*[\"'])((?:[^()\s>\"']|\([^()\s]*\))+)")
+_LINK = re.compile(
+    r"(\]\(\s*<?|\b(?:src|href)\s*=\s*[\"']|(?m:^) {0,3}\[[^^\]][^\]]*\]:\s*<?)"  # [a](b), src="b", [a]: b
+    r"((?:[^()\s>\"']|\([^()\s]*\))+)"
+)
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Links:
-    """``pages``: path in the repository -> path in the site's source; ``files``: what lies in the site as it is.
+    """``pages``: path in the repository -> path in the site's source, of pages and pictures.
 
     address: of the repository on the forge. anchors: the ids that somebody wrote into a text; all others are made of
     headings.
@@ -34,7 +37,6 @@ class Links:
 
     folder: Path
     pages: dict[str, str]
-    files: Collection[str]
     address: str
     anchors: Collection[str] = field(default=())
 
@@ -53,9 +55,8 @@ class Links:
             return link
         target = os.path.normpath(PurePosixPath(file).parent / unquote(path)) if path else file
         here = PurePosixPath(self.pages.get(file, file)).parent
-        if (page := self.pages.get(target)) is not None or target in self.files:
-            anchor = self._anchor(anchor)
-            return (quote(os.path.relpath(page or target, here)) if path else "") + mark + anchor
+        if (page := self.pages.get(target)) is not None:
+            return (quote(os.path.relpath(page, here)) if path else "") + mark + self._anchor(anchor)
         kind = "tree" if (self.folder / target).is_dir() else "blob"
         return f"{self.address}/{kind}/main/{quote(target)}{mark}{anchor}"
 

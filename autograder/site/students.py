@@ -33,7 +33,8 @@ def add_site(
     named = repository if repository != course.file.placeholder else NO_REPOSITORY
     shelves = {_title(folder / name): [name] for name in course.file.publish.files if name.endswith(".md")}
     title = course.file.title or course.root.name
-    build(Site(title, named, folder, "README.md", pages, shelves), folder / FOLDER)
+    before = earlier[0].parents[1] if earlier else None
+    build(Site(title, named, folder, "README.md", pages, shelves, before), folder / FOLDER)
     (folder / WORKFLOW).parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(THEME / "pages.yml", folder / WORKFLOW)
     return site_leaks(course, folder / FOLDER, pages)

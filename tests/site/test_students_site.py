@@ -9,10 +9,11 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from safetensors.numpy import load_file
@@ -22,7 +23,9 @@ from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
+from autograder.release.main_line import Lesson
 from autograder.release.publish import publish
+from autograder.site.build import Page, Site, build
 from autograder.site.shown import MISTAKE
 from autograder.site.students import WORKFLOW
 from tests.publish.test_solution_fields import NOTEBOOK, _marked, _words
@@ -84,6 +87,23 @@ def test_a_page_shows_what_the_check_says_when_it_passes_and_to_one_mistake(stud
     text = " ".join((students / PAGE).read_text(encoding="utf-8").split())
     passes, fails = "moving_average: the shape and a small example are right.", "AssertionError: 1, 2, 4, 8 with"
     assert passes in text.partition(MISTAKE.strip("*"))[0] and fails in text.partition(MISTAKE.strip("*"))[2]
+
+
+def test_pictures_beside_a_notebook_are_on_its_page_also_when_it_was_published_before(tmp_path: Path) -> None:
+    """By Markdown, by a name that is explained below, and by a tag."""
+    text = "# A title\n\n![A square](a%20b.png) ![Another][c] <img src='d.png' alt='A third one'>\n\n[c]: c.png\n"
+    folder, before = tmp_path / "fresh", tmp_path / "before"
+    for name, place in (("a b.png", folder), ("c.png", before), ("d.png", before)):
+        (place / "release/x").mkdir(parents=True, exist_ok=True)
+        (place / "release/x" / name).write_bytes(base64.b64decode(_png("plain", name)))
+    (folder / "README.md").write_text("# A course\n")
+    notebook = new_notebook(cells=[new_markdown_cell(text)])
+    page = Page(Lesson("x", "1", "A title", "1", 9), notebook, notebook)
+    build(Site("A course", "o/n", folder, "README.md", [page], {}, before), tmp_path / "site")
+    made = (tmp_path / "site/release/x/1.html").read_text(encoding="utf-8")
+    shown = re.findall(r"""<img[^>]*? src=["']([^"']+)""", made.replace("\n", " "))
+    assert len(shown) == 3
+    assert all(Image.open(tmp_path / "site/release/x" / unquote(link)).size == (40, 40) for link in shown)
 
 
 def test_nothing_but_the_site_is_added_to_the_published_folder(students: Path) -> None:

@@ -9,7 +9,7 @@ about = json.loads(Path(__file__).with_name("site.json").read_text(encoding="utf
 project = html_title = about["title"]
 root_doc, language = "index", "en"
 extensions = ["myst_nb", "autograder.site.mathml"]
-exclude_patterns = ["README.md"]
+exclude_patterns = ["README.md", "_extra"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 6
 nb_execution_mode = "off"
@@ -18,6 +18,7 @@ suppress_warnings = ["mystnb", "myst", "misc.highlighting_failure"]
 
 html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
+html_extra_path = ["_extra"]
 html_static_path, html_css_files = ["_static"], ["site.css"]
 html_copy_source = html_show_sourcelink = html_show_sphinx = html_show_copyright = False
 html_domain_indices = html_use_index = False

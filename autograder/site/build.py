@@ -173,8 +173,14 @@ def _course(site: Site) -> str:
             heading = title if line else "All notebooks"
             parts.append(f"## {heading}\n\n| {first if line else ''} | notebook | minutes | points | | assignment |")
             parts += ["|---|---|---|---|---|---|", *(_row(site, one) for one in lessons)]
-            parts.append(_toctree([("", one.path) for one in lessons], heading))
+            parts.append(_toctree([(_entry(one) if line else "", one.path) for one in lessons], heading))
     return "\n".join(parts)
+
+
+def _entry(one: Lesson) -> str:
+    """What the list beside a page says: the step, not the notebook's number in its assignment, and the title."""
+    plain = not re.search(r"[`$*_<>\\\[]", one.title)
+    return f"{one.step} · {one.title}" if plain and one.step else one.title * plain
 
 
 def _row(site: Site, one: Lesson) -> str:

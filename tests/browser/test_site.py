@@ -211,7 +211,7 @@ def test_axe_finds_nothing_serious(browser: WebDriver, site: Path) -> None:
             scheme(browser, colours)
             browser.get(page.as_uri())
             browser.execute_script(PREPARED)
-            if said := serious(browser):
+            if said := serious(browser, only=("color-contrast",) if colours == "dark" else ()):  # else it is the same
                 found[str(page.relative_to(site)), colours] = said
     assert found == {}
 
@@ -234,16 +234,17 @@ def lines(text: str) -> set[str]:
 
 
 def secret_lines() -> dict[str, str]:
-    """Every long line of a solution or a hidden test that no student gets -> where it stands."""
-    texts = [*ROOT.glob("course/**/*.py"), *ROOT.glob("docs/*.md")]
-    given = set().union(*(lines(path.read_text(encoding="utf-8")) for path in texts))
+    """Every long line of a solution or a hidden test that no student gets, not even in a hint -> where it stands."""
+    texts = [path.read_text(encoding="utf-8") for path in [*ROOT.glob("course/**/*.py"), *ROOT.glob("docs/*.md")]]
     for path in ROOT.glob("release/*/*.ipynb"):
-        given = given.union(*(lines(cell.source) for cell in nbformat.read(path, as_version=4).cells))
-    found = {}
+        texts += [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    given, found = "\n".join(texts), {}
     for path in ROOT.glob("source/*/*.ipynb"):
         for cell in nbformat.read(path, as_version=4).cells:
             secret = cell.source if cells.is_solution(cell) else cells.split_hidden(cell.source).hidden
-            found |= {line: f"{path.name}, {name_of(cell)}" for line in lines(secret) - given if len(line) >= 40}
+            for line in lines(secret):
+                if len(line) >= 40 and line not in given:
+                    found[line] = f"{path.name}, {name_of(cell)}"
     return found
 
 

@@ -1,57 +1,53 @@
-"""Test cells that are never judged in the tester: their text asks for the student's kernel, or executes text as code.
+"""Test cells that are never judged in the tester: their text asks for the student's kernel, or could open the tester.
 
-Whatever else needs the student's process shows when the solution is calibrated.
+Whatever else needs the student's process shows when the solution is calibrated, and a text that is about to become code
+ends the tester (:mod:`autograder.tester.no_code`).
 """
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from autograder.plain.dotted import imports_of, used_names
+from autograder.plain.names import names_of
 from autograder.plain.text import parse
 
-_CODE = "it executes text or bytes as code, which may be the student's"
 _SHELL = "it uses a magic, the shell or get_ipython()"
-#: Full names; ``module.*`` stands for everything in a module. Most of them would also end the tester
-#: (:mod:`autograder.tester.no_code`), but not all: yaml makes objects of any class without a line of code.
-_NAMES = frozenset(
-    (
-        *("eval", "exec", "compile", "__import__", "importlib.*", "runpy.*", "code.*", "doctest.*", "timeit.*"),
-        *("subprocess.*", "os.system", "os.popen", "pickle.load", "pickle.loads", "dill.*", "cloudpickle.*"),
-        *("marshal.*", "shelve.*", "joblib.load", "torch.load", "pandas.read_pickle", "pandas.eval", "sympy.sympify"),
-        *("yaml.load", "yaml.load_all", "yaml.unsafe_load", "yaml.full_load"),
-    )
-)
+#: Modules that make objects of any class of a text, without a line of code that the tester would hear of.
+_MAKES_OBJECTS = ("yaml", "ruamel", "jsonpickle")
 
 
 def reason_for(source: NotebookNode, index: int) -> str:
     """Why the text of test cell ``index`` asks for the student's kernel; empty where it does not."""
-    cell = source.cells[index]
-    if "kernel" in asked(cell.source):
+    text = source.cells[index].source
+    if "kernel" in asked(text):
         return "the line '# autograder: kernel' asks for it"
     try:
-        tree = parse(cell.source)
+        tree = parse(text)
     except SyntaxError as error:
         return f"it is no Python ({error.msg})"
-    imported: dict[str, str] = {}
-    for one in source.cells[: index + 1]:
-        if one.cell_type == "code":
-            imported |= _imports(one.source)
-    for name, _ in used_names(tree, imported):
-        if name == "get_ipython":
-            return _SHELL
-        if name in _NAMES or f"{name.partition('.')[0]}.*" in _NAMES:
-            return f"{_CODE} ({name})"
-    return ""
+    if any(isinstance(node, ast.Name) and node.id == "get_ipython" for node in ast.walk(tree)):
+        return _SHELL
+    above = [one.source for one in source.cells[: index + 1] if one.cell_type == "code"]
+    made = {name for one in above for name in _names_from(one, _MAKES_OBJECTS)} & names_of(text).loaded
+    return f"it makes objects of a text, which may be the student's ({', '.join(sorted(made))})" if made else ""
 
 
-def _imports(source: str) -> dict[str, str]:
+def _names_from(source: str, modules: tuple[str, ...]) -> Iterator[str]:
+    """The names that imports in a cell bind to these modules, or to what is in them."""
     try:
-        return imports_of(parse(source))
+        nodes = list(ast.walk(parse(source)))
     except SyntaxError:
-        return {}
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            root = (getattr(node, "module", None) or "").partition(".")[0]
+            for alias in node.names:
+                if (root or alias.name.partition(".")[0]) in modules:
+                    yield (alias.asname or alias.name).partition(".")[0]
 
 
 def asked(source: str) -> list[str]:

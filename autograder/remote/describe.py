@@ -97,8 +97,6 @@ def about_function(function: Any, encoder: Any) -> dict[str, Any]:
         "name": getattr(function, "__name__", None),
         "doc": _doc(function),
         "sig": signature(function, encoder),
-        "coroutine": inspect.iscoroutinefunction(function),
-        "generator": inspect.isgeneratorfunction(function),
     }
 
 

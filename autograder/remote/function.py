@@ -25,7 +25,7 @@ class RemoteFunction(Handle):
                 raise AttributeError(name)
             return about.get({"__qualname__": "q", "__module__": "m"}.get(name, name.strip("_")))
         if name in ("__code__", "__globals__", "__closure__", "__builtins__"):
-            return _code(self) if name == "__code__" else object.__getattribute__(self, name)
+            return object.__getattribute__(self, name)
         return super().__getattribute__(name)
 
     __call__ = call
@@ -35,19 +35,3 @@ class RemoteFunction(Handle):
 
     def __hash__(self) -> int:
         return object.__hash__(self)
-
-
-def _code(function: Any) -> Any:
-    """As much of a function's code as its signature tells."""
-    about = object.__getattribute__(function, "_remote_link").about
-    signature = about.get("signature")
-    parameters = list(signature.parameters.values()) if signature else []
-    names = tuple(one.name for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD))
-    flags = 0x80 * bool(about.get("coroutine")) | 0x20 * bool(about.get("generator"))
-    kinds = {one.kind for one in parameters}
-    flags |= 0x04 * any(k.name == "VAR_POSITIONAL" for k in kinds) | 0x08 * any(k.name == "VAR_KEYWORD" for k in kinds)
-    keyword = sum(one.kind is one.KEYWORD_ONLY for one in parameters)
-    name = about.get("name")
-    return types.SimpleNamespace(
-        co_name=name, co_argcount=len(names) - keyword, co_kwonlyargcount=keyword, co_varnames=names, co_flags=flags
-    )

@@ -6,8 +6,7 @@ operator: the other side would decide the comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import CoroutineType
+from collections.abc import Callable
 from typing import Any
 
 from autograder.remote.link import Link, RemoteRefused
@@ -72,8 +71,6 @@ class Handle(metaclass=RemoteMeta):
             if name in ("__signature__", "__text_signature__"):
                 raise AttributeError(name)
             return object.__getattribute__(self, name)
-        if name == "send" and type(self)._remote_claimed is CoroutineType:
-            return lambda _: _finish(link.connection.ask("await", self))
         return link.connection.ask("getattr", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -192,16 +189,6 @@ def call(self: Any, *args: Any, **kwargs: Any) -> Any:
     return object.__getattribute__(self, "_remote_link").connection.ask("__call__", self, *args, **kwargs)
 
 
-def _await(self: Any) -> Iterator[Any]:
-    return object.__getattribute__(self, "_remote_link").connection.ask("await", self)
-    yield  # a generator, as what can be awaited must be
-
-
-def _finish(value: Any) -> None:
-    """What a coroutine does at its end; the other side has run it to there."""
-    raise StopIteration(value)
-
-
 def forwarders(special: list[Any]) -> dict[str, Callable[..., Any]]:
     """The special methods of a class whose objects live on the other side."""
     made: dict[str, Callable[..., Any]] = {}
@@ -215,8 +202,6 @@ def forwarders(special: list[Any]) -> dict[str, Callable[..., Any]]:
             made[name] = _contains
         elif name == "__call__":
             made[name] = call
-        elif name == "__await__":
-            made[name] = _await
         elif name == "__exit__":
             made[name] = _exit
         elif name in ALONE or name in ("__getitem__", "__setitem__", "__delitem__", "__round__"):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import operator
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 
@@ -19,16 +17,6 @@ def _special(name: str) -> Callable[..., Any]:
 
 def _call(function: Any, *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
-
-
-def _await(awaitable: Any) -> Any:
-    """Run it to its end, in a loop of its own: that of the kernel runs already."""
-
-    async def run() -> Any:
-        return await awaitable
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, run()).result()
 
 
 def _method(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -80,11 +68,11 @@ WITH_ARGUMENTS: dict[str, Callable[..., Any]] = {
 EVERY_OBJECT: dict[str, Callable[..., Any]] = {
     "__repr__": repr, "__str__": str, "__format__": format, "__hash__": hash, "__dir__": dir, "getattr": getattr,
     "setattr": setattr, "delattr": delattr, "isinstance": isinstance, "issubclass": issubclass, "copy": copy.copy,
-    "deepcopy": copy.deepcopy, "method": _method, "await": _await,
+    "deepcopy": copy.deepcopy, "method": _method,
 }  # fmt: skip
 #: Names that a class is asked for: which of them it has decides what can be done with its objects elsewhere.
 SPECIAL = (
-    "__await__",     *ARITHMETIC, *(f"__r{name[2:]}" for name in ARITHMETIC), *IN_PLACE, *ALONE, *WITH_ARGUMENTS,
+    *ARITHMETIC, *(f"__r{name[2:]}" for name in ARITHMETIC), *IN_PLACE, *ALONE, *WITH_ARGUMENTS,
 )  # fmt: skip
 OPERATIONS: dict[str, Callable[..., Any]] = (
     ARITHMETIC | IN_PLACE | COMPARISONS | ALONE | WITH_ARGUMENTS | EVERY_OBJECT

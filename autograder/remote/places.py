@@ -25,7 +25,7 @@ from autograder.remote.handle import link_of, short
 Expected = Mapping[str, Sequence[str]]
 
 #: Operations that are the student's in any case: what an object shows of itself, and what it is an instance of.
-_ALWAYS = frozenset(("__repr__", "__str__", "__format__", "__hash__", "__dir__", "isinstance", "issubclass", "await"))
+_ALWAYS = frozenset(("__repr__", "__str__", "__format__", "__hash__", "__dir__", "isinstance", "issubclass"))
 _NAMED = frozenset(("getattr", "setattr", "delattr", "method"))
 _OBJECT, _EMPTY, _MASKED, _MISSING, _NAN = "an object", "nothing in it", "masked numbers", "missing values", "nan"
 _PRIVATE = "private names"

@@ -24,7 +24,7 @@ from autograder.remote.operations import OPERATIONS, SPECIAL
 _NEVER = ("__dir__", "isinstance", "issubclass", "copy", "deepcopy", "delattr")
 _NAMING = ("getattr", "setattr", "method")
 #: Where functions come from that compute with numbers and do nothing else.
-_COMPUTING = ("math", "cmath", "operator", "_operator", "statistics", "numpy", "torch", "scipy")
+_COMPUTING = ("math", "cmath", "operator", "_operator", "statistics", "random", "numpy", "torch", "scipy")
 _BUILTINS = ("abs", "all", "any", "divmod", "len", "max", "min", "pow", "round", "sorted", "sum")
 _TEXTS = (str, bytes, bytearray)
 _MISSING = object()
@@ -106,7 +106,7 @@ def _computes(target: Any, operation: str) -> bool:
 
 
 def _is_numpys(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "numpy"
+    return cls.__module__.partition(".")[0] in ("numpy", "random")  # random generators among them
 
 
 def _may_be_code(value: Any, depth: int = 5) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.remote.arrays import numpy, read_array, write_array
 from autograder.remote.kinds import CannotCross, InlineKind, Kind, SharedKind, register, register_finder
-from autograder.remote.plain import expect, to_bytes, to_text
+from autograder.remote.plain import expect
 
 _DTYPE = re.compile(r"(complex|float|u?int|bool|bfloat)\d{0,3}")
 _DEVICE = re.compile(r"(cpu|cuda|meta|mps)(:\d{1,3})?")
@@ -89,15 +89,6 @@ def _fill_tensor(target: Any, payload: Any, decoder: Any) -> None:
             target.grad = new.grad
 
 
-def _write_generator(value: Any, _: Any) -> str:
-    return to_text(value.get_state().numpy().tobytes())
-
-
-def _fill_generator(target: Any, payload: Any, _: Any) -> None:
-    module = torch()
-    target.set_state(module.tensor(list(to_bytes(payload)), dtype=module.uint8))
-
-
 def _device(payload: Any, _: Any) -> Any:
     if not _DEVICE.fullmatch(expect(payload, str)):
         raise CannotCross("expected a device of torch's")
@@ -105,12 +96,11 @@ def _device(payload: Any, _: Any) -> Any:
 
 
 TENSOR = SharedKind("tensor", _write_tensor, _read_tensor, _fill_tensor, whole=True)
-GENERATOR = SharedKind("torch generator", _write_generator, lambda p, d: torch().Generator(), _fill_generator)
 SIZE = InlineKind("torch size", lambda v, e: [int(n) for n in v],
                   lambda p, d: torch().Size([expect(n, int) for n in p]))  # fmt: skip
 DTYPE = InlineKind("torch dtype", lambda v, e: _name(v), lambda p, d: _dtype(p))
 DEVICE = InlineKind("torch device", lambda v, e: str(v), _device)
-for _kind in (TENSOR, GENERATOR, SIZE, DTYPE, DEVICE):
+for _kind in (TENSOR, SIZE, DTYPE, DEVICE):
     register(_kind)
 
 
@@ -121,7 +111,6 @@ def _find(cls: type) -> Kind | None:
     known: dict[type, Kind] = {
         module.Tensor: TENSOR,
         module.nn.Parameter: TENSOR,
-        module.Generator: GENERATOR,
         module.Size: SIZE,
         module.dtype: DTYPE,
         module.device: DEVICE,

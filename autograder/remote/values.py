@@ -8,10 +8,9 @@ from autograder.remote import (
     containers,
     exceptions,
     frames,
-    generators,
     objects,
     plain,
     tensors,
 )
 
-KINDS = (plain, containers, objects, exceptions, arrays, tensors, frames, generators, class_names)
+KINDS = (plain, containers, objects, exceptions, arrays, tensors, frames, class_names)

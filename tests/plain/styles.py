@@ -1,4 +1,4 @@
-"""An assignment in the manner of the notebooks with which nbgrader tests itself, and answers to it.
+"""An assignment in the manner of the notebooks with which nbgrader tests itself.
 
 Partial credit, hidden tests, tests made of AUTOTEST lines, a file that is read, an answer that is printed, a
 variable, a warning, a cell without points, answers that a person reads.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.plain.notebooks import answer, code, graded, hand_in, locked, notebook, read_by_hand, task, words, write
+from tests.plain.notebooks import answer, code, graded, locked, notebook, read_by_hand, task, words, write
 
 AUTOTESTS = '''
 python3:
@@ -67,22 +67,6 @@ CELLS = [
     task("plot", "Draw it.", 2),
 ]  # fmt: skip
 
-STUDENTS: dict[str, dict[str, str]] = {
-    "ada": SOLUTIONS | {"words": "from own import count as words", "shown": "print(mean([1, 2]))", "why": "It is so."},
-    "bob": SOLUTIONS | {  # in another style, and all of it wrong or missing
-        "mean": "def mean(numbers):\n    return 0",
-        "total": "total = 0",
-        "greet": "def greet(name):\n    return name",
-        "words": "words = len",
-        "table": "",
-    },
-    "cyd": SOLUTIONS | {  # a half: the mean as a whole number, the right keys without their numbers
-        "mean": "def mean(numbers):\n    return int(sum(numbers) / len(numbers)) if len(numbers) < 3 else None",
-        "words": "def words(text):\n    return dict.fromkeys(text.split(), 1)",
-    },
-    "dan": SOLUTIONS | {"words": "def words(text):\n    import sys\n    sys.exit()"},
-}  # fmt: skip
-
 
 def write_source(root: Path) -> None:
     folder = root / "source" / "styles"
@@ -91,10 +75,3 @@ def write_source(root: Path) -> None:
     (folder / "data" / "numbers.csv").write_text("10,20,30")
     (folder / "helper.py").write_text("def close(one, other):\n    return abs(one - other) < 1e-9\n")
     (folder / "autotests.yml").write_text(AUTOTESTS)
-
-
-def hand_in_all(root: Path) -> None:
-    for student, texts in STUDENTS.items():
-        hand_in(root, student, "styles", texts)
-    own = root / "submitted" / "ada" / "styles" / "own.py"  # what her answer imports
-    own.write_text("def count(text):\n    return {word: text.split().count(word) for word in text.split()}\n")

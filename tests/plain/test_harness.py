@@ -7,16 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.plain import courses
-from tests.plain.conftest import Graded
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stock and ours")]
 SUBMISSIONS = ("solution", "untouched", "half-1", "half-2", "mutant-1", "style-1")
 
 
-def test_no_point_more_and_none_less_without_a_word(both: dict[str, Graded], tmp_path: Path, capsys) -> None:
-    course = both["ps1"].course
-    assert course is not None
-    found = {one.assignment: one for one in courses.compare(course.root, tmp_path, courses.Options(1, 1, 1))}
+def test_no_point_more_and_none_less_without_a_word(quickstart: Path, tmp_path: Path, capsys) -> None:
+    found = {one.assignment: one for one in courses.compare(quickstart, tmp_path, courses.Options(1, 1, 1))}
     for one in found.values():
         courses.show(one)
     said = capsys.readouterr().out
@@ -28,16 +25,14 @@ def test_no_point_more_and_none_less_without_a_word(both: dict[str, Graded], tmp
     assert "STDERR   styles/warned 0 → 1 " in said
 
 
-def test_a_judge_that_gives_more_or_takes_without_a_word_is_found(both: dict[str, Graded], tmp_path: Path) -> None:
+def test_a_judge_that_gives_more_or_takes_without_a_word_is_found(quickstart: Path, tmp_path: Path) -> None:
     """The comparison itself, with the points that stock nbgrader gave turned round."""
-    course = both["ps1"].course
-    assert course is not None
     options = courses.Options(mutants=0, styles=0, only=("styles",))
-    (right,) = courses.compare(course.root, tmp_path, options)
+    (right,) = courses.compare(quickstart, tmp_path, options)
     (kept,) = tmp_path.glob("styles/points.json")
     kept.write_text(
         kept.read_text().replace(' 2.0, ""]', ' 1.0, ""]').replace('"total_right", 0.0', '"total_right", 1.0')
     )
-    (wrong,) = courses.compare(course.root, tmp_path, options)
+    (wrong,) = courses.compare(quickstart, tmp_path, options)
     assert not right.has_fault
     assert {one.kind for one in wrong.differences if one.is_fault} == {"more", "less"}

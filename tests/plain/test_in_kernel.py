@@ -89,9 +89,7 @@ def test_a_cell_with_a_reference_is_no_plain_test():
         ("%timeit mean([1])", "magic"),
         ("files = !ls\nassert files", "the shell"),
         ("get_ipython().user_ns['mean']", "get_ipython()"),
-        ("exec('mean([1])')", "as code"),
-        ("import pickle\nassert pickle.loads(mean([1])) == 1", "as code"),
-        ("from yaml import load\nassert load(mean([1]), None)", "as code"),
+        ("from yaml import load\nassert load(mean([1]), None)", "makes objects of a text"),
         ("mean(", "no Python"),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 from typing import Any
 
 import numpy as np
@@ -95,18 +94,14 @@ def test_kinds_of_arrays(value):
     assert other.flags.f_contiguous == value.flags.f_contiguous
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: random.Random(3), lambda: np.random.default_rng(3), lambda: np.random.RandomState(3)]
-)
-def test_a_generator_goes_on_where_it_was_in_both_kernels(make):
-    kernels = Kernels("def draw(generator): return [float(generator.random()) for _ in range(3)]"
-                      if not isinstance(make(), np.random.RandomState) else
-                      "def draw(generator): return [float(generator.rand()) for _ in range(3)]")  # fmt: skip
-    here, there = make(), make()
-    drawn = kernels.tester["draw"](there)
-    name = "rand" if hasattr(here, "rand") else "random"
-    assert drawn == [float(getattr(here, name)()) for _ in range(3)]
-    assert float(getattr(here, name)()) == float(getattr(there, name)())
+@pytest.mark.parametrize("make", ["random.Random(3)", "np.random.default_rng(3)", "np.random.RandomState(3)"])
+def test_a_generator_of_the_test_is_drawn_from_in_the_students_kernel(make):
+    code = "def draw(generator): return [float(generator.uniform(0, 1)) for _ in range(3)]"
+    Kernels(code).test(f"""
+        import random, numpy as np
+        here, there = {make}, {make}
+        assert draw(there) == [here.uniform(0, 1) for _ in range(3)] and here.uniform(0, 1) == there.uniform(0, 1)
+    """)
 
 
 @pytest.mark.parametrize("text", [

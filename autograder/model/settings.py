@@ -232,11 +232,16 @@ def _absolute(db_url: str, root: Path) -> str:
 def _standing_in(folder: Path) -> Iterator[None]:
     """As nbgrader does it: relative paths and imports of a configuration begin at the course's folder.
 
+    What it prints goes to stderr, because stdout may be a JSON document.
+
     Raises GradingError, in one line, for whatever goes wrong meanwhile.
     """
     sys.path.insert(0, str(folder))
     try:
-        with contextlib.chdir(folder) if folder.is_dir() else contextlib.nullcontext():
+        with (
+            contextlib.redirect_stdout(sys.stderr),
+            contextlib.chdir(folder) if folder.is_dir() else contextlib.nullcontext(),
+        ):
             yield
     except GradingError:
         raise

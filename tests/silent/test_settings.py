@@ -283,3 +283,9 @@ def test_other_instructors_may_go_on_in_a_course_that_is_shared(tmp_path, shared
         os.umask(before)
     assert (course.root / ".autograder" / "one.jsonl").stat().st_mode & 0o777 == mode
     assert (course.root / ".autograder" / "one.lock").stat().st_mode & 0o660 == 0o660
+
+
+def test_what_a_configuration_prints_does_not_stand_in_a_json_document(tmp_path, capsys):
+    read_settings(configured(tmp_path, "print('grades are in', __file__)\n", "c = get_config()\n"))
+    said = capsys.readouterr()
+    assert (said.out, "grades are in" in said.err) == ("", True)

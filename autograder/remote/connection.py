@@ -50,6 +50,10 @@ class Connection:
         """Whether the other side may answer this here."""
         return True
 
+    def may(self, operation: str, what: str) -> bool:
+        """Whether the solution did so at this place."""
+        return True
+
     # what a message says
 
     def pack(self, build: Callable[[Encoder], dict[str, Any]]) -> str:

@@ -130,7 +130,6 @@ class Remote(Connection):
         return not self.places.why_not(self._place(operation, args), operation, args[0])
 
     def may(self, operation: str, what: str) -> bool:
-        """Whether the solution did so at this place."""
         return self.places.was(self._place(operation, ()), what)
 
     def refused(self, message: str) -> None:

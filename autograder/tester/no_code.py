@@ -25,13 +25,22 @@ _OWN_TEXTS = (
     "/IPython/core/interactiveshell.py", "/collections/__init__.py", "/dataclasses.py", "/decorator.py",
     "/scipy/stats/_distn_infrastructure.py", "/networkx/utils/decorators.py",
 )  # fmt: skip
+#: Evaluates texts by itself, names of the test among them: ``DataFrame.query`` and ``eval``.
+_EVALUATES = "/pandas/core/computation/"
 _IMPORTING = "<frozen importlib._bootstrap"
 _active = False
 
 
 def _stop(event: str, args: tuple[Any, ...]) -> None:
-    if _active and event in _EVENTS and not _is_own(sys._getframe(1)):
+    if _active and (
+        (event in _EVENTS and not _is_own(sys._getframe(1))) or (event == "compile" and _evaluates(sys._getframe(1)))
+    ):
         os._exit(TEXT_AS_CODE)
+
+
+def _evaluates(frame: FrameType | None) -> bool:
+    above = frame.f_back if frame is not None else None  # ast.parse compiles for whoever calls it
+    return any(one is not None and _EVALUATES in one.f_code.co_filename for one in (frame, above))
 
 
 def _is_own(frame: FrameType | None) -> bool:

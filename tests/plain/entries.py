@@ -25,7 +25,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Entry:
-    """setup: a trusted cell above the solution. reason: words of the reason why it is judged in the kernel.
+    """setup: a trusted cell above the solution.
 
     only_ipython: the test is no Python without IPython (magics, a bare ``await``).
     """
@@ -38,7 +38,6 @@ class Entry:
     points: float
     answers: tuple[Answer, ...]
     judged: str
-    reason: str
     needs: tuple[str, ...]
     only_ipython: bool
 
@@ -73,7 +72,6 @@ def _entry(group: str, one: dict) -> Entry:
         one.get("points", 1),
         tuple(wrong + partly),
         one.get("judged", "outside"),
-        one.get("reason", ""),
         tuple(one.get("needs", ())),
         one.get("only_ipython", False),
     )

@@ -21,6 +21,7 @@ from autograder.release.as_submitted import solved
 from autograder.release.generate import generate
 from tests.pipeline.conftest import nbgrader
 from tests.plain.notebooks import PYTHON, answer, code, graded, locked, notebook, task, words, write
+from tests.plain.styles import AUTOTESTS
 
 CONFIG = """
 c = get_config()
@@ -36,21 +37,6 @@ c.ClearMarkScheme.end_mark_scheme_delimeter = ":RUBRIC"
 c.Autograde.exclude_overwriting = {"ps1": ["helper.py", "gone.py"]}
 c.Execute.timeout = 123
 """
-AUTOTESTS = '''
-python3:
-    setup: "from hashlib import sha1"
-    hash: 'sha1({{snippet}}.encode("utf-8")+b"{{salt}}").hexdigest()'
-    dispatch: "type({{snippet}})"
-    normalize: "str({{snippet}})"
-    check: 'assert {{snippet}} == """{{value}}""", """{{message}}"""'
-    success: "print('Success!')"
-    templates:
-        default:
-            - test: "type({{snippet}})"
-              fail: "type of {{snippet}} is not correct"
-            - test: "{{snippet}}"
-              fail: "value of {{snippet}} is not correct"
-'''
 DOUBLE = "def double(x):\n    # VVV mine\n    return 2 * x\n    # ^^^ mine"
 DOUBLED = "assert double(1) == 2\n# secret >\nassert double(4) == 8\n# < secret\nassert double(0) == 0"
 GENERATED = "x = double(3)\n### HASHED AUTOTEST double(7); x\n# secret >\n### AUTOTEST double(5)\n# < secret"

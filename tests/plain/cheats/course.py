@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.model.course import Course
 from benchmarks.courses import call
+from benchmarks.plain import cell
 from tests.plain.cheats.cheat import Cheat
 from tests.plain.cheats.targets import GIVEN, HELPER, TARGETS, Target
 
@@ -58,30 +59,16 @@ def _hand_in(root: Path, student: str, notebooks: Mapping[str, NotebookNode], fi
 
 def source_notebook(targets: Sequence[Target]) -> NotebookNode:
     more = dict.fromkeys(line for target in targets for line in target.given.splitlines())
-    cells = [_cell("\n".join([GIVEN, *more]), "given", locked=True)]
+    cells = [cell("\n".join([GIVEN, *more]), "given", locked=True)]
     for target in targets:
         cells.append(
-            _cell(f"### BEGIN SOLUTION\n{target.right}\n### END SOLUTION", f"{target.id}_answer", solution=True)
+            cell(f"### BEGIN SOLUTION\n{target.right}\n### END SOLUTION", f"{target.id}_answer", solution=True)
         )
         hidden = f"# {SECRET} {target.id}\n{target.hidden}"
         tests = f"{target.visible}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
-        cells.append(_cell(tests, target.id, grade=True, locked=True, points=target.points))
+        cells.append(cell(tests, target.id, grade=True, locked=True, points=target.points))
     made = new_notebook(cells=cells)
     made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return made
-
-
-def _cell(text: str, grade_id: str, **marks: object) -> NotebookNode:
-    made = new_code_cell(text, id=grade_id.replace("_", "-"))
-    base = {
-        "schema_version": 3,
-        "grade_id": grade_id,
-        "grade": False,
-        "solution": False,
-        "locked": False,
-        "task": False,
-    }
-    made.metadata["nbgrader"] = base | marks
     return made
 
 
@@ -89,8 +76,8 @@ def _submission(released: NotebookNode, answers: dict[str, str]) -> NotebookNode
     """The released notebook with these answers, and the honest wrong ones in all other cells."""
     notebook = nbformat.from_dict(released)
     texts = {f"{target.id}_answer": answers.get(target.id, target.wrong) for target in TARGETS}
-    for cell in notebook.cells:
-        cell.source = texts.get(cell.metadata.nbgrader.grade_id, cell.source)
+    for one in notebook.cells:
+        one.source = texts.get(one.metadata.nbgrader.grade_id, one.source)
     return notebook
 
 

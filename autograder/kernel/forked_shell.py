@@ -25,7 +25,7 @@ from autograder.tester import line
 from autograder.tester.failure import line_that_raised
 
 Answer = Callable[[bytes | None, float], bytes]
-_AT_ONCE = 100  # texts that are taken in between two looks at the clock
+_AT_ONCE = 20  # texts that are taken in between two looks at the clock
 
 
 class ForkedShell:

@@ -39,6 +39,7 @@ class StudentSide(Connection):
         self._session = secrets.token_hex(8)
         self._watched: dict[str, Any] = {}
         self._known: set[str] = set()
+        self._forgotten: list[int] = []
         self._printed = Printed()
         self._lists_classes = False
 
@@ -66,15 +67,16 @@ class StudentSide(Connection):
         if "names" in message:
             self._watched = {name: self._watched.get(name) for name in message["names"]}
         random_state.write(message.get("random", {}))
-        question = super().question(message, decoder)
-        self.shared.forget(message.get("forget", []))
-        return question
+        self._forgotten += message.get("forget", [])
+        return super().question(message, decoder)
 
     def unpack(self, message: Any, read: Callable[[Decoder], Any]) -> Any:
         self._known = set(message.get("classes", self._known))
         return super().unpack(message, read)
 
     def perform(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        self.shared.forget(self._forgotten)  # only now: what holds such an object is told anew with the reply
+        self._forgotten = []
         if operation == "names":
             self._watched = dict.fromkeys(self._watched)
             self._lists_classes = True

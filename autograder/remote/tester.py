@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
+from itertools import islice
 from typing import Any
 
 from autograder.remote import printed, random_state
@@ -23,6 +24,8 @@ __all__ = ["Remote", "RemoteDied", "RemoteRefused"]
 
 #: How many objects are watched on both sides for changes that a later call makes, or that the test makes.
 MAX_WATCHED = 64
+#: What a name is bound to is followed in any case, with as many of its parts.
+MAX_PARTS = 100_000
 #: What ends a loop of the test, or a generator, without a word.
 _STEERING = (StopIteration, StopAsyncIteration, GeneratorExit)
 _NOTHING, _CHANGED = object(), "changed"
@@ -183,7 +186,7 @@ class Remote(Connection):
 
     def _unreachable(self) -> list[int]:
         """Objects that nobody can change any more here, and the oldest of too many."""
-        bound = {id(self._space.get(name)) for name in self._bound}
+        bound = {id(one) for name in self._bound for one in islice(parts_of(self._space.get(name)), MAX_PARTS)}
         kept: list[int] = []
         dropped: list[int] = []
         for number in list(self.shared.numbers()):

@@ -106,3 +106,17 @@ def test_what_nobody_can_reach_any_more_is_forgotten_on_both_sides():
     kernels = Kernels("def make(n): return [n] * 10\ndef keep(values): return values[0]")
     kernels.test("for n in range(500): assert keep(make(n)) == n")
     assert len(kernels.remote.shared) < 100
+
+
+def test_a_grid_of_many_lists_is_there_for_every_cell_and_follows_each_change():
+    code = "grid = [[[n] for n in range(3)] for _ in range(200)]\ndef make(): return [[n] for n in range(200)]"
+    kernels = Kernels(f"{code}\ndef f(): return 1\ndef change(): grid[150][1][0] = 9")
+    for value in (1, 9, 9):
+        kernels.remote.bind(kernels.names)
+        kernels.test(f"""
+            got = make()
+            assert f() == 1 and f() == 1 and got == [[n] for n in range(200)]
+            assert grid[150][1] == [{value}] and len(grid) == 200
+            change()
+            assert grid[150][1] == [9] and make() == got
+        """)

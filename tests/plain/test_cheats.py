@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.isolation import available
 from autograder.model.verdict import read
 from tests.grading import ROOT
 from tests.plain.cheats.__main__ import leaks, ours
@@ -32,6 +33,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def earned(course: Path) -> dict[str, dict[str, float] | None]:
     """student or cheat -> graded cell -> points."""
+    available()  # what the grader says is in its gradebook alone
     return ours(CHEATS, course)
 
 

@@ -18,6 +18,11 @@ PATTERNS, CHANGES = ["previous", "next", "same word", "separator"], ["kept", "lo
 CONTEXTS = ["river", "bank", "cold", "water", "money", "customer"]
 #: What can be chosen: exercise -> name of the answer -> for each question, its choices
 LISTS = {
+    "distilbert_lab/rates": {"choices": [["too small", "good", "too large", "no zero_grad"]] * 4},
+    "distilbert_lab/reading": {"choices": [["differ", "noise"]] * 4},
+    "distilbert_lab/disagree": {
+        "choices": [*[["agree", "indirect", "redundant", "idle"]] * 4, *[["shown", "not shown"]] * 2]
+    },
     "encoder_lab/decoder_parts": {"choices": [SIDES] * 5},
     "encoder_lab/position_kinds": {"choices": [KINDS] * 4},
     "encoder_lab/readings": {"choices": [*[PATTERNS] * 4, *[CHANGES] * 2]},

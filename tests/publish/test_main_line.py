@@ -11,7 +11,7 @@ import pytest
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.release.links import dead_links
-from autograder.release.main_line import Lesson, main_line
+from autograder.release.main_line import Lesson, lesson, main_line
 from autograder.release.publish import publish
 from autograder.release.students_readme import students_readme
 from tests.feedback.toy import build_course
@@ -52,7 +52,7 @@ def test_the_road_map_has_the_same_order():
     part = page.partition("## The main line\n")[2].partition("\n## ")[0]
     steps, electives = part.split("The other notebooks are electives")
     number = {slug: step for step, slug in enumerate(Course(ROOT).file.main_line.steps, 1)}
-    found = re.findall(r"(?m)^\| (\d+) \| (\w+) (\d) \|", steps)
+    found = re.findall(r"(?m)^\| (\d+) \| ([a-z_]+) (\d) \|", steps)
     assert [(slug.partition("/")[0], slug.partition("/")[2][0]) for slug in number] == [row[1:] for row in found]
     told = {
         f"{assignment}/{one}": int(after)
@@ -61,6 +61,26 @@ def test_the_road_map_has_the_same_order():
     }
     line = Course(ROOT).file.main_line
     assert told == {_short(slug): number[before] for slug, before in line.electives.items()}
+
+
+def test_each_notebook_says_where_on_the_line_it_is():
+    line = Course(ROOT).file.main_line
+    number = {slug: step for step, slug in enumerate(line.steps, 1)}
+    said = {slug: f"main line, step {step} of {len(number)}" for slug, step in number.items()}
+    said |= {slug: f"elective after step {number[before]}" for slug, before in line.electives.items()}
+    for path in sorted((ROOT / "source").glob("*/*.ipynb")):
+        first = nbformat.read(path, as_version=4).cells[0].source
+        assert f" · {said[f'{path.parent.name}/{path.stem}']} · " in first, path
+
+
+def test_the_road_map_has_the_minutes_and_points_of_the_notebooks():
+    page = (ROOT / "docs" / "roadmap.md").read_text()
+    told = {step: row for step, *row in re.findall(r"(?m)^\| (\d+) \| \w+ \d \| (\d+) \| (\d+) \|", page)}
+    for step, slug in enumerate(Course(ROOT).file.main_line.steps, 1):
+        assignment, _, name = slug.partition("/")
+        notebook = nbformat.read(ROOT / "source" / f"{slug}.ipynb", as_version=4)
+        found = lesson(Course(ROOT).file.main_line, assignment, name, notebook)
+        assert [str(found.minutes), found.points] == told[str(step)], slug
 
 
 def _short(slug):

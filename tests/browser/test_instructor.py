@@ -57,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def hand_in(course: Course) -> None:
     """Grace's softmax is not normalised; the other code is right, and her written answers wait for the instructor."""
     folder = course.submitted(STUDENT, SHEET)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     softmax = solution(SHEET, "1_attention", "softmax_answer")
     own = {
         "1_attention": {"softmax_answer": f"{softmax}\n\ndef softmax(x, axis=-1):\n    return np.exp(x)\n"},

@@ -151,7 +151,7 @@ def state(course: Course, assignment: Assignment) -> str:
     }
     accepted = course.root / ACCEPTED
     meant = accepted.read_text(encoding="utf-8") if accepted.is_file() else ""
-    return digest(files, meant, machine_parts(course.file))
+    return digest(files, meant, machine_parts(course))
 
 
 def _counts(path: Path) -> bool:

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
-from autograder.authoring.render import TEMPLATES, heading, render
+from autograder.authoring.packs import rules, write_library
+from autograder.authoring.patched import patched_solutions
+from autograder.authoring.render import heading, render
 from autograder.errors import GradingError
 from autograder.files.atomic import writing
+from autograder.model.course import Course
 from autograder.references.draw import new_seed
-from autograder.references.store import FOLDER, References
+from autograder.references.store import References
 
 #: The assignment that every new course begins with.
 EXAMPLE = "signals"
@@ -27,9 +30,12 @@ _FILES = {
     "requirements.txt": "course/requirements.txt.j2",
     ".gitignore": "course/gitignore",
     ".github/workflows/ci.yml": "course/github/workflows/ci.yml",
-    "source/signals/1_smoothing.ipynb": "course/source/signals/1_smoothing.ipynb",
-    "exercises/signals/moving_average/oracle.py": "course/exercises/signals/moving_average/oracle.py",
-    "exercises/signals/moving_average/answers.py": "course/exercises/signals/moving_average/answers.py",
+    "pyproject.toml": "course/pyproject.toml.j2",
+    "source/signals/1_smoothing.ipynb": "course/source/signals/1_smoothing.ipynb.j2",
+    "exercises/signals/moving_average.py": "course/exercises/signals/moving_average.py",
+    "{library}/__init__.py": "course/library/__init__.py.j2",
+    "{library}/signals/__init__.py": "exercise/checks_package.py.j2",
+    "{library}/signals/calls.py": "course/library/signals/calls.py",
 }
 #: What may be in the folder already: a repository without a file, say.
 _MAY_BE_THERE = {".git"}
@@ -49,14 +55,14 @@ def make_course(folder: Path) -> list[str]:
         try:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".init-") as temporary:
                 fresh = Path(temporary)
-                _fill(fresh, folder.name)
+                written = _fill(fresh, folder.name)
                 for path in sorted(fresh.iterdir()):
                     shutil.move(path, folder / path.name)
         except BaseException:
             if not was_there:
                 shutil.rmtree(folder, ignore_errors=True)
             raise
-    return list(_FILES)
+    return written
 
 
 def _require_empty(folder: Path) -> None:
@@ -69,22 +75,35 @@ def _require_empty(folder: Path) -> None:
         raise GradingError(f"{folder} is a file: give a new or an empty folder")
 
 
-def _fill(folder: Path, name: str) -> None:
+def _fill(folder: Path, name: str) -> list[str]:
+    """Write the files, hidden and public cases; returns the paths of what is written down by hand."""
     values = dict(_values(name))
-    for path, template in _FILES.items():
+    files = {path.format(**values): template for path, template in _FILES.items()}
+    for path, template in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(render(template, **values), encoding="utf-8")
-    References(TEMPLATES / "course" / FOLDER).build(EXAMPLE, new_seed(), into=folder / FOLDER)
+    course = Course(folder)
+    for copy, data in rules(course, EXAMPLE).items():  # the notebook that is run next imports them
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(data)
+    with patched_solutions(course, EXAMPLE) as run:
+        References.of_course(folder).build(EXAMPLE, new_seed(), run=run)
+        write_library(course, EXAMPLE, run)
+    return list(files)
 
 
-def _values(name: str) -> Iterator[tuple[str, str]]:
+def _values(name: str) -> Iterator[tuple[str, object]]:
     """What the templates ask for, as text that fits Markdown, TOML and Python."""
     title = heading(re.sub(r"[^\w -]+", " ", name)) or "A course"
     yield "heading", title
     yield "title", json.dumps(title, ensure_ascii=False)
+    library = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    library = f"{library if library[:1].isalpha() else 'course'}_checks"
+    yield from {"library": library, "checks": library, "assignment": EXAMPLE}.items()
     yield "course_id", json.dumps(re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "course")
     yield "grader", _requirement()
+    yield from {"shows": True, "discover": False}.items()
 
 
 def _requirement() -> str:

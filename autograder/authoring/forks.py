@@ -36,12 +36,17 @@ class Part:
 
 
 class WarmServer:
-    """A process that has imported ``modules``. Several threads may use it at once. A context manager."""
+    """A process that has imported ``modules``. Several threads may use it at once. A context manager.
 
-    def __init__(self, modules: Sequence[str]) -> None:
+    library: the folder in which the course's own library lies, where it is not installed.
+    """
+
+    def __init__(self, modules: Sequence[str], library: Path | None = None) -> None:
         ours, theirs = _pair()
         command = [sys.executable, "-P", "-m", "autograder.authoring.server", str(theirs.fileno())]
         environment = {**os.environ, "MPLBACKEND": "agg", "TOKENIZERS_PARALLELISM": "false"}
+        if library is not None:
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(library))))
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment)
         theirs.close()
         self._channel, self._lock = ours, threading.Lock()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from autograder.authoring.names import NewExercise
 from autograder.authoring.notebook_cells import text_of, with_exercise
+from autograder.authoring.packs import RULES
 from autograder.authoring.render import render
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
@@ -24,13 +25,13 @@ def write_stubs(course: Course, new: NewExercise) -> list[Path]:
     """Write the exercise's files, all or none, and put its cells into the notebook; returns what was written.
 
     Where ``course.toml`` names a package of visible checks, and it is there, the exercise gets one: made of a pack
-    where the package can make such checks (``generated.py``), else a module to be written by hand. Raises GradingError
+    where the package holds the rules that such checks need, else a module to be written by hand. Raises GradingError
     where anything of this name exists.
     """
     notebook = course.source(new.assignment) / f"{new.notebook}.ipynb"
     _require_new(course, new)
     top = course.root.joinpath(*course.file.checks.split(".")) if course.file.checks else course.root / "no checks"
-    checks, shows = course.file.checks if top.is_dir() else "", (top / "generated.py").is_file()
+    checks, shows = course.file.checks if top.is_dir() else "", (top / RULES / "visible.py").is_file()
     own = course.root / FOLDER / f"{new.slug}.py"
     files = {own: render("exercise/exercise.py.j2", exercise=new.exercise, shows=shows)}
     files |= _check(course, new, checks, shows=shows) if checks else {}

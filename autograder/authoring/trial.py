@@ -27,6 +27,7 @@ from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course_file import read_course_file
+from autograder.model.library import library_folder
 from autograder.model.verdict import CellVerdict
 from autograder.pipeline.judge import judge
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
@@ -69,7 +70,7 @@ class Trials:
         self.assignment = assignment
         self.solutions = solutions(assignment)
         self._until_done = ExitStack()
-        self._server = server or self._until_done.enter_context(WarmServer(warm_modules(assignment)))
+        self._server = server or self._until_done.enter_context(warm_server(assignment))
         folder = self._until_done.enter_context(TemporaryFolder("trial-"))
         self._folder, self._numbers = Path(folder), count()
         self._free: deque[Workplace] = deque()
@@ -227,9 +228,11 @@ class Trials:
             self._free.append(place)
 
 
-def warm_modules(assignment: Assignment) -> tuple[str, ...]:
-    """What a server for the trials of this assignment imports."""
-    return read_course_file(assignment.references.folder.parent).warm
+def warm_server(assignment: Assignment) -> WarmServer:
+    """A server for the trials of this assignment."""
+    root = assignment.references.folder.parent
+    file = read_course_file(root)
+    return WarmServer(file.warm, library_folder(root, file))
 
 
 def _unchanged(notebook: NotebookNode, steps: list[_Step], texts: Mapping[str, str]) -> int:

@@ -20,7 +20,6 @@ from autograder.kernel.imports import library_places
 from autograder.model import cells
 from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.course_file import CourseFile
 from autograder.model.submission import NOT_HANDED_IN, Submission
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER
@@ -54,16 +53,20 @@ def digest(*values: object) -> str:
     return total.hexdigest()[:16]
 
 
-def machine_parts(file: CourseFile) -> Parts:
+def machine_parts(course: Course) -> Parts:
     """The grader, the course library and their environment. Raises GradingError where the library is not installed."""
-    return dict(_machine_parts(file.library, file.packages))
+    return dict(_machine_parts(_library(course), course.file.packages))
+
+
+def _library(course: Course) -> tuple[Path, ...]:
+    return tuple(library_places(course.root, course.file)) if course.file.library else ()
 
 
 @lru_cache(maxsize=8)
-def _machine_parts(library: str, packages: tuple[str, ...]) -> Parts:
+def _machine_parts(library: tuple[Path, ...], packages: tuple[str, ...]) -> Parts:
     built_on = [(name, installed_version(name)) for name in sorted({*_BUILT_ON, *packages})]
     grader = _of_files(Path(__file__).resolve().parents[1], imported_files(_GRADER))
-    course_library = digest(*map(_of_place, library_places(library) if library else ()))
+    course_library = digest(*map(_of_place, library))
     environment = digest(platform.python_version_tuple()[:2], built_on)
     return dict(zip(MACHINE, (grader, course_library, environment), strict=True))
 
@@ -73,11 +76,11 @@ def imported_version(course: Course) -> str:
 
     Kept for the process's life: a worker that has imported one version must not pass for another.
     """
-    return _imported_version(course.root / FOLDER, course.file.library, course.file.packages)
+    return _imported_version(course.root / FOLDER, _library(course), course.file.packages)
 
 
 @lru_cache(maxsize=8)
-def _imported_version(exercises: Path, library: str, packages: tuple[str, ...]) -> str:
+def _imported_version(exercises: Path, library: tuple[Path, ...], packages: tuple[str, ...]) -> str:
     return digest(_machine_parts(library, packages), _of_files(exercises, trusted_modules(exercises)))
 
 

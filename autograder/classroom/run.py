@@ -109,7 +109,7 @@ class _Run:
         paced = limits_of(course.root, order.assignment, longest) if order.limits.cell_seconds == longest else {}
         self._limits = replace(order.limits, cells=paced)
         self._content = content_parts(assignment)
-        self._trusted = {**machine_parts(course.file), **self._content, **rule_parts(assignment)}
+        self._trusted = {**machine_parts(course), **self._content, **rule_parts(assignment)}
         self._rows: dict[str, Row] = {}
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before

@@ -38,7 +38,7 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
         for part in ("inputs", "weights", "expected"):
             arrays |= {f"{number}/{part}/{name}": array for name, array in getattr(case, part).items()}
         for key, wrong in case.mistakes.items():
-            arrays |= {f"{number}/mistakes/{key}/{name}": array for name, array in wrong.items()}
+            arrays |= {f"{number}/mistakes/{key}/{name}": _single(array) for name, array in wrong.items()}
     about = {
         "made_of": made_of,
         "rule": rule,
@@ -55,6 +55,13 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
     file = io.BytesIO()
     np.savez(file, **dict(sorted(arrays.items())))  # type: ignore[arg-type]
     return file.getvalue()
+
+
+def _single(array: np.ndarray) -> np.ndarray:
+    """Half as large: whether an answer shows a mistake is asked with a wide tolerance."""
+    with np.errstate(over="ignore"):
+        small = array.astype(np.float32) if array.dtype == np.float64 else array
+    return small if np.array_equal(np.isfinite(small), np.isfinite(array)) else array
 
 
 def about(data: bytes) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError
 from autograder.model.course_file import CourseFile
+from autograder.model.library import library_folder
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
@@ -42,7 +43,7 @@ class KernelImports:
 def imports_of(course: Course) -> KernelImports:
     """Raises GradingError where the course's library is not installed, or lies where it would show more than itself."""
     if library := course.file.library:
-        for place in library_places(library):
+        for place in library_places(course.root, course.file):
             _require_harmless(library, place, course)
     return imports_for(course.root, course.file)
 
@@ -52,7 +53,7 @@ def imports_for(root: Path, file: CourseFile) -> KernelImports:
     library = file.library
     if not library:
         return KernelImports(warm=file.warm, pictures=bool(file.warm) or _shows_pictures(root))
-    places = library_places(library)
+    places = library_places(root, file)
     installed = {Path(path).resolve() for path in (*sysconfig.get_paths().values(), *site.getsitepackages())}
     depth = library.count(".")
     parents = dict.fromkeys(place.parents[depth] for place in places)
@@ -81,16 +82,20 @@ def _beginning(path: Path) -> bytes:
         return b""
 
 
-def library_places(library: str) -> list[Path]:
+def library_places(root: Path, file: CourseFile) -> list[Path]:
     """The folders of a package (a namespace package can have several), or the file of a module. Imports nothing of it.
 
-    Raises GradingError where it is not installed.
+    One that is not installed may lie in the course's folder ``root``. Raises GradingError where it is in neither place.
     """
+    library = file.library
     spec = _found(library)
+    if spec is None and (folder := library_folder(root, file)):
+        place = folder.joinpath(*library.split(".")).resolve()
+        return [place if place.is_dir() else place.with_suffix(".py")]
     if spec is None:
         raise GradingError(
-            f"course.toml: the library {library!r} is not installed where the grader runs: install it with pip beside "
-            "the grader, or name another one"
+            f"course.toml: the library {library!r} is not installed where the grader runs, nor in the course's folder: "
+            "install it with pip beside the grader, or name another one"
         )
     if spec.submodule_search_locations is not None:
         return [Path(place).resolve() for place in spec.submodule_search_locations]

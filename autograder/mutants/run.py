@@ -100,7 +100,7 @@ class KeptOutcomes:
     def __init__(self, course: Course, assignment: Assignment, what: str = "tried") -> None:
         self._file: Path = course.root / ".autograder" / "mutants" / f"{assignment.name}.{what}.jsonl"
         self._assignment = assignment
-        self._machine = machine_parts(course.file)
+        self._machine = machine_parts(course)
         if what != "tried":  # how mutants are compared is no part of what grades
             modules = sorted(Path(__file__).parent.glob("*.py"))
             self._machine |= {path.name: digest(path.read_bytes()) for path in modules if path.stem in COMPARING}

@@ -88,7 +88,10 @@ def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[Sa
 
 def _right(made: Exercise) -> Iterator[SampleAnswer]:
     for name, how in made.right.items():
-        yield sample(name, [how] if isinstance(how, str) else how)
+        if isinstance(how, SampleAnswer):
+            yield replace(how, name=name)
+        else:
+            yield sample(name, [how] if isinstance(how, str) else how)
 
 
 def _wrong(made: Exercise) -> Iterator[SampleAnswer]:

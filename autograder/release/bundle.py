@@ -121,7 +121,7 @@ def _entries(
 
 def _library(course: Course) -> Iterator[tuple[str, bytes]]:
     """The course's library with what installs it; nothing where there is none, or pip finds it by its name."""
-    for place in library_places(course.file.library) if course.file.library else ():
+    for place in library_places(course.root, course.file) if course.file.library else ():
         project = next((folder for folder in list(place.parents)[:3] if (folder / "pyproject.toml").is_file()), None)
         if project is not None:
             yield from ((name, (project / name).read_bytes()) for name in _PROJECT_FILES if (project / name).is_file())

@@ -78,7 +78,7 @@ def shown_by_solution(course: Course, assignment: Assignment, kernels: Callable[
 
 
 def _version(course: Course, assignment: Assignment) -> str:
-    return digest(version_of(assignment), machine_parts(course.file))
+    return digest(version_of(assignment), machine_parts(course))
 
 
 def _path(course: Course, assignment: str) -> Path:

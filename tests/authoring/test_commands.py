@@ -14,7 +14,7 @@ def test_a_course_is_made_and_extended_where_one_is(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli.main(["init", "physics"]) == 0
-    assert "exercises/signals/moving_average/oracle.py" in capsys.readouterr().out
+    assert "exercises/signals/moving_average.py" in capsys.readouterr().out
     assert cli.main(["--course-dir", "physics", "new", "signals/median"]) == 0
     assert "exercises/signals/median.py" in capsys.readouterr().out
     assert (tmp_path / "physics" / "exercises" / "signals" / "median.py").is_file()

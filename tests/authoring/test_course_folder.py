@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from autograder.authoring import packs
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.authoring.render import heading
 from autograder.errors import GradingError
@@ -57,10 +59,32 @@ def test_the_title_is_made_from_the_folders_name(made: Course) -> None:
     assert made.settings.course_id == "signal_processing"
 
 
+def test_the_library_alone_refuses_a_wrong_answer_with_the_sentence_of_feedback(made: Course) -> None:
+    code = (
+        "import sys\nsys.modules['autograder'] = None\nimport numpy as np\n"
+        "from signal_processing_checks import signals as check\n"
+        "check.moving_average(lambda values, window: np.convolve(values, np.ones(window) / window, 'valid'))\n"
+        "try:\n    check.moving_average(lambda values, window: np.convolve(values, np.ones(window), 'valid'))\n"
+        "except AssertionError as error:\n    print('refused:', error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=made.root, capture_output=True, text=True)
+    accepted, _, refused = done.stdout.partition("refused: ")
+    assert accepted == "✓ moving_average: one mean for each window, a window of all values\n", done.stderr
+    known = References.of_course(made.root).exercise(f"{EXAMPLE}/moving_average").mistake("sum")
+    assert refused.startswith(f"moving_average: {known.message}\n") and refused.rstrip().endswith(known.hint)
+
+
+def test_its_packs_and_rules_are_up_to_date(made: Course) -> None:
+    for path, data in packs.rules(made, EXAMPLE).items():
+        assert path.read_bytes() == data
+    assert (made.root / "signal_processing_checks" / "_packs" / EXAMPLE / "moving_average.npz").is_file()
+
+
 @pytest.mark.parametrize("name", ['a "quoted" name', "Физика 101", "it's\\odd", "{{ x }}", "..."])
 def test_a_folder_of_any_name_becomes_a_course(name: str, tmp_path: Path) -> None:
     make_course(tmp_path / name)
-    assert tomllib.loads((tmp_path / name / "course.toml").read_text(encoding="utf-8"))["title"]
+    settings = tomllib.loads((tmp_path / name / "course.toml").read_text(encoding="utf-8"))
+    assert settings["title"] and settings["library"].isidentifier()
     assert re.fullmatch(r"[\w-]+", Course(tmp_path / name).settings.course_id)
 
 

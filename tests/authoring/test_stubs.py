@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,10 +25,26 @@ from autograder.release.verify import drafted
 SMOOTHING = "source/signals/1_smoothing.ipynb"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("made") / "course"
+    make_course(root)
+    return root
+
+
 @pytest.fixture
-def course(tmp_path: Path) -> Course:
-    make_course(tmp_path / "course")
-    return Course(tmp_path / "course")
+def own(made: Path, tmp_path: Path) -> Course:
+    """As ``autograder init`` makes it."""
+    return Course(shutil.copytree(made, tmp_path / "course"))
+
+
+@pytest.fixture
+def course(own: Course) -> Course:
+    """The same without a library."""
+    path = own.root / "course.toml"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(one for one in lines if not one.startswith(("library", "checks", "warm"))))
+    return Course(own.root)
 
 
 def new(course: Course, name: str) -> list[str]:
@@ -35,7 +52,7 @@ def new(course: Course, name: str) -> list[str]:
 
 
 def with_library(course: Course, *modules: str) -> Course:
-    (course.root / "lib" / "check").mkdir(parents=True)
+    (course.root / "lib" / "check" / "_rules").mkdir(parents=True)
     for name in ("lib/__init__.py", "lib/check/__init__.py", *(f"lib/check/{module}.py" for module in modules)):
         (course.root / name).write_text("")
     with (course.root / "course.toml").open("a") as file:
@@ -185,8 +202,17 @@ def test_a_course_with_checks_of_its_own_gets_a_module_for_the_visible_check(dis
     assert ("lib.check.discover" in (course.root / written[3]).read_text(encoding="utf-8")) is discover
 
 
+def test_in_a_new_course_checks_are_made_of_packs(own: Course) -> None:
+    written = new(own, "signals/median")
+    assert written[1:] == ["exercises/signals/median.py", "course_checks/signals/calls.py"]
+    package = new(own, "filters/low_pass")[-1]
+    assert package == "course_checks/filters/__init__.py"
+    assert "from course_checks._rules.visible import checks\n" in (own.root / package).read_text(encoding="utf-8")
+    assert "shows=(" in (own.root / written[1]).read_text(encoding="utf-8")
+
+
 def test_a_course_whose_checks_are_made_of_packs_gets_one_file_and_a_call(course: Course) -> None:
-    course = with_library(course, "discover", "generated")
+    course = with_library(course, "discover", "_rules/visible")
     written = new(course, "filters/low_pass")
     assert written[1:] == [
         "exercises/filters/low_pass.py",
@@ -207,7 +233,7 @@ def test_a_course_whose_checks_are_made_of_packs_gets_one_file_and_a_call(course
 def test_where_the_notebook_cannot_be_written_the_calls_stay_as_they_were(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    course = with_library(course, "discover", "generated")
+    course = with_library(course, "discover", "_rules/visible")
     new(course, "filters/low_pass")
     before = contents(course.root)
     monkeypatch.setattr("autograder.authoring.stubs.write_file", failing_at(".ipynb"))
@@ -281,13 +307,11 @@ def test_an_assignment_with_a_stub_is_not_released(course: Course) -> None:
 
 
 def test_any_one_stub_stops_the_release(course: Course) -> None:
-    for path in (course.root / "exercises" / "signals" / "moving_average").glob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text + "\n# STUB: one more\n", encoding="utf-8")
-        with pytest.raises(GradingError, match=f"moving_average/{path.name} is a stub: one more; fill it in"):
-            require_filled_in(course, Assignment.unreleased(course, "signals"))
-        path.write_text(text, encoding="utf-8")
     require_filled_in(course, Assignment.unreleased(course, "signals"))
+    path = course.root / "exercises" / "signals" / "moving_average.py"
+    path.write_text(path.read_text(encoding="utf-8") + "\n# STUB: one more\n", encoding="utf-8")
+    with pytest.raises(GradingError, match=r"moving_average\.py is a stub: one more; fill it in"):
+        require_filled_in(course, Assignment.unreleased(course, "signals"))
 
 
 def test_a_stub_draws_no_references_and_gives_no_answers(course: Course) -> None:
@@ -305,4 +329,4 @@ def test_the_stub_of_one_exercise_leaves_the_others_to_be_used(course: Course) -
     new(course, "signals/median")
     references = References.of_course(course.root)
     assert list(references.exercises("signals")) == ["signals/median", "signals/moving_average"]
-    assert len(references.cases("signals/moving_average")) == 3
+    assert len(references.cases("signals/moving_average")) == 4

@@ -78,7 +78,7 @@ def closed_to(hub: Hub, term: Term, student: str) -> list[str]:
     return [
         "/etc/shadow", "/srv/jupyterhub", "/srv/jupyterhub/jupyterhub.sqlite", "/srv/jupyterhub/cookie_secret",
         f"/home/{INSTRUCTOR}", *(f"{COURSE}/{name}" for name in ("source/signals/1_smoothing.ipynb", "gradebook.db",
-        "exercises/signals/moving_average/oracle.py", "submitted", "feedback", "late_policy.toml")),
+        "exercises/signals/moving_average.py", "submitted", "feedback", "late_policy.toml")),
         f"/home/{other}", f"/home/{other}/signals/1_smoothing.ipynb", *feedback,
         INBOUND, f"{exchange}/feedback",
         *(f"/proc/{process}/{name}" for user in ("root", INSTRUCTOR, other) for process in processes(hub, user)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of, library_places
 from autograder.model.course import Course
+from autograder.model.course_file import CourseFile
 from autograder.pipeline.execute import Kernels, run
 from tests.isolation.conftest import Go, cell, text
 
@@ -51,6 +53,15 @@ def test_an_editable_library_in_another_folder_is_imported_and_the_course_beside
     assert shown(imports, secret, tmp_path / "b") == "PermissionError"
 
 
+def test_a_library_in_the_courses_folder_need_not_be_installed(tmp_path):
+    place = package(tmp_path, "statistics_checks")
+    imports = imports_of(make_course(tmp_path, "statistics_checks"))
+    assert imports.readable == (str(place),) and imports.paths == (str(tmp_path),)
+    imports = replace(imports, warm=("statistics_checks",))
+    assert shown(imports, "import statistics_checks; print(statistics_checks.ANSWER)", tmp_path / "a") == "42"
+    assert shown(imports, READ.format(path=str(tmp_path / "secret.txt")), tmp_path / "b") == "PermissionError"
+
+
 def test_a_plainly_installed_library_needs_no_path_of_its_own(tmp_path):
     imports = imports_of(make_course(tmp_path, "nh3"))
     assert imports.paths == () and len(imports.readable) == 1
@@ -67,14 +78,17 @@ def test_a_namespace_package_is_found_in_all_its_folders(tmp_path, monkeypatch):
     for part in ("one", "two"):
         (tmp_path / part / "spread" / part).mkdir(parents=True)
         monkeypatch.syspath_prepend(str(tmp_path / part))
-    assert sorted(library_places("spread")) == [tmp_path / "one" / "spread", tmp_path / "two" / "spread"]
+    assert sorted(library_places(tmp_path, CourseFile(library="spread"))) == [
+        tmp_path / "one" / "spread",
+        tmp_path / "two" / "spread",
+    ]
 
 
 def test_a_module_is_its_file_and_a_subpackage_its_folder(tmp_path, monkeypatch):
     (tmp_path / "helpers_of_course.py").write_text("")
     package(package(tmp_path, "faculty"), "statistics")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert library_places("helpers_of_course") == [tmp_path / "helpers_of_course.py"]
+    assert library_places(tmp_path, CourseFile(library="helpers_of_course")) == [tmp_path / "helpers_of_course.py"]
     imports = imports_of(make_course(tmp_path / "course", "faculty.statistics"))
     assert imports.readable == (str(tmp_path / "faculty" / "statistics"),) and imports.paths == (str(tmp_path),)
 

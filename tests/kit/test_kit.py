@@ -44,7 +44,7 @@ def test_the_watch_on_the_checkout_would_see_it(installed: Kit) -> None:
 
 def test_init_says_which_files_to_look_at_and_what_to_do_next(kit: Kit) -> None:
     said = kit.said("init")
-    assert "exercises/signals/moving_average/oracle.py" in said
+    assert "exercises/signals/moving_average.py" in said
     assert "autograder check" in said
 
 
@@ -73,6 +73,31 @@ def test_the_wrong_answer_has_none_and_its_mistakes_are_named(kit: Kit) -> None:
 
 def test_the_untouched_notebook_has_no_points(kit: Kit) -> None:
     assert points(kit, "untouched") == {"moving_average": 0, "median": 0}
+
+
+ALONE = """
+import sys
+sys.modules["autograder"] = None
+import numpy as np
+from course_checks import signals as check
+def moving_average(values, window):
+    return np.convolve(values, np.ones(window) / window, "valid")
+def median(values):
+    return np.mean(values)
+check.moving_average(moving_average)
+try:
+    check.median(median)
+except AssertionError as refused:
+    print("refused:", refused)
+"""
+
+
+def test_students_check_with_the_courses_library_alone_and_read_the_sentence_of_feedback(kit: Kit) -> None:
+    done = kit.run("python", "-c", ALONE)
+    assert done.stdout.startswith("✓ moving_average: one mean for each window"), done.stderr
+    refused = done.stdout.partition("refused: ")[2]
+    (said,) = [check["message"] for check in verdicts(kit, "wrong")["median"]["checks"] if check.get("mistake")]
+    assert refused.startswith(f"median: {said}\n") and said == "This is the mean."
 
 
 def test_feedback_names_the_mistake_and_says_nothing_of_hidden_tests(kit: Kit) -> None:

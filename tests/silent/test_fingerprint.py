@@ -25,7 +25,7 @@ from autograder.classroom.fingerprint import content_parts, imported_version, ma
 course = Course(Path(sys.argv[1]))
 opened = Assignment.open(course, "numpy_attention")
 version = imported_version(course)
-print(json.dumps({**machine_parts(course.file), **content_parts(opened), **rule_parts(opened), "version": version}))
+print(json.dumps({**machine_parts(course), **content_parts(opened), **rule_parts(opened), "version": version}))
 """
 
 
@@ -57,9 +57,9 @@ def original(package) -> dict[str, str]:
 
 Change = tuple[str, str, str]  # file, old text, new text
 
-SOFTMAX = "exercises/numpy_attention/softmax/oracle.py"
+SOFTMAX = "exercises/numpy_attention/softmax.py"
 NEUTRAL = [
-    (SOFTMAX, "def judge(", "# a comment\ndef judge("),
+    (SOFTMAX, "def _case(", "# a comment\ndef _case("),
     ("autograder/exports/canvas.py", "import", "import "),
     ("autograder/report/page.py", "import", "import "),
 ]
@@ -83,7 +83,7 @@ def changed(package: Path, original: dict[str, str], changes: list[Change]) -> s
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        pytest.param([(SOFTMAX, "share=0.5 if", "share=0.75 if")], {"rule softmax"}, id="rule"),
+        pytest.param([(SOFTMAX, "share=0.5)", "share=0.75)")], {"rule softmax"}, id="rule"),
         pytest.param(
             [(SOFTMAX, "Leave the last logarithm out.", "?"), ("autograder/exercise/compare.py", "import", "import ")],
             {"rule softmax", "grader"},

@@ -167,7 +167,8 @@ class Exercise:
 
     Where the exercise is one file:
 
-    right: name -> a right answer in another style, as the whole text of the solution's cell, or as patches.
+    right: name -> a right answer in another style, as the whole text of the solution's cell, or as patches; or as a
+    SampleAnswer, where it fills other cells too, or costs points elsewhere.
     wrong: wrong answers beside those that the mistakes' patches make.
     accepted: mutants of the solution that may pass: id of one, or name of an operator -> the reason.
     cell: the solution cell or file; default ``<exercise>_answer``.
@@ -182,7 +183,7 @@ class Exercise:
     atol: float = 1e-5
     rtol: float = 1e-4
     slug: str = ""
-    right: Mapping[str, str | Sequence[Patch]] = field(default_factory=dict)
+    right: Mapping[str, str | Sequence[Patch] | SampleAnswer] = field(default_factory=dict)
     wrong: Sequence[SampleAnswer] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
     cell: str = ""

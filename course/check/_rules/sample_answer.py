@@ -24,7 +24,7 @@ class SampleAnswer:
     cell: the solution cell or file; default ``CELL`` of answers.py, else ``<exercise>_answer``.
     """
 
-    name: str
+    name: str = ""
     text: str = ""
     changes: tuple[tuple[str, str], ...] = ()
     methods: Mapping[tuple[str, str], str] = field(default_factory=dict)

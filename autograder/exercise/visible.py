@@ -1,0 +1,249 @@
+"""Visible checks that are made of packs: the rule that grading has, on public cases.
+
+``autograder references`` writes the packs, and a copy of this package, into the course's library for students. There
+neither the grader nor a hidden case is needed. A course's checks by hand fail and pass in the same way.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise.model import Case, Rule
+from autograder.exercise.pack import Found, Pack, judge_public, unpack
+from autograder.exercise.rules import READY
+
+#: The library whose package of checks holds the copy.
+_LIBRARY = Path(__file__).parents[__name__.count(".") - 1]
+_NOT_THE_STUDENTS = ("site-packages", "dist-packages", "/lib/python", f"{_LIBRARY}{os.sep}")
+_PACKS = "_packs"
+#: Of a row with more numbers the first are shown.
+MAX_NUMBERS = 8
+SHAPES = "Print the shape after every step."
+
+
+class CheckFailed(AssertionError):
+    """A check that says what was expected, what came, and where to look; Jupyter shows just that."""
+
+    def __init__(self, name: str, expected: str, came: str, look: str = "") -> None:
+        self.name, self.expected, self.came, self.look = name, expected, came, look
+        super().__init__("\n".join(line for line in (f"{name}: {expected}", came, look) if line))
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython asks for this in place of forty lines of traceback; the cause comes last where there is one
+        lines = [f"CheckFailed  {self}"]
+        if self.__cause__ is not None:
+            import traceback
+
+            frames = traceback.extract_tb(self.__cause__.__traceback__)
+            own = [frame for frame in frames if is_own(frame.filename)]
+            lines += [
+                "",
+                *(f"  line {frame.lineno}, in {frame.name}: {frame.line or ''}" for frame in own[-3:]),
+                f"  {type(self.__cause__).__name__}: {self.__cause__}",
+            ]
+        return lines
+
+
+def passed(name: str, *what: str) -> None:
+    """Print what was looked at and found right."""
+    print(f"✓ {name}: " + ", ".join(what))
+
+
+@contextmanager
+def running(name: str, doing: str, look: str = "") -> Iterator[None]:
+    """Turns whatever the student's code raises into a CheckFailed that says what was being done.
+
+    A stub is told apart: the cell is simply not filled in yet.
+    """
+    try:
+        yield
+    except CheckFailed:
+        raise
+    except Exception as error:
+        if is_stub(error):
+            raise CheckFailed(
+                name, "this part is not filled in yet.", "Replace 'raise NotImplementedError()' by your code."
+            ) from error
+        came = f"It stopped with {type(error).__name__}: {error}"
+        raise CheckFailed(name, f"{doing} should work.", came, _hint_about(error) or look) from error
+
+
+def is_stub(error: BaseException) -> bool:
+    """Whether a ``raise`` in the student's own code raised this NotImplementedError.
+
+    Libraries raise it for other reasons: torch does where a module has no ``forward``.
+    """
+    if not isinstance(error, NotImplementedError) or (trace := error.__traceback__) is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    return is_own(code.co_filename) and code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def is_own(filename: str) -> bool:
+    """Whether a file with code is the student's: a cell, or a file beside the notebook."""
+    return not filename.startswith("<frozen") and not any(place in filename for place in _NOT_THE_STUDENTS)
+
+
+def _hint_about(error: Exception) -> str:
+    """Where to look, for an exception whose own words say what happened and not why; empty for all others."""
+    module = re.search(r'Module \[(\w+)\] is missing the required "forward" function', str(error))
+    if module is None:
+        return ""
+    if module[1] in ("ModuleList", "ModuleDict"):
+        return f"An nn.{module[1]} cannot be called as a whole: go through the list with for."
+    return f"Does class {module[1]} have a method called forward, indented below the class line?"
+
+
+def checks(package: str, path: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """name -> check, of an assignment: made of a pack, or by hand in a module with a function of its name.
+
+    package, path: ``__name__`` and ``__path__`` of the assignment's package; its ``calls``, and modules whose name
+    begins with an underscore, are no checks. All modules are imported at once: one that was imported later would take
+    its function's place in the package.
+    """
+    names = [module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_")]
+    modules = {name: import_module(f"{package}.{name}") for name in names}
+    by_hand = {name: getattr(module, name) for name, module in modules.items() if name != "calls"}
+    return {**generated(package), **by_hand}
+
+
+def generated(package: str) -> dict[str, Callable[..., Any]]:
+    """name -> check, for every pack of an assignment. package: its package of checks, which has a module ``calls``."""
+    folder = Path(__file__).parents[1] / _PACKS / package.rpartition(".")[2]
+    return {path.stem: _check(package, path) for path in sorted(folder.glob("*.npz"))}
+
+
+def _check(package: str, path: Path) -> Callable[..., None]:
+    name = path.stem
+
+    def check(*given: Any) -> None:
+        pack = _pack(package, path)
+        call = getattr(import_module(f"{package}.calls"), name)
+
+        handed: dict[int, Mapping[str, Any]] = {}
+
+        def called(case: Any) -> Mapping[str, Any]:
+            here, first = (_described(pack.cases[index]) for index in (case.index, 0))
+            worked = ", ".join(part for part in first if part not in here)
+            look = f"With {worked} it works: what is different here?" if worked else SHAPES
+            with running(name, ", ".join(here), look):
+                handed[case.index] = call(*given, case)
+            return handed[case.index]
+
+        with _quiet(pack.exercise.framework):
+            try:
+                found = judge_public(pack, called)
+            except CheckFailed as stopped:
+                if stopped.__cause__ is not None and not is_stub(stopped.__cause__):
+                    _explain(package, name, given)
+                raise
+        if found.earned < 1:
+            first = found.checks[0]
+            if not first.mistake and _is_comparable(found):
+                _explain(package, name, given)
+            raise CheckFailed(name, first.message, _seen(found), first.hint)
+        passed(name, *pack.exercise.shows, *_notes(package, name, given))
+        if any(key.startswith(READY) for answers in handed.values() for key in answers):
+            _mention_earlier_part(pack, handed)
+
+    check.__name__ = check.__qualname__ = name
+    return check
+
+
+def _mention_earlier_part(pack: Pack, handed: Mapping[int, Mapping[str, Any]]) -> None:
+    """Say so where the answer is right only with ready-made earlier parts."""
+    own = [{key: value for key, value in answers.items() if not key.startswith(READY)} for answers in handed.values()]
+    found = judge_public(pack, lambda case: own[case.index])
+    if found.earned < 1:
+        print(f"  A thought: it is right with ready-made earlier parts. With yours: {found.checks[0].message}")
+
+
+def _explain(package: str, name: str, given: tuple[Any, ...]) -> None:
+    """Where no known mistake has been made: raises CheckFailed for a property that the answer lacks.
+
+    Properties are in the package's module ``_properties``, in a function of the exercise's name.
+    """
+    properties = getattr(import_module(package), "_properties", None)
+    if has_property := getattr(properties, name, None):
+        try:
+            has_property(*given)
+        except CheckFailed:
+            raise
+        except Exception:  # an answer of another shape, say: the rule's own words fit better
+            return
+
+
+def _notes(package: str, name: str, given: tuple[Any, ...]) -> list[str]:
+    """What is worth a word where the answer is right: from the properties' function ``<name>_notes``."""
+    properties = getattr(import_module(package), "_properties", None)
+    notes: Callable[..., list[str]] = getattr(properties, f"{name}_notes", lambda *given: [])
+    return notes(*given)
+
+
+@lru_cache
+def _pack(package: str, path: Path) -> Pack:
+    def rule(name: str) -> Rule:
+        module = import_module(f"{package}._rules" if name.startswith("_rules.") else __name__.rpartition(".")[0])
+        found: Rule = getattr(module, name.rpartition(".")[2])
+        return found
+
+    return unpack(path.read_bytes(), f"{path.parent.name}/{path.stem}", rule)
+
+
+@contextmanager
+def _quiet(framework: str) -> Iterator[None]:
+    """A check does not move torch's random numbers on: a seeded notebook stays seeded."""
+    if framework != "torch":
+        yield
+        return
+    torch = import_module("torch")  # exercises with tensors need it, nothing else does
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
+
+
+def _is_comparable(found: Found) -> bool:
+    """Whether answers of the right shapes came: of others, the rule's own words say enough."""
+    shapes = {name: array.shape for name, array in found.answers.items()}
+    return all(shapes.get(name) == array.shape for name, array in found.where.expected.items())
+
+
+def _described(case: Case) -> list[str]:
+    """The case in a few words: its settings, and the shapes of its inputs, but for those that stand for other parts."""
+    settings = [f"{key} = {value}" for key, value in case.config.items() if isinstance(value, int | float | str)]
+    shapes = [f"{key} of shape {x.shape}" for key, x in case.inputs.items() if not key.startswith("stand_in")]
+    return [*settings, *shapes]
+
+
+def _seen(found: Found) -> str:
+    """Where it was seen, with the first row of numbers that differs: the case is a public one."""
+    lines = [f"Seen with {', '.join(_described(found.where))}."]
+    for name, want in found.where.expected.items():
+        got = found.answers.get(name)
+        if got is None or got.shape != want.shape or want.dtype.kind != "f" or not want.ndim:
+            continue
+        for place in np.ndindex(want.shape[:-1]):
+            if not np.allclose(got[place], want[place], atol=1e-4, rtol=1e-3):
+                row = f" in row {', '.join(map(str, place))}" if place else ""
+                lines.append(f"Yours has {_numbers(got[place])}{row}; right is {_numbers(want[place])}.")
+                return "\n".join(lines)
+    return "\n".join(lines)
+
+
+def _numbers(row: np.ndarray) -> str:
+    shown = " ".join(f"{value:.3g}" for value in row[:MAX_NUMBERS])
+    return shown + (" …" if row.size > MAX_NUMBERS else "")

@@ -1,12 +1,18 @@
-"""Cases for ``apply_self_attention`` and ``apply_multihead_attention``; the oracle is ``torch``'s own attention."""
+"""What ``apply_self_attention`` and ``apply_multihead_attention`` share: cases, mistakes, the lines of answers.
+
+Expected answers: ``torch``'s own attention.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import permutations
 
 import numpy as np
 
-from autograder.exercise import Case
+from autograder.exercise import Case, Mistake, Patch, variant
+
+from ._rules import CHANGED
 
 Array = np.ndarray
 
@@ -61,8 +67,101 @@ def cases(heads: int | None) -> Callable[[np.random.Generator], list[Case]]:
             moderate(generator, 7, 12, heads),
             _huge(generator, 5, 14, heads),
         ]
-        probe = generator.normal(0, 1.5, (5, 7))
-        probe[2] += 900.0
-        return [Case({}, {**inputs, "scores": probe}, expected={"y": oracle(inputs)}) for inputs in drawn]
+        return [Case({}, inputs, expected={"y": oracle(inputs)}) for inputs in drawn]
 
     return make
+
+
+#: Share of the points that is left where one mistake is the only one.
+ONE_MISTAKE = 0.6
+SQUARE = "It runs only because n = d_qkv here; write the shapes down with n = 20."
+BEHIND = "V belongs behind the weights."
+TOLD = {
+    "M1": ("The attention weights sum to 1 over the queries; each query's weights must sum to 1 over the keys.",
+           "Which axis of the scores are the keys? The softmax runs along it."),
+    "M1-all": ("All attention weights together sum to 1; it is each query's that must.",
+               "Tell the softmax which axis to use."),
+    "M1-none": ("The scores mix the values as they are: the softmax is missing.",
+                "Scores become weights by the softmax, then the weights meet the values."),
+    "M1-twice": ("The softmax was applied twice.", "Once is enough."),
+    "M1-heads": (
+        "The weights sum to 1 over the heads; in each head, each query's weights must sum to 1 over the keys.",
+        "The scores are (heads, queries, keys): which axis does your softmax run along?"),
+    "M2": ("The scores are √d_qkv times too large: they were not divided.",
+           "The formula divides each dot product before the softmax."),
+    "M3": ("The scores are divided by d_qkv, not by its square root (or by the root twice).",
+           "Compare your divisor with the formula, symbol by symbol."),
+    "M3-up": ("The scores are multiplied by √d_qkv; they should be divided by it.", "Is the exponent's sign right?"),
+    "M3-model": ("The scores are divided by √d_model, the width of a token's vector.",
+                 "The dot product runs over fewer numbers than that: which size has a query?"),
+    "M3-tokens": ("The scores are divided by the root of the number of tokens.",
+                  "The dot product runs over the numbers of a query, not over the tokens."),
+    "M3-late": ("The division by √d_qkv comes after the softmax.",
+                "There it no longer changes how the weights compare, it only shrinks the result."),
+    "M3-heads": ("The scores are divided by the root of all heads' widths together.",
+                 "Each head has its own, smaller width: the last axis of its queries."),
+    "M3-inverted": ("The root was divided by the dot products; they should be divided by it.",
+                    "What stands above the fraction bar of the formula?"),
+    "M4": ("K was not transposed: numbers of different dimensions were multiplied.", SQUARE),
+    "M4-swap": ("Query and key have changed places: entry (i, j) is how token j asks for token i.",
+                "Rows are queries, columns are keys: which of the two is transposed?"),
+    "M4-transposed": ("The weights were transposed before they met the values.",
+                      "Row i of the weights belongs to token i and mixes the values of all tokens j."),
+    "M5": ("The stack of matrices was reshaped into one without moving its axes: each head got numbers of the others.",
+           "Before (heads, d_model, d_qkv) becomes two axes, the head axis must stand beside d_qkv."),
+    "M6": ("The heads were merged without moving the head axis behind the tokens: numbers of different tokens are "
+           "mixed.", "From (heads, n, d_qkv) to (n, heads, d_qkv) first, and only then to (n, heads · d_qkv)."),
+    "HEADS-interleaved": ("The heads' outputs are interleaved, number by number.",
+                          "They are laid end to end: all of head 0, then all of head 1, and so on."),
+    "HEADS-reversed": ("The heads' outputs stand in reverse order.", "Head 0 comes first."),
+    "HEADS-first": ("All heads give the output of head 0.", "Does each head take its own matrices?"),
+    "M9": ("The sum runs over the wrong axis: token i's own value is multiplied by a sum of weights.",
+           "Sum over j, the token that is attended to. Which axis of your array is j?"),
+    "M9-late": ("The softmax comes after the weighted sum, not before it.",
+                "The weights must sum to 1; the result need not."),
+    "V-query": ("The weights mix the queries; they should mix the values.", BEHIND),
+    "V-key": ("The weights mix the keys; they should mix the values.", BEHIND),
+    "MASK": ("Each token attends only to itself and to earlier tokens: a mask that was not asked for.",
+             "Here every token may look at every token."),
+    "SKIP": ("x was added to the result.", "A transformer block does so later; this function does not."),
+    "W_o": ("The final projection is missing.", "W_o brings the result back to the width of the model."),
+    "S-queries": ("The scores are the queries alone.", SQUARE),
+    "S-keys": ("The scores are the keys alone.", SQUARE),
+    "S-elementwise": ("Queries and keys were multiplied number by number: @ makes dot products.", SQUARE),
+    "S-dimensions": ("Keys were multiplied with queries from the wrong side.", SQUARE),
+    "W-elementwise": ("Weights and values were multiplied number by number: @ makes weighted sums.", SQUARE),
+    "W-turned": ("Values and weights have changed places.", SQUARE),
+    "W-alone": ("The weights never meet the values.", SQUARE),
+    "W-scores": ("The scores never meet the values.", SQUARE),
+}  # fmt: skip
+PROJECTED = "x @ W_q, x @ W_k, x @ W_v"
+
+
+def mistakes(made: Mapping[str, Iterable[Patch]]) -> list[Mistake]:
+    """Mistakes of ``TOLD``, each by its patches, and wrong projections; each leaves a share of the points."""
+    known = [Mistake(id, *TOLD[id], *patches, share=ONE_MISTAKE) for id, patches in made.items()]
+    exchanged = set(permutations("qkv")) - {tuple("qkv"), tuple("kqv")}  # the last is called M4-swap
+    for q, k, v in sorted(exchanged | set(map(tuple, ("qqv", "kkv", "qqq")))):
+        message = f"Queries, keys and values come from W_{q}, W_{k} and W_{v}."
+        taken = f"x @ W_{q}, x @ W_{k}, x @ W_{v}"
+        known.append(Mistake("MAPS", message, "W_q makes the queries, W_k the keys, W_v the values.",
+                             (PROJECTED, taken), share=ONE_MISTAKE))  # fmt: skip
+    return [*known, CHANGED.by((PROJECTED, f"{PROJECTED}\n    W_q /= 2"))]
+
+
+#: The head of multi-head attention, and the lines that its answers share: one head after the other, and all at once.
+HEAD = "def apply_multihead_attention(x, W_q, W_k, W_v, W_o):"
+LOOP = """heads = []
+for h in range(len(W_q)):
+    Q, K, V = x @ W_q[h], x @ W_k[h], x @ W_v[h]
+    heads.append(softmax(Q @ K.T / Q.shape[1] ** 0.5) @ V)
+"""
+STACKS = """q, k, v = x @ W_q, x @ W_k, x @ W_v
+o = softmax(q @ k.transpose(0, 2, 1) / 32**0.5) @ v
+return o.transpose(1, 0, 2).reshape(len(x), -1) @ W_o
+"""
+
+
+def by_head(end: str = "return np.concatenate(heads, axis=1) @ W_o") -> str:
+    """Multi-head attention, head by head."""
+    return variant(HEAD, LOOP + end)

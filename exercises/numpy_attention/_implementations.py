@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._layers import softmax
-
 Array = np.ndarray
 Attention = Callable[[Array, Array, Array], Array]
 Inputs = Mapping[str, tuple[Array, Array, Array]]
@@ -55,6 +53,17 @@ def _draw(generator: np.random.Generator) -> Inputs:
     return {
         name: (q.astype(np.float32), k.astype(np.float32), v.astype(np.float32)) for name, (q, k, v) in inputs.items()
     }
+
+
+def softmax(scores: Array, kind: str = "keys") -> Array:
+    """Scores (queries, keys) -> what somebody takes for their softmax; ``keys`` is the right one."""
+    axis = {"queries": -2, "all": (-2, -1)}.get(kind, -1)
+    if kind == "none":
+        return scores
+    with np.errstate(all="ignore"):
+        shifted = scores if kind in ("unshifted", "undivided") else scores - scores.max(axis=axis, keepdims=True)
+        exponentials = np.exp(shifted)
+        return np.asarray(exponentials if kind == "undivided" else exponentials / exponentials.sum(axis, keepdims=True))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,13 @@
-"""Visible checks of the NumPy notebooks: ``from course.check import numpy_attention as check``. No torch needed."""
+"""Visible checks of the NumPy notebooks: ``from course.check import numpy_attention as check``. No torch needed.
+
+Those of the functions are made of packs; ``calls`` says how each exercise is called, here and in hidden cells.
+"""
 
 from course.check.discover import checks
 from course.check.limits import limited
 from course.check.numpy_attention import _answers, _recorded
+from course.check.numpy_attention import _properties as _properties
+from course.check.numpy_attention import calls as calls
 
 choice, letters, name = limited(_answers.choice), limited(_answers.letters), limited(_answers.name)
 practice_inputs, try_out = limited(_recorded.practice_inputs), limited(_recorded.try_out)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from course.check.base import as_array, fail, finite, passed, running, same_shape
-from course.check.numpy_attention._glass import Layer, random_inputs
-from course.check.numpy_attention._layers import ready_softmax
+from course.check.numpy_attention import _ready
+from course.check.numpy_attention._ready import Layer, random_inputs
 from course.check.stretch import begun
 
 Array = np.ndarray
@@ -77,7 +77,7 @@ def _called(function: Blocks, queries: Array, keys: Array, values: Array, block:
 
 def _same(function: Blocks, queries: Array, keys: Array, values: Array, block: int, look: str = "") -> None:
     """Fails unless the result is that of attention over all keys at once, to ten digits."""
-    want = ready_softmax(queries @ keys.T * queries.shape[1] ** -0.5) @ values
+    want = _ready.softmax(queries @ keys.T * queries.shape[1] ** -0.5) @ values
     gap = float(np.abs(_called(function, queries, keys, values, block, look) - want).max())
     if gap > EXACT:
         digits = "Are they kept in float32 somewhere?" if gap < 1e-4 else look or "Which rows of values meet the block?"

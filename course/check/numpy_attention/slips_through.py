@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from course.check.base import as_array, fail, is_stub, passed, running, same_shape
-from course.check.numpy_attention._layers import ready_softmax
+from course.check.numpy_attention import _ready
 from course.check.numpy_attention._recorded import Inputs, practice_inputs
 from course.check.stretch import begun
 
@@ -54,5 +54,5 @@ def _differs(attention: Callable[..., Array], query: Array, key: Array, value: A
     with running(NAME, what, "It may be wrong, but it must run."), np.errstate(all="ignore"):
         out = as_array(attention(*given))
     same_shape(NAME, "the result", out, (len(query), value.shape[1]), "(n, e)", "A wrong shape would not slip through.")
-    want = ready_softmax(query @ key.T * query.shape[1] ** -0.5) @ value
+    want = _ready.softmax(query @ key.T * query.shape[1] ** -0.5) @ value
     return not bool(np.abs(np.asarray(out) - want).max() <= WRONG)  # nan is a difference

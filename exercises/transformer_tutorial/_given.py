@@ -12,19 +12,11 @@ import numpy as np
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, Rule, named
 
 from ._dot_products import Array
+from ._rules import GIVEN_ATTENTION, GIVEN_MASK
 
-#: The rate that the hidden cells make a class with (``course.check.transformer_tutorial``).
-RATE = 0.5
-
-ATTENTION_MISTAKES = (
-    Mistake("GIVEN-attention", "With the attention that its own __init__ makes, the class stops.",
-            "Is the given line self.attention = … still there, as it was?"),
-    Mistake("GIVEN-mask", "The mask does not reach the attention.", "The given line of forward hands it on."),
-)  # fmt: skip
-RATE_MISTAKE = Mistake("GIVEN-rate", "The attention is made with another dropout rate than the one that was asked for.",
-                       "DotProductAttention(dropout) is a given line.")  # fmt: skip
 BLOCK_MISTAKES = (
-    *ATTENTION_MISTAKES,
+    GIVEN_ATTENTION,
+    GIVEN_MASK,
     Mistake("GIVEN-sizes", "The attention is made with other sizes than the block.",
             "SelfAttention(k, heads=heads) is a given line."),
     Mistake("GIVEN-norms", "norm_1 and norm_2 must each have a scale and a shift of k numbers.",
@@ -53,11 +45,6 @@ def as_given(rule: Rule, wanted: Callable[[Case], list[Wanted]]) -> Rule:
 def _same(arrays: Mapping[str, Array], name: str, want: Array) -> bool:
     got = arrays.get(name)
     return got is None or (got.shape == want.shape and bool(np.allclose(got, want, atol=1e-3, rtol=1e-3)))
-
-
-def in_attention(case: Case) -> list[Wanted]:
-    """Of ``SelfAttention``."""
-    return [("GIVEN-attention", "works", True), ("GIVEN-mask", "told", True), ("GIVEN-rate", "rate", RATE)]
 
 
 def in_block(case: Case) -> list[Wanted]:

@@ -1,12 +1,15 @@
 """Visible checks of the transformer tutorial: ``from course.check import transformer_tutorial as check``.
 
-They test what must be true of any right answer, and say which mistake they see. None holds the answer. ``hand_over``,
-``inside`` and ``whole`` are for hidden cells.
+Some are made of packs: they judge public cases by the rule of grading. The others test what must be true of any right
+answer, and say which mistake they see. ``calls`` says how each exercise of the first kind is called, here and in hidden
+cells; ``hand_over``, ``inside`` and ``whole`` are for hidden cells.
 """
 
 from course.check.discover import checks
 from course.check.limits import limited
 from course.check.transformer_tutorial import _given_lines, _hand_over, _whole, _whole_classes
+from course.check.transformer_tutorial import _properties as _properties
+from course.check.transformer_tutorial import calls as calls
 
 globals().update(checks(__name__, __path__))
 hand_over, inside, whole = _hand_over, _given_lines, _whole

@@ -32,15 +32,6 @@ class Prepared:
     given: dict[str, list[Tensor]]
 
 
-@dataclass
-class Effects:
-    """Whether a block changes what it is given, and whether gradients end in its first or in its second half."""
-
-    changed: bool
-    first_cut: bool
-    second_cut: bool
-
-
 def prepared(name: str, kind: Any) -> Prepared:
     block = make(name, kind, K, 2).eval()
     first, second = (_standard(torch.randn(B, T, K)) for _ in range(2))
@@ -58,8 +49,8 @@ def prepared(name: str, kind: Any) -> Prepared:
     return Prepared(block, x, first, second, given)
 
 
-def effects(name: str, kind: Any) -> Effects:
-    """What a block does to its input and to the gradients, with sublayers that let all of them through."""
+def second_half_cut(name: str, kind: Any) -> bool:
+    """Whether gradients end in the second half, with sublayers that let all of them through."""
     block, scale = make(name, kind, K, 2).eval(), torch.tensor(2.0)
     reached: list[bool] = []
 
@@ -71,10 +62,10 @@ def effects(name: str, kind: Any) -> Effects:
     block.mlp = nn.Sequential(Fixed(feed), nn.Identity(), nn.Identity())
     found = side_effects(block, torch.randn(B, T, K), weights=[scale, *block.norm_2.parameters()])
     if "cut" not in found or not reached:
-        return Effects(any(found.get("changed", ())), False, False)
+        return False
     from_x, from_attention, *_ = found["cut"]
     first = not reached[-1] if from_x else from_attention
-    return Effects(False, first, not first and (any(found["cut"]) or not reached[-1]))
+    return not first and (any(found["cut"]) or not reached[-1])
 
 
 def fail_cut(name: str, came: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -10,29 +11,23 @@ from torch import Tensor, nn
 from course.check.base import close, fail, passed, running
 from course.check.transformer_tutorial._block import B, K, T, prepared
 from course.check.transformer_tutorial._calls import make, undisturbed
-from course.check.transformer_tutorial.attention_dropout import attention_dropout
-from course.check.transformer_tutorial.attention_heads import attention_heads
-from course.check.transformer_tutorial.attention_mask import attention_mask
-from course.check.transformer_tutorial.attention_output import attention_output
-from course.check.transformer_tutorial.attention_scores import attention_scores
-from course.check.transformer_tutorial.block_attention import block_attention
-from course.check.transformer_tutorial.block_feed_forward import block_feed_forward
-from course.check.transformer_tutorial.positional_forward import positional_forward
-from course.check.transformer_tutorial.positional_values import positional_values
-from course.check.transformer_tutorial.self_attention_forward import self_attention_forward
-from course.check.transformer_tutorial.self_attention_maps import self_attention_maps
+
+
+def _passes(kind: Any, *checks: str) -> None:
+    """Those checks of the package, by name: some are written by hand, others are made of packs."""
+    package = import_module(__name__.rpartition(".")[0])
+    for check in checks:
+        getattr(package, check)(kind)
 
 
 def dot_product_attention(kind: Any) -> None:
     """All five checks."""
-    for check in (attention_scores, attention_output, attention_dropout, attention_heads, attention_mask):
-        check(kind)
+    _passes(kind, *(f"attention_{part}" for part in ("scores", "output", "dropout", "heads", "mask")))
 
 
 def self_attention(kind: Any) -> None:
     """Both checks, and one on the whole, with the attention that the class uses itself."""
-    self_attention_maps(kind)
-    self_attention_forward(kind)
+    _passes(kind, "self_attention_maps", "self_attention_forward")
     _attention_inside(kind)
 
 
@@ -72,8 +67,7 @@ def _attention_inside(kind: Any) -> None:
 
 def transformer_block(kind: Any) -> None:
     """Both checks, and that a mask reaches the attention."""
-    block_attention(kind)
-    block_feed_forward(kind)
+    _passes(kind, "block_attention", "block_feed_forward")
     _mask_arrives(kind)
 
 
@@ -94,5 +88,4 @@ def _mask_arrives(kind: Any) -> None:
 
 def positional_encoding(kind: Any) -> None:
     """Both checks."""
-    positional_values(kind)
-    positional_forward(kind)
+    _passes(kind, "positional_values", "positional_forward")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.check.base import close, fail, passed
-from course.check.transformer_tutorial._block import effects, explain_sum, fail_cut, prepared, run
+from course.check.transformer_tutorial._block import explain_sum, fail_cut, prepared, run, second_half_cut
 from course.check.transformer_tutorial._calls import undisturbed
 
 
@@ -26,6 +26,6 @@ def block_feed_forward(kind: Any) -> None:
             "Yours gives something else.",
             "What goes around the network is what went into it.",
         )
-    if effects(name, kind).second_cut:
+    if second_half_cut(name, kind):
         fail_cut(name, "No gradient comes back through your second half.")
     passed(name, "the skip goes around the network", "norm_2 takes the sum")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from .._answers import block, right, wrong
+from autograder.exercise import SampleAnswer
+
+from .._texts import block, right, wrong
 
 CELL = "transformer_block_answer"
 SECOND = "return self.norm_2(feedforward + x)"
 ATTEND = "attended = self.attention(x, mask)"
 
 RIGHT = [
-    block("functional norms, layers of the network one by one", """
+    SampleAnswer("functional norms, layers of the network one by one", block("""
         def forward(self, x, mask=None):
             norm = nn.functional.layer_norm
             x = norm(self.attention(x, mask) + x, x.shape[-1:], self.norm_1.weight, self.norm_1.bias, self.norm_1.eps)
@@ -17,8 +19,8 @@ RIGHT = [
             for layer in self.mlp:
                 y = layer(y)
             return norm(y + x, x.shape[-1:], self.norm_2.weight, self.norm_2.bias, self.norm_2.eps)
-    """),
-    block("normalised by hand", """
+    """)),
+    SampleAnswer("normalised by hand", block("""
         def norm(self, layer, x):
             x = x.double()
             centred = x - x.mean(-1, keepdim=True)
@@ -28,23 +30,23 @@ RIGHT = [
         def forward(self, x, mask=None):
             x = self.norm(self.norm_1, torch.stack([x, self.attention(x, mask)]).sum(0))
             return self.norm(self.norm_2, x.clone().add_(self.mlp(x)))
-    """),
+    """)),
     right("in two lines", (SECOND, "x = x + feedforward\n        return self.norm_2(x)")),
-    block("__call__ overridden, a walrus", """
+    SampleAnswer("__call__ overridden, a walrus", block("""
         def __call__(self, *given, **named):
             return self.forward(*given, **named)
 
         def forward(self, x, mask=None):
             return self.norm_2((x := self.norm_1(x + self.attention(x, mask))) + self.mlp(x))
-    """),
-    block("both halves through one method, functional_call", """
+    """)),
+    SampleAnswer("both halves through one method, functional_call", block("""
         def half(self, norm, sublayer, x):
             return torch.func.functional_call(norm, dict(norm.named_parameters()), (x + sublayer(x),))
 
         def forward(self, x, mask=None):
             x = self.half(self.norm_1, lambda states: self.attention(states, mask), x)
             return self.half(self.norm_2, self.mlp, x)
-    """),
+    """)),
 ]  # fmt: skip
 
 WRONG = [

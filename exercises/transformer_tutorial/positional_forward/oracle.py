@@ -19,8 +19,8 @@ from autograder.exercise import (
     without_side_effects,
 )
 
-from .._given import RATE
 from .._positions import table, transformers_table
+from .._rules import RATE
 
 Array = np.ndarray
 #: x (b, t, emb_size), table (max_len, emb_size) -> what comes out, (b, t, emb_size)

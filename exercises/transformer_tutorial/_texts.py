@@ -72,11 +72,11 @@ _SPLIT = """
 """
 
 
-def self_attention(name: str, init: str = _MAPS, forward: str = _SPLIT, masked: bool = True) -> SampleAnswer:
+def self_attention(init: str = _MAPS, forward: str = _SPLIT, masked: bool = True) -> str:
     """A right ``SelfAttention`` with these lines in ``__init__`` and ``forward``, with or without a mask."""
     mask, given = (", mask=None", ", mask") if masked else ("", "")
     parts = {"init": body(init, 8), "forward": body(forward, 8)}
-    return SampleAnswer(name, _SELF_ATTENTION.format(mask=mask, given=given, **parts))
+    return _SELF_ATTENTION.format(mask=mask, given=given, **parts)
 
 
 _BLOCK = """\
@@ -92,9 +92,9 @@ class TransformerBlock(nn.Module):
 """
 
 
-def block(name: str, methods: str) -> SampleAnswer:
+def block(methods: str) -> str:
     """A right ``TransformerBlock`` with these methods."""
-    return SampleAnswer(name, _BLOCK + body(methods))
+    return _BLOCK + body(methods)
 
 
 _POSITIONS = """\

@@ -98,6 +98,9 @@ def with_global_options(command: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(command, eval_str=True)
 
     def run(**given: Any) -> Any:
+        from autograder.model.import_nbgrader import import_nbgrader
+
+        import_nbgrader()  # before anything else imports it whole
         options: GlobalOptions = given["context"].obj
         for name, _, default in _GLOBAL:
             value = given.pop(name)
@@ -132,9 +135,6 @@ def open_course(context: typer.Context, submission: Path | None = None) -> Cours
     submission: a folder that a student filled; no configuration is taken from there.
     """
     from autograder.files.private import keep_out_of_git
-    from autograder.model.import_nbgrader import import_nbgrader
-
-    import_nbgrader()
     from autograder.model.course import Course
     from autograder.model.settings import find_course
 

@@ -29,6 +29,8 @@ _NOT_THE_STUDENTS = ("site-packages", "dist-packages", "/lib/python", f"{_LIBRAR
 _PACKS = "_packs"
 #: Of a row with more numbers the first are shown.
 MAX_NUMBERS = 8
+#: Of more settings than these none are shown, where there are inputs.
+MAX_SETTINGS = 4
 SHAPES = "Print the shape after every step."
 
 
@@ -226,7 +228,7 @@ def _described(case: Case) -> list[str]:
     """The case in a few words: its settings, and the shapes of its inputs, but for those that stand for other parts."""
     settings = [f"{key} = {value}" for key, value in case.config.items() if isinstance(value, int | float | str)]
     shapes = [f"{key} of shape {x.shape}" for key, x in case.inputs.items() if not key.startswith("stand_in")]
-    return [*settings, *shapes]
+    return [*settings[: 0 if len(settings) > MAX_SETTINGS and shapes else MAX_SETTINGS], *shapes]
 
 
 def _seen(found: Found) -> str:

@@ -12,21 +12,26 @@ from typing import Any
 def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -> type:
     """A subclass whose ``forward`` computes each variable in ``steps`` by the given expression.
 
-    The first statement that sets the variable is replaced; where none does, one is put before the first that uses it.
+    The first statement that sets the variable is replaced, with those behind it that only change it (``x = f(x)``);
+    where none does, one is put before the first that uses it. A statement that sets others as well stays, in front.
     A gap that was not filled in is left out.
     names: what the expressions use besides the variables of ``forward``
     Raises ValueError where ``forward`` cannot be read, or has none of the variables.
     """
 
     def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        left, rewritten = dict(steps), []
+        left, rewritten, fresh = dict(steps), [], set[str]()
         set_anywhere = {name for statement in body for name in _set_by(statement)}
         for statement in body:
+            if _set_by(statement) and _set_by(statement) <= fresh & _changed_by(statement):
+                continue  # a further step of what is ready-made
+            fresh -= _used_by(statement)
             found = _set_by(statement) & set(left)
+            fresh |= found
             wanted = {name for name in _used_by(statement) & set(left) if name not in set_anywhere}
-            for name in sorted(found | wanted):
-                rewritten += ast.parse(f"{name} = {left.pop(name)}").body
-            rewritten += [] if found else [statement]
+            kept = not found or bool(_set_by(statement) - found)
+            made = [ast.parse(f"{name} = {left.pop(name)}").body[0] for name in sorted(found | wanted)]
+            rewritten += [statement, *made] if kept and found else [*made, *([statement] if kept else [])]
         if len(left) == len(steps):
             raise ValueError(f"forward has no {', '.join(steps)}")
         return [statement for statement in rewritten if not isinstance(statement, ast.Raise)]
@@ -76,6 +81,11 @@ def _set_by(statement: ast.stmt) -> set[str]:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
     return set()
+
+
+def _changed_by(statement: ast.stmt) -> set[str]:
+    """The names that an assignment sets to something made of their old values."""
+    return _set_by(statement) if isinstance(statement, ast.AugAssign) else _set_by(statement) & _used_by(statement)
 
 
 def _used_by(statement: ast.stmt) -> set[str]:

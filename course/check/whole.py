@@ -28,6 +28,7 @@ GROUPS = [
     ("list",),
     ("list", "loop"),
     ("list", "classifier"),
+    ("list", "loop", "classifier"),
     ("earlier",),
     ("earlier", "loop"),
     ("earlier", "classifier"),

@@ -57,11 +57,10 @@ return self.output_layer_norm(fed + attended), weights
 """
 
 
-def block(name: str, attention: str = PLAIN, init: str = IN_ORDER, more: str = "", rest: str = REST) -> SampleAnswer:
+def block(attention: str = PLAIN, init: str = IN_ORDER, more: str = "", rest: str = REST) -> str:
     """A right attention block; each part may be written in another way."""
     parts = {"init": init, "more": more, "attention": attention, "rest": rest}
-    text = BLOCK.format(**{part: indent(code.strip("\n"), " " * 8) for part, code in parts.items()})
-    return SampleAnswer(name, text)
+    return BLOCK.format(**{part: indent(code.strip("\n"), " " * 8) for part, code in parts.items()})
 
 
 # --- the model --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,8 +35,8 @@ def block_weights(generator: np.random.Generator, dim: int, hidden_dim: int, bia
 
 def transformers_block(
     hidden_states: Array, weights: Mapping[str, Array], sizes: Mapping[str, object]
-) -> tuple[Array, Array]:
-    """In float64: -> output (batch, tokens, dim), weights (batch, heads, tokens, tokens)"""
+) -> dict[str, Array]:
+    """In float64: -> output and context (batch, tokens, dim), weights (batch, heads, tokens, tokens)"""
     import torch
     from transformers.models.distilbert.modeling_distilbert import TransformerBlock
 
@@ -55,8 +56,10 @@ def transformers_block(
         }
     )
     x = torch.from_numpy(hidden_states.astype(np.float64))
+    context: list[Array] = []
+    block.attention.out_lin.register_forward_pre_hook(lambda _, given: context.append(given[0].numpy()))
     with torch.no_grad():
-        return block(x).numpy(), block.attention(x)[1].numpy()
+        return {"output": block(x).numpy(), "weights": block.attention(x)[1].numpy(), "context": context[0]}
 
 
 def _case(
@@ -76,8 +79,13 @@ def _case(
     for part in ("weight", "bias"):
         weights[f"sa_layer_norm.{part}"] *= np.float32(inner)
     hidden_states = (size * generator.normal(0, 1, (batch, tokens, dim))).astype(np.float32)
-    output, attention_weights = transformers_block(hidden_states, weights, sizes)
-    return Case(sizes, {"hidden_states": hidden_states}, weights, {}, {"output": output, "weights": attention_weights})
+    expected = transformers_block(hidden_states, weights, sizes)
+    return Case(sizes, {"hidden_states": hidden_states}, weights, {}, expected)
+
+
+def expecting(cases: Iterable[Case], *names: str) -> list[Case]:
+    """The cases, of whose expected answers only these are left."""
+    return [replace(case, expected={name: case.expected[name] for name in names}) for case in cases]
 
 
 def ordinary_cases(generator: np.random.Generator) -> list[Case]:

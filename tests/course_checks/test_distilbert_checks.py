@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from autograder.exercise import Answers
+from autograder.exercise.case_inputs import CaseInputs
 from course import parts
 from course.check import distilbert as check
 from course.check.base import CheckFailed
 from tests.course_checks import distilbert_cells as cells
 from tests.course_checks.distilbert_cells import INIT, STEPS
+from tests.grading import REFERENCES
 
 
 def said(run: Any, *things: Any) -> str:
@@ -141,126 +145,96 @@ def test_a_right_block_passes_all_checks_however_it_is_written(style: str) -> No
     check.attention_block(RIGHT_BLOCKS[style])
 
 
-WRONG_INITS = {
-    INIT.replace("self.v_lin = nn.Linear(config.dim, config.dim)", "self.v_lin = self.k_lin"): "one and the same",
-    INIT.replace("config.dim)", "config.dim, bias=False)"): "must have a bias",
-    INIT.replace("config.dim)", "config.attention_head_size)"): "All heads share one layer",
-    INIT.replace("config.dim)", "config.hidden_dim)"): "hidden_dim is the width of the feed-forward network",
-    INIT.replace("config.dim", "768"): "come from the config",
-    INIT.replace("self.v_lin", "self.value"): "a layer called v_lin",
-    INIT.replace("nn.Linear", "nn.Bilinear").replace("config.dim)", "config.dim, 2)"): "must be a linear layer",
-    "raise NotImplementedError()": "not filled in yet",
-}
-WRONG_SCORES = {
-    "q @ k": "Which axis of k",
-    "q @ k.mT * math.sqrt(size)": "nothing was divided",
-    "q @ k.mT / math.sqrt(size)": "happened twice",
-    "q @ k.mT / math.sqrt(heads * size)": "a further division, by √dim",
-    "q @ k.mT * math.sqrt(size) / math.sqrt(heads * size)": "by √dim, the width of all heads",
-    "q @ k.mT / size": "by the size of a head",
-    "3 * q @ k.mT": "3 times",
-    "k @ q.mT": "changed places",
-    "-(q @ k.mT)": "the sign is wrong",
-    "torch.zeros(bs, heads, q.shape[2], k.shape[2])": "all scores are alike",
-    "torch.sigmoid(q @ k.mT)": "does not stand out",
-    "(q @ k.mT)[:, :1].expand(bs, heads, -1, -1)": "alike",
-}
-WRONG_WEIGHTS = {
-    "scores.softmax(-2)": "axis 2, the queries",
-    "scores.softmax(1)": "axis 1, the heads",
-    "scores.softmax(0)": "axis 0, the batch",
-    "scores": "was it applied?",
-    "scores.exp() / scores.exp().sum(-1, keepdim=True)": "exp alone overflows",
-    "scores.softmax(-1).softmax(-1)": "not by two",
-    "scores.sigmoid()": "sums to",
-    "torch.full_like(scores, 1 / scores.shape[-1])": "one softmax",
-}
-WRONG_CONTEXTS = {
-    "weights.mT @ v": "transposed",
-    "v": "own value",
-    "(q @ k.mT @ v).softmax(-1)": "sums to 1",
-    "weights @ v * 2": "that value",
-    "weights @ k": "token i + 1",
-}
+#: Mistakes in one part, of which no other part is to know.
+MISTAKES = {
+    "attention_init": {
+        "shared": {"INIT": INIT.replace("self.v_lin = nn.Linear(config.dim, config.dim)", "self.v_lin = self.k_lin")},
+        "no bias": {"INIT": INIT.replace("config.dim)", "config.dim, bias=False)")},
+        "one head wide": {"INIT": INIT.replace("config.dim)", "config.attention_head_size)")},
+        "another name": {"INIT": INIT.replace("self.v_lin", "self.value")},
+        "half precision, so nothing runs": {"INIT": INIT.replace("config.dim)", "config.dim, dtype=torch.float16)")},
+    },
+    "attention_scores": {
+        scores: {"STEPS": f"scores = {scores}{TAIL}"}
+        for scores in ("q @ k", "k @ q.mT", "-(q @ k.mT)", "3 * q @ k.mT", "torch.sigmoid(q @ k.mT)",
+                       "(q @ k.mT).half()")
+    },
+    "attention_weights": {
+        weights: {"STEPS": f"scores = q @ k.mT; weights = {weights}; context = weights @ v"}
+        for weights in (
+            "scores.softmax(-2)", "scores", "scores.sigmoid()", "scores.double().softmax(-1)",
+            "torch.full_like(scores, 1 / scores.shape[-1])",
+            "scores.sigmoid() / scores.sigmoid().sum(-1, keepdim=True)",
+            "scores.exp() / scores.exp().sum(-1, keepdim=True)",
+        )
+    },
+    "attention_context": {
+        context: {"STEPS": f"scores = q @ k.mT; weights = scores.softmax(-1); context = {context}"}
+        for context in ("weights.mT @ v", "v", "weights @ k", "(weights @ v).double()", "undefined @ v")
+    },
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("init", WRONG_INITS)
-def test_wrong_projections_are_named(init: str) -> None:
-    assert WRONG_INITS[init] in said(check.attention_init, cells.attention_block(INIT=init))
+@pytest.mark.parametrize(
+    ("part", "mistake"), [(part, mistake) for part, mistakes in MISTAKES.items() for mistake in mistakes]
+)
+def test_a_mistake_in_one_part_of_the_block_costs_no_other(part: str, mistake: str) -> None:
+    block = cells.attention_block(**MISTAKES[part][mistake])
+    said(getattr(check, part), block)
+    for other in MISTAKES.keys() - {part, "attention_context"}:  # the context's check runs the whole block, too
+        getattr(check, other)(block)
+    assert alone(block) == (part != "attention_context")
 
 
-@pytest.mark.parametrize("scores", WRONG_SCORES)
-def test_wrong_scores_are_named(scores: str) -> None:
-    assert WRONG_SCORES[scores] in said(check.attention_scores, cells.attention_block(STEPS=f"scores = {scores}{TAIL}"))
+def alone(block: type) -> bool:
+    """Whether the context is right in grading, where the part ``scores`` lost its points."""
+    case = SimpleNamespace(points=0.0, max_points=5.0)
+    return judged_context(block, {"distilbert/attention_scores": case}) == 1
 
 
-@pytest.mark.parametrize("weights", WRONG_WEIGHTS)
-def test_wrong_weights_are_named_and_cost_no_scores(weights: str) -> None:
-    block = cells.attention_block(STEPS=f"scores = q @ k.mT; weights = {weights}; context = weights @ v")
-    assert WRONG_WEIGHTS[weights] in said(check.attention_weights, block)
-    if "sigmoid" not in weights and "full_like" not in weights:  # these two leave nothing to read the scores from
-        check.attention_scores(block)
+def test_the_block_as_it_stands_is_judged_where_every_part_is_right_by_itself() -> None:
+    seam = cells.attention_block(STEPS=STEPS + "; weights = weights.mT", MERGED="context.transpose(1, 2).flatten(2)")
+    assert "as it stands" in said(check.attention_context, seam)
+    for part in ("init", "scores", "weights"):
+        getattr(check, f"attention_{part}")(cells.attention_block(STEPS=STEPS))
+    assert judged_context(seam, {}) == 0
 
 
-@pytest.mark.parametrize("context", WRONG_CONTEXTS)
-def test_a_wrong_context_is_named_and_costs_neither_scores_nor_weights(context: str) -> None:
-    block = cells.attention_block(STEPS=f"scores = q @ k.mT; weights = scores.softmax(-1); context = {context}")
-    assert WRONG_CONTEXTS[context] in said(check.attention_context, block)
-    check.attention_scores(block)
-    check.attention_weights(block)
+def judged_context(block: type, earlier: dict[str, Any]) -> float:
+    slug = "distilbert/attention_context"
+    exercise, cases = REFERENCES.exercise(slug), REFERENCES.cases(slug)
+    earned = []
+    for number, case in enumerate(cases):
+        weights = {f"weights/{name}": array for name, array in case.weights.items()}
+        stored = CaseInputs(slug, number, "torch", dict(case.config), {}, {**case.inputs, **weights})
+        try:
+            stored.compare(**check.calls.attention_context(block, stored))
+        except (NameError, RuntimeError):
+            return 0
+        assert exercise.rule is not None
+        earned.append(exercise.rule(exercise, case, Answers(stored._answers, "", earlier)).earned)
+    return min(earned)
 
 
 def test_each_step_can_be_checked_before_the_next_is_written() -> None:
     scores_only = cells.attention_block(STEPS="scores = q @ k.mT")
     check.attention_scores(scores_only)
-    assert "was it applied" in said(check.attention_weights, scores_only)
+    said(check.attention_weights, scores_only)
     no_context = cells.attention_block(STEPS="scores = q @ k.mT; weights = scores.softmax(-1)")
     check.attention_weights(no_context)
     assert "context" in said(check.attention_context, no_context)
 
 
-@pytest.mark.parametrize("init", [i for i in WRONG_INITS if "self.value" not in i and "raise" not in i])
-def test_wrong_projections_cost_neither_scores_nor_weights_nor_context(init: str) -> None:
-    block = cells.attention_block(INIT=init)
-    check.attention_scores(block)
-    check.attention_weights(block)
-    check.attention_context(block)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"MERGED": "context.reshape(bs, -1, heads * size)"}, "before they are merged"),
-        ({"SKIP_ONE": "0"}, "hidden_states and sa_output"),
-        ({"SKIP_TWO": "0"}, "hidden_states and sa_output"),
-        ({"SKIP_TWO": "hidden_states"}, "second skip"),
-        ({"SPLIT": "(lambda x: x.view(1, -1, heads, size).transpose(1, 2))"}, "number 1"),
-    ],
-)
-def test_given_lines_that_were_changed_are_named(change: dict[str, str], words: str) -> None:
-    assert words in said(check.attention_context, cells.attention_block(**change))
-
-
-@pytest.mark.parametrize("split", ["x.view(bs, heads, -1, size)", "x.view(bs, -1, size, heads).permute(0, 3, 1, 2)"])
-def test_heads_that_are_cut_wrongly_are_seen_in_the_scores(split: str) -> None:
-    block = cells.attention_block(SPLIT=f"(lambda x: {split})")
-    assert "each head on its own" in said(check.attention_scores, block)
-
-
-@pytest.mark.parametrize(
-    ("run", "steps"),
-    [
-        (check.attention_weights, "weights = F.dropout((q @ k.mT).softmax(-1)); context = weights @ v"),
-        (check.attention_context, STEPS + "; context = F.dropout(context)"),
-    ],
-)
-def test_dropout_that_goes_on_in_eval_mode_is_named(run: Any, steps: str) -> None:
-    assert "dropout" in said(run, cells.attention_block(STEPS=steps))
+@pytest.mark.parametrize("change", ["SKIP_ONE", "SKIP_TWO"])
+def test_given_lines_that_were_changed_are_named(change: str) -> None:
+    assert "residual" in said(check.attention_context, cells.attention_block(**{change: "0"}))
 
 
 def test_a_block_that_changes_its_input_is_rejected() -> None:
-    block = cells.attention_block(STEPS=STEPS + "; hidden_states.mul_(2)")
-    assert "changed" in said(check.attention_scores, block)
+    block = cells.attention_block(STEPS=STEPS + "; hidden_states.mul_(1)" + "; hidden_states += 1e-9")
+    check.attention_scores(block)
+    block = cells.attention_block(STEPS=STEPS, SKIP_ONE="hidden_states.add_(0.5).sub(0.5)")
+    assert "in place" in said(check.attention_context, block)
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------

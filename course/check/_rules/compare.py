@@ -69,7 +69,7 @@ def _named(judgements: Iterable[Judgement]) -> set[str]:
 def _is_refuted(
     id: str, exercise: Exercise, given: Sequence[tuple[Case, Answers]], judgements: Sequence[Judgement]
 ) -> bool:
-    """Whether a case, right or wrong, gives other numbers than somebody who makes this mistake.
+    """Whether a case, right or wrong, gives other numbers than somebody who makes this mistake, in whichever way.
 
     Where there is nan or inf, what overflowed hides everything else.
     """
@@ -78,6 +78,8 @@ def _is_refuted(
         if id in _named([judgement]) or not all(map(_finite, answers.arrays.values())):
             continue
         shown = [wrong for wrong in (_wrong_answer(way, case, exercise) for way in ways) if wrong]
+        if judgement.earned == 1 and len(shown) < len(ways):
+            continue  # right, as somebody is who makes it in a way that this case cannot show
         if shown and not any(matches(answers.arrays, wrong, exercise) for wrong in shown):
             return True
     return False

@@ -1,7 +1,7 @@
 """Visible checks of the four DistilBERT notebooks: ``from course.check import distilbert as check``.
 
-They test what must be true of any right answer, and say which mistake they see. None holds the answer. ``calls`` says
-how exercises are called whose checks are made of packs.
+Those of position ids and of the attention block are made of packs: they judge public cases by the rule of grading, and
+``calls`` says how each part is called, here and in hidden cells. The others test what must be true of any right answer.
 """
 
 from course.check.discover import checks

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
-
-from course.check.distilbert.attention_context import attention_context
-from course.check.distilbert.attention_init import attention_init
-from course.check.distilbert.attention_scores import attention_scores
-from course.check.distilbert.attention_weights import attention_weights
 
 
 def attention_block(kind: Any) -> None:
     """All four checks of the block."""
-    for check in (attention_init, attention_scores, attention_weights, attention_context):
-        check(kind)
+    checks = import_module("course.check.distilbert")
+    for part in ("init", "scores", "weights", "context"):
+        getattr(checks, f"attention_{part}")(kind)

@@ -1,14 +1,24 @@
 """How the student's code is called, exercise by exercise: with public cases by the check, with hidden ones by grading.
 
-Each function takes what the student wrote and a case, and gives the answers by name.
+Each function takes what the student wrote and a case, and gives the answers by name. A part of the attention block is
+looked at twice: in the block as it stands, and, as ``ready_…``, with every other part ready-made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from course.check.half_written import left_behind, ready_block, run_block
+from course.check.layers_made import fed_to, layers_made, runs
+from course.check.ready_steps import with_ready
+from course.parts import ReadyAttentionBlock
+
+PROJECTIONS = ("q_lin", "k_lin", "v_lin")
 
 
 def position_ids(kind: Any, case: Any) -> dict[str, Any]:
@@ -39,6 +49,143 @@ def position_ids(kind: Any, case: Any) -> dict[str, Any]:
     if isinstance(last, Tensor) and (output is None or last.numel() >= case.input_ids.shape[1]):
         return {"ids": last + 0 * case.input_ids if last.shape[-1:] == case.input_ids.shape[1:] else last}
     return {"ids": _moved(module, case.input_ids, output)}
+
+
+def attention_init(kind: Any, case: Any) -> dict[str, Any]:
+    block = kind(case.config)
+    layers = [getattr(block, name) for name in PROJECTIONS]
+    names = {name for name, _ in block.named_parameters()}
+    return {
+        **{name: tuple(layer.weight.shape) for name, layer in zip(PROJECTIONS, layers, strict=True)},
+        "biases": [layer.bias is not None for layer in layers],
+        "float32": [layer.weight.dtype == torch.float32 for layer in layers],
+        "distinct": len({id(layer) for layer in layers}),
+        "registered": sum(f"{name}.weight" in names for name in PROJECTIONS),
+    }
+
+
+def attention_scores(kind: Any, case: Any) -> dict[str, Any]:
+    return _either_way(kind, case, _weights, {"weights": "stop()"}, {"stop": _stop}, by_itself=_softmax_of_scores)
+
+
+def attention_weights(kind: Any, case: Any) -> dict[str, Any]:
+    return _either_way(kind, case, _weights, {"scores": "ready_scores"}, {"ready_scores": _scores(case)})
+
+
+def attention_context(kind: Any, case: Any) -> dict[str, Any]:
+    block = case.load(ReadyAttentionBlock(case.config))
+    names = {"ready_weights": block(case.hidden_states)[1].detach(), "ready_v": _heads(block.v_lin, case)}
+    steps = {"v": "ready_v", "scores": "ready_weights.log()", "weights": "ready_weights"}
+    found = _either_way(kind, case, _output, steps, names, as_it_stands)
+    return {**found, "made": layers_made(kind, case.config), "runs": _runs_as_made(kind, case, steps, names)}
+
+
+def as_it_stands(kind: Any, case: Any) -> nn.Module:
+    """The block with the layers that its own ``__init__`` makes, and the case's weights."""
+    block: nn.Module = case.load(kind(case.config))
+    return block
+
+
+def _either_way(
+    kind: Any,
+    case: Any,
+    call: Callable[[nn.Module, Tensor], Mapping[str, Any]],
+    steps: Mapping[str, str],
+    names: Mapping[str, Any],
+    own: Callable[[Any, Any], nn.Module] = ready_block,
+    by_itself: Callable[[nn.Module, Tensor], Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """What ``call`` gives for the student's block, and as ``ready_…`` for it with ready-made steps.
+
+    steps, names: as in :func:`course.check.ready_steps.with_ready`. own: makes the block of the first call.
+    by_itself: the second call, where it is another one.
+    Raises what the first call raised where both fail.
+    """
+    answers: dict[str, Any] = {}
+    problem: Exception | None = None
+    try:
+        given = case.hidden_states.clone()
+        answers |= {**call(own(kind, case), given), "changed": not torch.equal(given, case.hidden_states)}
+    except Exception as error:
+        problem = error
+    with suppress(Exception):
+        block = _fed_with(case.hidden_states, ready_block(with_ready(kind, steps, names), case))
+        found = (by_itself or call)(block, case.hidden_states.clone())
+        answers |= {f"ready_{name}": value for name, value in found.items()}
+    if problem is not None and not answers:
+        raise problem
+    return answers
+
+
+def _fed_with(hidden_states: Tensor, block: nn.Module) -> nn.Module:
+    """The block, whose projections get the block's own input, whatever the given lines before them make of it."""
+
+    def feed(_: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        return (hidden_states,) if getattr(given[0], "shape", None) == hidden_states.shape else None
+
+    for name in PROJECTIONS:
+        getattr(block, name).register_forward_pre_hook(feed)
+    return block
+
+
+def _weights(block: nn.Module, hidden_states: Tensor) -> dict[str, Any]:
+    return {name: run_block(block, hidden_states)[1] for name in ("weights", "again")}
+
+
+def _stop() -> None:
+    raise StopIteration
+
+
+def _softmax_of_scores(block: nn.Module, hidden_states: Tensor) -> dict[str, Any]:
+    """The softmax of the variable ``scores`` of a forward pass that stops behind it."""
+    found = {}
+    for name in ("weights", "again"):
+        try:
+            block(hidden_states)
+        except Exception as error:
+            scores = left_behind(error, block, ("scores",))
+            if scores is None:
+                raise
+            found[name] = scores.softmax(dim=-1)
+    return found
+
+
+def _output(block: nn.Module, hidden_states: Tensor) -> dict[str, Any]:
+    context, given = list[Tensor](), hidden_states.clone()
+    hook = fed_to(block.out_lin, context)  # type: ignore[arg-type]
+    output, weights = block(hidden_states)
+    hook.remove()
+    again = block(given)[0]
+    return {"output": output, "weights": weights, "context": context[0] if context else None, "again": again}
+
+
+def _scores(case: Any) -> Tensor:
+    """(batch, heads, queries, keys), by the distances of queries and keys: |q - k|² = |q|² + |k|² - 2 q·k"""
+    block = case.load(ReadyAttentionBlock(case.config))
+    q, k = (_heads(layer, case).double() for layer in (block.q_lin, block.k_lin))
+    squares = q.square().sum(-1)[..., None] + k.square().sum(-1)[..., None, :]
+    distances = torch.cdist(q, k, compute_mode="donot_use_mm_for_euclid_dist")
+    scores: Tensor = (squares - distances.square()) / (2 * q.shape[-1] ** 0.5)
+    return scores.float()
+
+
+def _heads(layer: nn.Module, case: Any) -> Tensor:
+    """(batch, heads, tokens, dim_per_head): what a projection makes of the case's input"""
+    made: Tensor = layer(case.hidden_states).detach()
+    return made.unflatten(-1, (case.config.n_heads, -1)).transpose(1, 2)
+
+
+def _runs_as_made(kind: Any, case: Any, steps: Mapping[str, str], names: Mapping[str, Any]) -> bool:
+    """Whether the block runs with the layers that its ``__init__`` makes, what other parts judge ready-made or not."""
+    ready = ReadyAttentionBlock(case.config)
+    for parts, layers in ((False, ()), (False, PROJECTIONS), (True, PROJECTIONS)):
+        with suppress(Exception):
+            block = (with_ready(kind, steps, names) if parts else kind)(case.config).eval()
+            for name in layers:
+                setattr(block, name, getattr(ready, name))
+            if runs(block, case.hidden_states):
+                return True
+    return False
 
 
 @torch.no_grad()

@@ -9,7 +9,7 @@ import numpy as np
 from autograder.exercise import Answers, Case, Exercise, Mistake, dropout_at_work, not_charged_twice, same_twice
 
 from ..._attention import Array, layer_norm
-from .._layers import LAYER_MISTAKES, with_layers
+from .._rules import LAYER_MISTAKES, with_layers
 from .._sizes import config, hf_config
 
 

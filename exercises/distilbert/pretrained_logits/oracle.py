@@ -1,42 +1,34 @@
 """The whole model: the pretrained logits of ``mini`` always, the published ones where the weights were downloaded.
 
-Embeddings, blocks and model are the student's own, put together without stand-ins. Where a part lost its points, a
-small model decides: it must give what follows from the mistake that was named there, or be right with that part
-ready-made. So a mistake costs its own points once. A part of this notebook that is unfinished, or wrong in a way that
-nobody knows, is not replaced: there would be no whole to judge.
+Embeddings, blocks and model are the student's own, put together without stand-ins. Where parts lost their points, a
+small model decides: it must be right with these parts ready-made. So a mistake costs its own points once. Where the
+model stops as it stands, every one of these parts must have a known mistake: what is unfinished earns nothing here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_value, named, right, wrong
 
-from ..._attention import Array
 from .._block_cases import block_weights
 from .._sentences import SENTENCES
 from .._sizes import config, hf_config
-from .._whole import PARTS, Lost, logits, lost
 
 #: Printed to four places: the first by the notebook (seed 0), the others by the Hugging Face course, chapter 2.2.
 PUBLISHED = [[-4.1982, 4.5568], [4.1692, -3.3464], [-1.5607, 1.6123]]
 #: In place of a checkpoint's name: the small model, whose weights are stored with the case.
 SMALL = "small"
-#: Groups of parts that the hidden cell replaces by ready-made ones (``GROUPS`` in course/check/whole.py).
-GROUPS = [
-    (),
-    ("loop",),
-    ("classifier",),
-    ("list",),
-    ("earlier",),
-    ("loop", "classifier"),
-    ("list", "loop"),
-    ("list", "classifier"),
-    ("earlier", "loop"),
-    ("earlier", "classifier"),
-]
+#: Exercise -> the part of the model that it is about, which the hidden cell can replace by a ready-made one.
+PARTS = {
+    **dict.fromkeys(("position_ids", "embeddings"), "earlier"),
+    **dict.fromkeys(("attention_init", "attention_scores", "attention_weights", "attention_context"), "earlier"),
+    "encoder_list": "list",
+    "encoder_loop": "loop",
+    "classifier": "classifier",
+}
 WORDS = {"earlier": "embeddings and blocks", "list": "encoder list", "loop": "encoder loop", "classifier": "classifier"}
 LAYER_BY_LAYER = "Each part passes its own check? Then compare it, block by block, with parts.ReadyClassifier."
 
@@ -100,7 +92,9 @@ def _small_case(generator: np.random.Generator) -> Case:
     return Case(sizes, {"input_ids": input_ids}, weights, {}, {"logits": expected})
 
 
-def _transformers_logits(sizes: Mapping[str, object], state: Mapping[str, Array], input_ids: Array) -> Array:
+def _transformers_logits(
+    sizes: Mapping[str, object], state: Mapping[str, np.ndarray], input_ids: np.ndarray
+) -> np.ndarray:
     import torch
     from transformers import DistilBertForSequenceClassification
 
@@ -108,7 +102,7 @@ def _transformers_logits(sizes: Mapping[str, object], state: Mapping[str, Array]
     model.load_state_dict({name: torch.from_numpy(weight.astype(np.float64)) for name, weight in state.items()})
     ids = torch.from_numpy(input_ids)
     with torch.no_grad():
-        found: Array = model(ids, attention_mask=torch.ones_like(ids)).logits.numpy()
+        found: np.ndarray = model(ids, attention_mask=torch.ones_like(ids)).logits.numpy()
     return found
 
 
@@ -116,7 +110,8 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     checkpoint = case.config["checkpoint"]
     if checkpoint == "distilbert" and "absent" in answers.arrays:
         return right("pretrained_logits")  # nothing may depend on weights that need a download
-    charged = lost(answers)
+    lost = {name for name in PARTS if answers.charged(f"distilbert/{name}")}
+    charged = {PARTS[name] for name in lost}
     # own logits are no evidence for a classifier that lost its points: a ready-made model gives the same
     if "classifier" not in charged and _close(answers.arrays.get("logits"), case.expected["logits"]):
         return right("pretrained_logits")
@@ -124,33 +119,23 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         return _wrong(exercise, case, answers)
     if checkpoint != SMALL:
         return right("pretrained_logits")  # the small model decides
-    nameless = [PARTS[name] for name, ids in charged.items() if PARTS[name] != "earlier" and not ids]
-    if nameless:
-        parts = " and ".join(WORDS[part] for part in nameless)
-        message = f"Put together, your model cannot give the pretrained model's logits before its {parts} is right."
-        return wrong("pretrained_logits", message, "Mend that part first: this one has no code of its own.")
-    return next(_explained(case, answers, charged), None) or _wrong(exercise, case, answers)
+    if "logits" not in answers.arrays and not all(_is_named(answers, name) for name in lost):
+        return _wrong(exercise, case, answers)
+    if "earlier" in charged:  # the list is made of ready-made blocks then
+        charged.discard("list")
+    ready = [part for part in WORDS if part in charged]
+    if _close(answers.arrays.get("_".join(("logits", *ready))), case.expected["logits"]):
+        words = ", ".join(WORDS[part] for part in ready)
+        return right(f"pretrained_logits, with ready-made parts in place of yours: {words}")
+    return _wrong(exercise, case, answers)
 
 
-def _explained(case: Case, answers: Answers, charged: Lost) -> Iterator[Judgement]:
-    """Every way to have lost no further points: with parts ready-made, and the other mistakes as they were named."""
-    parts = {PARTS[name] for name in charged}
-    for group in GROUPS:
-        given = answers.arrays.get("_".join(("logits", *group)))
-        ready = {*group, "list"} if "earlier" in group else set(group)  # the list is made of ready-made blocks then
-        rest = {name: ids for name, ids in charged.items() if PARTS[name] not in ready}
-        if set(group) <= parts and any(_close(given, wanted) for wanted in logits(case, rest)):
-            yield right(f"pretrained_logits, {_words(group, rest)}")
+def _is_named(answers: Answers, name: str) -> bool:
+    checks = getattr(answers.earlier[f"distilbert/{name}"], "checks", ())
+    return any(check.mistake and not check.passed for check in checks)
 
 
-def _words(group: tuple[str, ...], rest: Lost) -> str:
-    known = list(dict.fromkeys(WORDS[PARTS[name]] for name in rest))
-    words = [f"with ready-made parts in place of yours: {', '.join(WORDS[part] for part in group)}"] if group else []
-    words += [f"as they follow from the mistake in: {', '.join(known)}"] if known else []
-    return "; ".join(words)
-
-
-def _close(given: Array | None, wanted: Array) -> bool:
+def _close(given: np.ndarray | None, wanted: np.ndarray) -> bool:
     if given is None or given.shape != wanted.shape or given.dtype.kind != "f":
         return False
     return bool(np.isfinite(given).all()) and float(np.abs(given - wanted).max()) <= 2e-4

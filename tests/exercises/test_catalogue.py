@@ -25,6 +25,9 @@ MORE_THAN_EXPECTED = {
     "decoder/modern_block",
     "decoder/patch",
     "decoder/swiglu",
+    "distilbert/attention_context",  # float32, where the oracle has float64
+    "distilbert/attention_scores",
+    "distilbert/attention_weights",
     "distilbert/figure",
     "encoder_lab/classification_head",
     "numpy_attention/written_tests",

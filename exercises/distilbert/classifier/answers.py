@@ -52,17 +52,13 @@ POOLED = "pooled_output = nn.functional.relu(self.pre_classifier(pooled_output))
 LOGITS = "logits = self.classifier(pooled_output)"
 
 
-#: A classifier that is wrong in a way that nobody knows leaves no whole to judge.
-COSTS = {"pretrained_logits": 0}
-
-
 def _classifier(name: str, mistake: str, pooled: str = POOLED, logits: str = LOGITS) -> SampleAnswer:
-    return wrong(name, mistake, (POOLED, pooled), (LOGITS, logits), costs={} if mistake else COSTS)
+    return wrong(name, mistake, (POOLED, pooled), (LOGITS, logits))
 
 
 def _pooled(name: str, mistake: str, pooled: str) -> SampleAnswer:
     change = ("pooled_output = output[:, 0]", f"pooled_output = {pooled}")
-    return wrong(name, mistake, change, costs={} if mistake else COSTS)
+    return wrong(name, mistake, change)
 
 
 WRONG = [

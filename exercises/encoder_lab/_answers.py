@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import dedent, indent
 
-from autograder.exercise import SampleAnswer
+from autograder.exercise import SampleAnswer, variant
 
 #: The body of a method that the student has not begun.
 NOT_BEGUN = "raise NotImplementedError()"
@@ -21,10 +21,14 @@ CLASSIFICATION_INIT, CLASSIFICATION = ("ClassificationHead", "__init__"), ("Clas
 MODEL = ("TransformerForSequenceClassification", "forward")
 MODEL_INIT = ("TransformerForSequenceClassification", "__init__")
 
-#: A head that returns output and weights, as its method does.
-RETURNS_PAIR = {HEAD: "x = hidden_states\nreturn self.scaled_dot_product_attention(self.wq(x), self.wk(x), self.wv(x))"}
+#: A head that returns output and weights, as its method does; and a multi-head attention that returns a pair.
+RETURNS_PAIR = (HEAD, "x = hidden_states\nreturn self.scaled_dot_product_attention(self.wq(x), self.wk(x), self.wv(x))")
+HEADS_PAIR = (
+    HEADS,
+    "return self.output_linear(torch.cat([head(hidden_states) for head in self.heads], dim=-1)), None",
+)
 #: A multi-head attention that sets its heads' weights.
-SET_WEIGHTS = """
+SET_WEIGHTS = (HEADS_INIT, """
 assert d_model % num_attention_heads == 0, "d_model must be a multiple of num_attention_heads"
 size = d_model // num_attention_heads
 self.heads = nn.ModuleList(AttentionHead(d_model, size, size, size) for _ in range(num_attention_heads))
@@ -32,7 +36,12 @@ self.output_linear = nn.Linear(d_model, d_model)
 for head in self.heads:
     for layer in (head.wq, head.wk, head.wv):
         nn.init.xavier_uniform_(layer.weight)
-"""
+""")  # fmt: skip
+
+
+def returning(head: str, before: str = "") -> Callable[[str], str]:
+    """What makes a whole function of what it returns. before: statements that come first."""
+    return lambda code: variant(head, f"{before}\nreturn {code}")
 
 
 def function(head: str, body: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Mistake
+from autograder.exercise import Mistake, Patch
 
 from ._arrays import linear_weight, normal
 
@@ -27,31 +27,10 @@ ENCODER = (
 )
 
 
-def part_mistakes(*names: str) -> list[Mistake]:
-    """A part that ``__init__`` does not make under its name; the first missing one is named."""
-    return [_without(number, name, len(names)) for number, name in enumerate(names)]
-
-
-def _without(number: int, name: str, count: int) -> Mistake:
-    def answers(case: Case) -> dict[str, Array]:
-        return {"own_parts": np.arange(count) != number}
-
-    return Mistake(
-        f"part-{name}",
-        f"__init__ makes no self.{name}: the whole model cannot run with your own parts.",
-        "The comment in __init__ lists the parts and their names.",
-        answers,
-    )
-
-
-def norm_mistake(count: int) -> Mistake:
-    """Norms without scale and shift."""
-    return Mistake(
-        "norm-plain",
-        "A layer norm has no scale, or no shift, that could be learned.",
-        "nn.LayerNorm(d_model) has both, unless it is told otherwise.",
-        lambda case: {"own_norms": np.full(count, 0)},
-    )
+def part_mistake(name: str, patch: Patch) -> Mistake:
+    """A part that ``__init__`` does not make under its name."""
+    message = f"__init__ makes no self.{name}: the whole model cannot run with your own parts."
+    return Mistake(f"part-{name}", message, "The comment in __init__ lists the parts and their names.", patch)
 
 
 def encoder_sizes(*sizes: int) -> dict[str, int]:

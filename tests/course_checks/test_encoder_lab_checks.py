@@ -17,28 +17,15 @@ from tests.grading import REFERENCES
 
 pytestmark = one_worker("encoder_lab")
 
-#: Exercise and name of the wrong answer -> what its visible check says.
+#: Exercise and name of a wrong answer that nobody knows by its numbers -> what its visible check says.
 SAYS = {
-    "attention_scores: not scaled": "the scores were not divided",
-    "attention_weights: over the queries": "sum to 1 over axis 1, the queries",
+    "scaled_dot_product_attention: over the queries": "sum to 1 over axis 1, the queries",
     "masked_attention: after the softmax": "mask must come before the softmax",
-    "causal_mask: one too far": "no token may look at a later one",
-    "attention_head: queries not projected": "passes the hidden states themselves",
-    "multi_head_init: a plain list": "plain Python list",
-    "multi_head_attention: interleaved": "yours begins 1, -2, 3, 1",
-    "feed_forward: ReLU": "That is a ReLU",
-    "feed_forward: tanh GELU": "tanh approximation",
-    "embeddings: from 1": r"rows \[1, 2, 3, 4\]",
-    "embeddings: dropout in eval mode": "differs from call to call",
-    "encoder_layer: post-LN": "post-LN",
-    "encoder_layer: no first skip": "a skip is missing",
-    "encoder_layer: second skip from the input": "adds 0 and 7000",
-    "encoder: in reverse order": "reverse order",
-    "classification_head: dropout behind the layer": "dropout comes before the linear layer",
-    "classifier: the last token": "the last token",
-    "separator_share: the first [SEP]": "Only the first",
-    "products: not scaled": "not scaled",
-    "moved: places": "nothing has moved",
+    "head_attention: keys not transposed": "It stopped with RuntimeError",
+    "multi_head_attention: concatenated along the batch": "head",
+    "classification_head: squeezed: a batch of one is lost": r"expected shape \(1, 6\), but yours is \(6,\)",
+    "sentence_b_start: wrong axis": "one position is expected",
+    "encoder: a layer where a list belongs": "a single layer, no list",
 }
 
 
@@ -50,6 +37,31 @@ def test_a_wrong_answer_is_refused_in_words(answer: str) -> None:
     tried = trials("encoder_lab").run(texts_of(found, trials("encoder_lab").solutions), only=[exercise])
     assert tried.visible[exercise].startswith("CheckFailed: ")
     assert re.search(SAYS[answer], tried.visible[exercise])
+
+
+#: Fault -> an answer that cost nothing in its own cell, or whose check was green while points were lost.
+FAULTS = {
+    "a3": "classification_head: squeezed: a batch of one is lost",
+    "a6": "embeddings: M13",
+    "a7": "head_attention: exp alone, which overflows",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a3_a6_a7_check_and_grading_refuse_alike(fault: str) -> None:
+    exercise, _, name = FAULTS[fault].partition(": ")
+    _, wrong = loader.sample_answers(REFERENCES.folder, f"encoder_lab/{exercise}")
+    (found,) = [one for one in wrong if one.name == name]
+    tried = trials("encoder_lab").run(texts_of(found, trials("encoder_lab").solutions), only=[exercise])
+    assert tried.verdicts[exercise].points < tried.verdicts[exercise].max_points
+    assert tried.visible[exercise]
+
+
+def test_a13_a_dropout_is_judged_by_what_it_does_in_training() -> None:
+    right, _ = loader.sample_answers(REFERENCES.folder, "encoder_lab/classification_head")
+    (found,) = [one for one in right if one.name == "a function that is told the share"]
+    tried = trials("encoder_lab").run(texts_of(found, trials("encoder_lab").solutions), only=["classification_head"])
+    assert tried.verdicts["classification_head"].points == 2 and not tried.visible["classification_head"]
 
 
 def test_a_right_answer_is_told_what_was_looked_at(capsys: pytest.CaptureFixture[str]) -> None:

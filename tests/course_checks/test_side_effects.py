@@ -60,8 +60,8 @@ class Endless(nn.Module):
 def test_a_part_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "ATTEMPT_SECONDS", 0.05)
     monkeypatch.setattr(limits, "_stopped", False)
-    assert encoder_lab.effects(lambda: nn.Sequential(nn.Linear(3, 3), Endless()), X) == {}
-    assert encoder_lab.effects(lambda: Endless()(X), X) == {}
+    assert encoder_lab.effects(lambda: nn.Sequential(nn.Linear(3, 3), Endless()), given=X) == {}
+    assert encoder_lab.effects(lambda: Endless()(X), given=X) == {}
     heads = torch.ones(1, 2, 1, 3)
     case = SimpleNamespace(queries=heads, keys=heads, values=heads)
     assert transformer_tutorial.effects(Endless(), case, lambda queries, keys: queries) == {}

@@ -37,6 +37,7 @@ MORE_THAN_EXPECTED = {
 #: Mistakes that have another name too, on cases where the other one is what matters.
 ALSO_CALLED = {
     ("encoder_lab/attention_weights", "M1-exp"): {"M1-overflow"},
+    ("encoder_lab/attention_scores", "M3-batch"): {"M2"},  # in a batch of one
     ("decoder/top_k", "TOPK-softmax-zero"): {"TOPK-softmax"},  # where no word is removed
     ("decoder/top_k", "TOPK-order"): {"TOPK-first"},  # where the likeliest word alone is left
     ("decoder/top_k", "TOPK-none"): {"TOPK-batch"},  # where the least of all thresholds removes nothing

@@ -38,8 +38,8 @@ PARTS = (
     "classifier",
 )
 CASES = REFERENCES.cases(SLUG)
-#: Sizes of the last class: what it then gives is no result of this model, and nothing can take its place.
-NO_WHOLE = ("two classes, whatever is asked", "layers and heads exchanged")
+#: Wrong sizes or parts of the last class: what it then gives is no result of this model, and nothing takes its place.
+NO_WHOLE = ("sizes 2", "sizes 3", "part-transformer_encoder", "part-classifier")
 
 
 @cache

@@ -15,13 +15,14 @@ Answers = dict[str, Any]
 
 
 def attempts(stand_ins: Sequence[Callable[[], Answers]], own: Callable[[], Answers]) -> Answers:
-    """The answers of each attempt that runs, as ``stand_in_0/output``, ``own/output`` and so on.
+    """The answers of each attempt that runs, as ``stand_in/output``, ``stand_in_1/output``, ``own/output`` and so on.
 
     Raises what the first attempt raised where none of them runs.
     """
     found: Answers = {}
     problem: Exception | None = None
-    for name, attempt in [*((f"stand_in_{i}", attempt) for i, attempt in enumerate(stand_ins)), ("own", own)]:
+    names = ("stand_in", *(f"stand_in_{number}" for number in range(1, len(stand_ins))))
+    for name, attempt in [*zip(names, stand_ins, strict=False), ("own", own)]:
         try:
             with attempt_limit():
                 found |= {f"{name}/{key}": answer for key, answer in attempt().items()}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import torch
@@ -31,19 +33,23 @@ def own_norms(layer: nn.Module) -> bool:
     return scales[0] is None or scales[0] is not scales[1]
 
 
-def effects(make: Callable[[], nn.Module], given: Tensor, within: str = "") -> Answers:
-    """``changed`` and ``cut`` of a module with its own parts, weights loaded; see :mod:`course.check.side_effects`.
+def effects(*makes: Callable[[], nn.Module], given: Tensor, within: tuple[str, ...] = ("",)) -> Answers:
+    """``changed`` and ``cut`` of the first of these modules that works; see :mod:`course.check.side_effects`.
 
     within: how the names of the weights begin that a gradient must come back to.
     """
-    try:
-        with attempt_limit():
+    for make in makes:
+        with suppress(Exception), attempt_limit():  # a part, which has points of its own, may stop or never end
             module = make()
             named = module.named_parameters()
             loaded = [weight for name, weight in named if name.startswith(within) and not weight.requires_grad]
-            return dict(side_effects(lambda x: first(module(x)), given, weights=loaded))
-    except Exception:  # one of its parts, which has points of its own, may stop or never end
-        return {}
+            if found := side_effects(partial(_first, module), given, weights=loaded):
+                return dict(found)
+    return {}
+
+
+def _first(module: nn.Module, given: Tensor) -> Tensor:
+    return first(module(given))
 
 
 def kept_factor(head: nn.Module, vectors: Tensor) -> float:

@@ -51,7 +51,7 @@ class Fixed(Closed):
 
     def __init__(self, output: Tensor, pair: bool = False) -> None:
         super().__init__()
-        self.output, self.pair = output, pair
+        self.output, self.pair = nn.Parameter(output, requires_grad=False), pair
         self.received: list[Tensor] = []
 
     def forward(self, *given: Any, **named: Any) -> Any:

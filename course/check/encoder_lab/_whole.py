@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from course.check.encoder_lab._attempts import Answers, values
-from course.check.encoder_lab._hand_over import ATTENTION, CLASSIFICATION, ENCODER, LAYER, MODEL
 from course.check.encoder_lab._models_file import require_whole
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
@@ -22,6 +21,7 @@ from course.check.encoder_lab._stand_ins import (
     selects_first_token,
     stand_in_class,
 )
+from course.check.encoder_lab.calls import ATTENTION, CLASSIFICATION, ENCODER, LAYER, MODEL
 from course.check.limits import TookTooLong, attempt_limit
 
 #: What may have a stand-in, and its class.

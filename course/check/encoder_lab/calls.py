@@ -1,0 +1,354 @@
+"""How the student's code is called, exercise by exercise: with public cases by the check, with hidden ones by grading.
+
+Each function takes what the student wrote and a case, and gives the answers by name. An answer ``stand_in/…`` comes
+from a class with stand-ins for its parts, ``own/…`` from the class with the student's own parts and stored weights in
+all of them. Either earns the points: the first, so that a mistake in an earlier class is paid for once; the second, so
+that a solution may reach into its parts as it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from course.check.encoder_lab._attempts import Answers, arguments, attempts, listed, values
+from course.check.encoder_lab._loading import module_of
+from course.check.encoder_lab._own import effects, kept_factor, learned, own_norms, parts
+from course.check.encoder_lab._stand_ins import (
+    FirstToken,
+    Fixed,
+    ReachedInto,
+    StandIn,
+    first,
+    forms,
+    like,
+    replaced,
+    returns_pair,
+    selects_first_token,
+    stand_in_class,
+)
+from course.check.side_effects import side_effects
+
+HEAD = ("d_model", "d_k", "d_q", "d_v")
+ATTENTION = ("d_model", "num_attention_heads")
+FEED_FORWARD = ("d_model", "intermediate_size")
+EMBEDDINGS = ("vocab_size", "max_position_embeddings", "d_model")
+LAYER = ("d_model", "num_attention_heads", "intermediate_size")
+ENCODER = (*EMBEDDINGS, "num_attention_heads", "intermediate_size", "num_hidden_layers")
+CLASSIFICATION = ("d_model", "num_classes", "dropout_prob")
+MODEL = (*ENCODER, *CLASSIFICATION[1:])
+
+
+def attention_scores(function: Any, case: Any) -> Answers:
+    changed = _changed(lambda *given: first(function(*given)), case.query, case.key)
+    return {"scores": first(function(case.query, case.key)), "changed": changed}
+
+
+def attention_weights(function: Any, case: Any) -> Answers:
+    changed = _changed(lambda scores: first(function(scores)), case.scores)
+    return {"weights": first(function(case.scores)), "changed": changed}
+
+
+def causal_mask(function: Any, case: Any) -> Answers:
+    return {"mask": torch.as_tensor(function(case.config.n)).double()}
+
+
+def sentence_b_start(function: Any, case: Any) -> Answers:
+    return {"start": int(torch.as_tensor(function(case.token_type_ids)))}
+
+
+def separator_share(function: Any, case: Any) -> Answers:
+    return {"share": function(case.attention, list(case.tokens))}
+
+
+def previous_token(function: Any, case: Any) -> Answers:
+    return {"weight": function(case.attentions)}
+
+
+def products(function: Any, case: Any) -> Answers:
+    return {"products": function(case.query, case.keys)}
+
+
+def moved(function: Any, case: Any) -> Answers:
+    return {"moved": function(case.original, case.shuffled, case.order)}
+
+
+def head_attention(kind: Any, case: Any) -> Answers:
+    head = kind(*values(case.config, HEAD)).eval()
+    output, weights = head.scaled_dot_product_attention(case.query, case.key, case.value)
+    return {"output": output, "weights": weights}
+
+
+def attention_head(kind: Any, case: Any) -> Answers:
+    """AttentionHead.forward, with its method scaled_dot_product_attention stood in for."""
+    head = kind(*values(case.config, HEAD))
+    weights = {name: getattr(head, name).weight for name in ("wq", "wk", "wv")}
+    shapes = {name: list(weight.shape) for name, weight in weights.items()}
+    separate = {"separate": len({id(weight) for weight in weights.values()}) == 3}
+    case.load(head)
+
+    def stand_in() -> Answers:
+        received: list[tuple[Tensor, ...]] = []
+
+        def method(q: Tensor, k: Tensor, v: Tensor, *others: Any, **named: Any) -> tuple[Tensor, Tensor]:
+            received.append((q, k, v))
+            return case.stand_in_mixed, case.stand_in_mixing
+
+        head.scaled_dot_product_attention = method
+        try:
+            output = first(head(case.hidden_states))
+        finally:
+            del head.scaled_dot_product_attention
+        return {"output": output, **dict(zip("qkv", received[0], strict=True))} if received else {}
+
+    def ready() -> nn.Module:
+        head.scaled_dot_product_attention = lambda q, k, v: (F.scaled_dot_product_attention(q, k, v), None)
+        return head
+
+    def own() -> nn.Module:
+        vars(head).pop("scaled_dot_product_attention", None)
+        return head
+
+    answers = attempts([stand_in], lambda: {"output": first(own()(case.hidden_states))})
+    return shapes | separate | answers | effects(ready, own, given=case.hidden_states)
+
+
+def multi_head_init(kind: Any, case: Any) -> Answers:
+    """MultiHeadAttention.__init__: which heads there are, and of which sizes."""
+    part, made = stand_in_class(HEAD, [StandIn(torch.eye(2)) for _ in range(99)])
+    models = module_of(kind)
+    try:
+        with replaced(models, AttentionHead=part):
+            attention = kind(*values(case.config, ATTENTION))
+    except ReachedInto:  # to set its heads' weights, say
+        made.clear()
+        attention = kind(*values(case.config, ATTENTION))
+    sizes = arguments("head", HEAD, made) or {"head_arguments": [_sizes_of(head) for head in attention.heads]}
+    output_linear = {"output_linear": list(attention.output_linear.weight.shape)}
+    return listed(attention, attention.heads) | sizes | output_linear | {"refuses_uneven": _refuses_uneven(kind)}
+
+
+def _sizes_of(head: Any) -> list[int]:
+    """The arguments a head must have been made with, read off its layers."""
+    queries, keys, offers = head.wq, head.wk, head.wv
+    return [queries.in_features, keys.out_features, queries.out_features, offers.out_features]
+
+
+def _refuses_uneven(kind: Any) -> bool:
+    """Does a MultiHeadAttention stop, when made or when called, where its vector cannot be cut into equal parts?"""
+    part, _ = stand_in_class(HEAD, [StandIn(torch.eye(10)[:, :3])])
+    with replaced(module_of(kind), AttentionHead=part):
+        try:
+            kind(10, 3)(torch.ones(2, 4, 10))
+        except ReachedInto:
+            pass
+        except Exception:
+            return True
+        else:
+            return False
+    try:
+        kind(10, 3)(torch.ones(2, 4, 10))
+    except Exception:
+        return True
+    return False
+
+
+def multi_head_attention(kind: Any, case: Any) -> Answers:
+    """MultiHeadAttention.forward, with stand-ins for the heads."""
+    models, sizes = module_of(kind), values(case.config, ATTENTION)
+    size = sizes[0] // sizes[1]
+
+    def stand_in(pair: bool) -> nn.Module:
+        parts = _stand_ins(case, pair)
+        with replaced(models, AttentionHead=stand_in_class(HEAD, parts)[0]):
+            attention = kind(*sizes)
+        attention.heads = nn.ModuleList(parts)
+        return case.load(attention)
+
+    pair = returns_pair(lambda: models.AttentionHead(sizes[0], size, size, size), case.hidden_states)
+    own = partial(_loaded, kind, case, sizes)
+    return _tried(stand_in, forms(pair), own, case.hidden_states, within=("output_linear.",))
+
+
+def feed_forward(kind: Any, case: Any) -> Answers:
+    network = kind(*values(case.config, FEED_FORWARD))
+    shapes = {name: list(getattr(network, name).weight.shape) for name in ("linear_1", "linear_2")}
+    output = {"output": first(case.load(network)(case.hidden_states.clone()))}
+    return shapes | output | effects(lambda: network, given=case.hidden_states)
+
+
+def embeddings(kind: Any, case: Any) -> Answers:
+    """Embeddings; also what it does in training, and to a sentence that is too long."""
+    module = kind(*values(case.config, EMBEDDINGS))
+    shapes = {name: list(getattr(module, name).weight.shape) for name in ("token_embeddings", "position_embeddings")}
+    norm = {"own_norms": [learned(module, "layer_norm")]}
+    output = first(case.load(module)(case.input_ids.clone()))
+    more = effects(lambda: module, given=case.input_ids)
+    torch.manual_seed(0)
+    in_training = first(module.train()(case.input_ids.clone()))
+    module.eval()
+    try:
+        module(torch.ones(2, case.config.max_position_embeddings + 1, dtype=torch.long))
+        refuses = False
+    except Exception:
+        refuses = True
+    return shapes | norm | more | {"output": output, "in_training": in_training, "refuses_long": refuses}
+
+
+def encoder_layer(kind: Any, case: Any) -> Answers:
+    """TransformerEncoderLayer, with stand-ins for the attention and the feed-forward network."""
+    models, sizes = module_of(kind), values(case.config, LAYER)
+    asked: Answers = {}
+
+    def stand_in(pair: bool) -> nn.Module:
+        attention = StandIn(case.stand_in_attention, case.stand_in_attention_shift, pair)
+        network = StandIn(case.stand_in_network, case.stand_in_network_shift)
+        attention_class, attention_calls = stand_in_class(ATTENTION, [attention])
+        network_class, network_calls = stand_in_class(FEED_FORWARD, [network])
+        with replaced(models, MultiHeadAttention=attention_class, FeedForward=network_class):
+            layer = kind(*sizes)
+        asked.update(arguments("attention", ATTENTION, attention_calls))
+        asked.update(arguments("feed_forward", FEED_FORWARD, network_calls))
+        asked["own_parts"] = parts(layer, "attention", "feed_forward")
+        asked.update(norms(layer))
+        layer.attention, layer.feed_forward = attention, network
+        for name in ("layer_norm_1", "layer_norm_2"):
+            if not isinstance(getattr(layer, name, None), nn.Module):
+                setattr(layer, name, nn.LayerNorm(case.config.d_model))
+        return case.load(layer, without=("attention.", "feed_forward."))
+
+    def norms(layer: nn.Module) -> Answers:
+        counts = [learned(layer, "layer_norm_1"), learned(layer, "layer_norm_2")]
+        return {"own_norms": counts, "different_norms": own_norms(layer)}
+
+    def own() -> nn.Module:
+        layer = kind(*sizes)
+        asked.update({name: found for name, found in norms(layer).items() if name not in asked})
+        return case.load(layer)
+
+    pair = returns_pair(lambda: models.MultiHeadAttention(*sizes[:2]), case.hidden_states)
+    return _tried(stand_in, forms(pair), own, case.hidden_states) | asked
+
+
+def encoder(kind: Any, case: Any) -> Answers:
+    """TransformerEncoder, with stand-ins for the embeddings and the layers."""
+    models, sizes = module_of(kind), values(case.config, ENCODER)
+    asked: Answers = {}
+
+    def stand_in(pair: bool) -> nn.Module:
+        layers = _stand_ins(case, pair)
+        # for whoever makes too many: each an object of its own
+        spare = [StandIn(case.stand_in_matrices[0]) for _ in range(20)]
+        embeddings_class, embeddings_calls = stand_in_class(EMBEDDINGS, [Fixed(case.stand_in_embedded)])
+        layer_class, layer_calls = stand_in_class(LAYER, [*layers, *spare])
+        with replaced(models, Embeddings=embeddings_class, TransformerEncoderLayer=layer_class):
+            module = kind(*sizes)
+        asked.update(listed(module, module.layers))
+        asked.update(arguments("embeddings", EMBEDDINGS, embeddings_calls))
+        asked.update(arguments("layer", LAYER, layer_calls[:1]))
+        asked["own_parts"] = parts(module, "embeddings")
+        module.embeddings, module.layers = Fixed(case.stand_in_embedded), like(module.layers, layers)
+        return module.eval()
+
+    def own() -> nn.Module:
+        module = kind(*sizes)
+        asked.update({name: count for name, count in listed(module, module.layers).items() if name not in asked})
+        for layer in module.layers if isinstance(module.layers, list) else ():  # these do not hear of eval mode
+            layer.eval()
+        return case.load(module)
+
+    pair = returns_pair(lambda: models.TransformerEncoderLayer(*values(case.config, LAYER)), case.stand_in_embedded)
+    return _tried(stand_in, forms(pair), own, case.input_ids, within=("embeddings.output", "embeddings.token")) | asked
+
+
+def classification_head(kind: Any, case: Any) -> Answers:
+    """ClassificationHead; also what it does in training, as it is and with its weights at zero."""
+    head = kind(*values(case.config, CLASSIFICATION))
+    asked: Answers = {"linear": list(head.linear.weight.shape)}
+    asked["has_bias"] = getattr(head.linear, "bias", None) is not None  # loading makes one
+    case.load(head)
+    # a head that picks the first token itself wants the whole sentence
+    vectors = case.hidden_states if selects_first_token(head, case.config.d_model) else case.pooled
+    logits = first(head(vectors.clone()))
+    asked |= effects(lambda: head, given=vectors)
+    torch.manual_seed(0)
+    drops = not torch.equal(first(head.train()(vectors)), logits)
+    head.linear.weight.data.zero_()
+    in_training = first(head(vectors))
+    factor = {"factor": kept_factor(head, vectors)}
+    return asked | factor | {"logits": logits, "drops": drops, "in_training": in_training}
+
+
+def classifier(kind: Any, case: Any) -> Answers:
+    """TransformerForSequenceClassification, with stand-ins for the encoder and the classification head."""
+    models, sizes = module_of(kind), values(case.config, MODEL)
+    asked: Answers = {}
+
+    def stand_in(form: tuple[bool, type[StandIn]]) -> nn.Module:
+        pair, made = form
+        whole, head = Fixed(case.stand_in_encoded, pair), made(case.stand_in_head, case.stand_in_head_shift)
+        encoder_class, encoder_calls = stand_in_class(ENCODER, [whole])
+        head_class, head_calls = stand_in_class(CLASSIFICATION, [head])
+        with replaced(models, TransformerEncoder=encoder_class, ClassificationHead=head_class):
+            model = kind(*sizes)
+        asked.update(arguments("encoder", ENCODER, encoder_calls))
+        asked.update(arguments("head", CLASSIFICATION, head_calls))
+        asked["own_parts"] = parts(model, "transformer_encoder", "classifier")
+        model.transformer_encoder, model.classifier = whole, head
+        return model.eval()
+
+    pair = returns_pair(lambda: models.TransformerEncoder(*values(case.config, ENCODER)), case.input_ids)
+    selects = _head_selects(models, case)
+    made: list[type[StandIn]] = [StandIn, FirstToken] if selects is None else [FirstToken if selects else StandIn]
+    ways = [(form, one) for form in forms(pair) for one in made]
+    within = ("transformer_encoder.output", "transformer_encoder.embeddings.token")
+    return _tried(stand_in, ways, partial(_loaded, kind, case, sizes), case.input_ids, "logits", within) | asked
+
+
+def _tried(
+    stand_in: Callable[[Any], nn.Module],
+    ways: Sequence[Any],
+    own: Callable[[], nn.Module],
+    given: Tensor,
+    name: str = "output",
+    within: tuple[str, ...] = ("",),
+) -> Answers:
+    """What a class gives in each attempt, and its side effects in the first one that runs.
+
+    within: how the names of the weights begin that a gradient must come back to.
+    """
+
+    def output(module: Callable[[], nn.Module]) -> Answers:
+        return {name: first(module()(given.clone()))}
+
+    made = [partial(stand_in, way) for way in ways]
+    answers = attempts([partial(output, one) for one in made], partial(output, own))
+    return answers | effects(*made, own, given=given, within=within)
+
+
+def _loaded(kind: Any, case: Any, sizes: Sequence[Any]) -> nn.Module:
+    return case.load(kind(*sizes))
+
+
+def _stand_ins(case: Any, pair: bool) -> list[StandIn]:
+    maps = zip(case.stand_in_matrices, case.stand_in_shifts, strict=True)
+    return [StandIn(matrix, shift, pair) for matrix, shift in maps]
+
+
+def _head_selects(models: ModuleType, case: Any) -> bool | None:
+    try:
+        head = models.ClassificationHead(*values(case.config, CLASSIFICATION))
+        return selects_first_token(head, case.config.d_model)
+    except Exception:
+        return None
+
+
+def _changed(call: Callable[..., Any], *given: Tensor) -> list[bool]:
+    """Which of the tensors given are other ones afterwards. Nothing is trained with these functions."""
+    return side_effects(call, *given).get("changed", [False])

@@ -37,7 +37,9 @@ MORE_THAN_EXPECTED = {
 #: Mistakes that have another name too, on cases where the other one is what matters.
 ALSO_CALLED = {
     ("encoder_lab/attention_weights", "M1-exp"): {"M1-overflow"},
-    ("encoder_lab/attention_scores", "M3-batch"): {"M2"},  # in a batch of one
+    ("encoder_lab/attention_scores", "M3-batch"): {"M2", "M3"},  # in a batch of one, or of the square of d
+    ("encoder_lab/sentence_b_start", "start-second"): {"start-next"},  # where it is longer by one
+    ("encoder_lab/sentence_b_start", "start-words"): {"start-second"},  # where it is shorter by two
     ("decoder/top_k", "TOPK-softmax-zero"): {"TOPK-softmax"},  # where no word is removed
     ("decoder/top_k", "TOPK-order"): {"TOPK-first"},  # where the likeliest word alone is left
     ("decoder/top_k", "TOPK-none"): {"TOPK-batch"},  # where the least of all thresholds removes nothing

@@ -155,9 +155,12 @@ def _check(package: str, path: Path) -> Callable[..., None]:
         if found.earned < 1:
             first = found.checks[0]
             if not first.mistake and _is_comparable(found):
-                _explain(package, name, given)
+                with _quiet(pack.exercise.framework):
+                    _explain(package, name, given)
             raise CheckFailed(name, first.message, _seen(found), first.hint)
-        passed(name, *pack.exercise.shows, *_notes(package, name, given))
+        with _quiet(pack.exercise.framework):
+            notes = _notes(package, name, given)
+        passed(name, *pack.exercise.shows, *notes)
         if any(key.startswith(READY) for answers in handed.values() for key in answers):
             _mention_earlier_part(pack, handed)
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from course.check.base import as_array, close, fail, same_shape, to_numpy
 from course.check.encoder_lab._ladder import LONG, LOOK_AXES, in_words, ladder, rows_sum_to_one
-from course.check.encoder_lab._stand_ins import StandIn, first
+from course.check.encoder_lab._stand_ins import Fixed, StandIn, first, like
 from course.check.modules import part
 
 
@@ -48,7 +48,8 @@ def causal_mask(function: Any) -> None:
 def sentence_b_start(function: Any) -> None:
     start = to_numpy(function(torch.tensor([[0, 0, 0, 0, 0, 1, 1]])))
     if start.size != 1:
-        fail("sentence_b_start", "one position is expected.", f"{start.size} came.", "Which axis are the tokens?")
+        came = f"{start.size} numbers came."
+        fail("sentence_b_start", "one position is expected.", came, "Which axis are the tokens?")
     if int(start.reshape(())) != 5:
         want = "with five tokens in the first sentence the second begins at position 5."
         fail("sentence_b_start", want, f"Yours begins at {int(start.reshape(()))}.")
@@ -64,6 +65,12 @@ def separator_share(function: Any) -> None:
     ):
         if abs(float(share[head]) - want) > 1e-6:
             fail("separator_share", words, f"Yours is {float(share[head]):.3g}.", "An average over the queries.")
+    three = torch.tensor([[[0.0, 0.0, 0.1, 0.0, 0.2, 0.4, 0.3], [1.0, 0, 0, 0, 0, 0, 0]]])
+    share = as_array(function(three, ["[CLS]", "dog", "[SEP]", "cat", "[SEP]", "[SEP]", "man"]))
+    if abs(float(share[0]) - 0.35) > 1e-6:
+        example = "where one query of two gives 0.1, 0.2 and 0.4 to three [SEP], the share is 0.35."
+        look = "Every [SEP] counts, wherever it stands; the average is over the queries, here fewer than the keys."
+        fail("separator_share", example, f"Yours is {float(share[0]):.3g}.", look)
 
 
 def previous_token(function: Any) -> None:
@@ -203,9 +210,15 @@ def encoder_layer(kind: Any) -> None:
 
 
 def encoder(kind: Any) -> None:
-    layers = _parts("encoder", kind(11, 8, 6, 3, 10, 4), "embeddings", "layers").layers
-    if not hasattr(layers, "__len__"):
+    module = _parts("encoder", kind(11, 8, 6, 3, 10, 4).eval(), "embeddings", "layers")
+    if not hasattr(module.layers, "__len__"):
         fail("encoder", "num_hidden_layers=4 makes a list of 4 layers.", "Yours is a single layer, no list.")
+    # layer number n doubles what comes and adds n: 0 -> 1 -> 4 -> 11 -> 26
+    module.embeddings = Fixed(torch.zeros(2, 3, 6))
+    module.layers = like(module.layers, [StandIn(2 * torch.eye(6), float(number)) for number in range(1, 5)])
+    if not close(first(module(torch.ones(2, 3, dtype=torch.long))), torch.full((2, 3, 6), 26.0)):
+        came = "Yours do not: the layers do not run once each, in order."
+        fail("encoder", "each layer works on what the one before it gave, and nothing is added to that.", came)
 
 
 def classification_head(kind: Any) -> None:

@@ -152,6 +152,7 @@ EXERCISE = Exercise(
     pure,
     MISTAKES,
     right=RIGHT,
+    accepted={"detach": "An optimiser works on numbers: no gradient goes through its step."},
     framework="torch",
     atol=1e-10,
     rtol=1e-8,

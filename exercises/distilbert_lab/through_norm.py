@@ -106,6 +106,7 @@ EXERCISE = Exercise(
     pure,
     MISTAKES,
     right=RIGHT,
+    accepted={"detach": "The parts are read, not trained: the scale is held."},
     framework="torch",
     shows=("one part out per part in", "with the norm's bias they sum to its output"),
 )

@@ -137,9 +137,17 @@ TOLD = {
 PROJECTED = "x @ W_q, x @ W_k, x @ W_v"
 
 
+#: They run only where as many tokens as dimensions come.
+STOPPING = {
+    "M4", "S-queries", "S-keys", "S-elementwise", "S-dimensions", "W-elementwise", "W-turned", "W-alone", "W-scores",
+}  # fmt: skip
+
+
 def mistakes(made: Mapping[str, Iterable[Patch]]) -> list[Mistake]:
-    """Mistakes of ``TOLD``, each by its patches, and wrong projections; each leaves a share of the points."""
-    known = [Mistake(id, *TOLD[id], *patches, share=ONE_MISTAKE) for id, patches in made.items()]
+    """Mistakes of ``TOLD``, each by its patches, and wrong projections; what runs leaves a share of the points."""
+    known = [
+        Mistake(id, *TOLD[id], *patches, share=0 if id in STOPPING else ONE_MISTAKE) for id, patches in made.items()
+    ]
     exchanged = set(permutations("qkv")) - {tuple("qkv"), tuple("kqv")}  # the last is called M4-swap
     for q, k, v in sorted(exchanged | set(map(tuple, ("qqv", "kkv", "qqq")))):
         message = f"Queries, keys and values come from W_{q}, W_{k} and W_{v}."

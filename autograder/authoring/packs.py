@@ -6,10 +6,9 @@ everybody knows; another exam changes none of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ def rules(course: Course, assignment: str) -> dict[Path, bytes]:
 def _packed(references: References, made: Exercise, run: RunPatched | None) -> bytes:
     cases = draw(made, VISIBLE_SEED, run)
     _require_other_cases(references, made, cases)
-    return pack(made, rule_name(references.folder, made), cases, run.digest(made) if run else "")
+    return pack(made, loader.rule_name(references.folder, made), cases, run.digest(made) if run else "")
 
 
 def _require_other_cases(references: References, made: Exercise, cases: list[Case]) -> None:
@@ -96,32 +95,12 @@ def stale_pack(course: Course, slug: str, run: RunPatched) -> list[str]:
     if made is None or not made.shows:
         return []
     try:
-        now = pack(made, rule_name(references.folder, made), draw(made, VISIBLE_SEED), run.digest(made))
+        now = pack(made, loader.rule_name(references.folder, made), draw(made, VISIBLE_SEED), run.digest(made))
         if about(references.pack_path(slug).read_bytes()) == about(now):
             return []
     except (OSError, GradingError):  # there is none; or a patch fits no longer, as the sample answers say
         pass
     return ["the pack of its visible check was made of another state of the exercise, or is missing"]
-
-
-def rule_name(folder: Path, made: Exercise) -> str:
-    """The name by which the library finds the exercise's rule. Raises GradingError for a rule without one."""
-    if made.rule is None:
-        return "compare_case"
-    for prefix, module in _modules(folder, made.slug.partition("/")[0]):
-        for name, value in vars(module).items():
-            if value is made.rule and not name.startswith("_"):
-                return prefix + name
-    raise GradingError(
-        f"{made.slug}: a visible check is made of its rule, which must therefore have a name: in autograder.exercise, "
-        f"or in exercises/{made.slug.partition('/')[0]}/{_OWN}, which the library gets a copy of"
-    )
-
-
-def _modules(folder: Path, assignment: str) -> Iterator[tuple[str, ModuleType]]:
-    yield "", interface
-    if (folder / assignment / _OWN).is_file():
-        yield f"{RULES}.", loader.module(folder, folder / assignment / _OWN)
 
 
 def _alike(old: bytes, new: bytes, slug: str) -> bool:

@@ -44,6 +44,9 @@ def run(
     ] = False,
 ) -> int:
     """Pack what grades one assignment elsewhere."""
+    from contextlib import nullcontext
+
+    from autograder.authoring.patched import patched_solutions
     from autograder.release.bundle import BundleSettings, write_bundle
 
     course = open_course(context)
@@ -54,11 +57,13 @@ def run(
     if no_isolation:
         options.append("--no-isolation")
     pip_options = ["--extra-index-url", extra_index_url] if extra_index_url else []
-    settings = BundleSettings(options, pip_options, seed)
-    if kind == "github":
-        return _github(Output(context), course, assignment, settings, out or Path(f"{assignment}-github"))
-    out = out or Path(f"{assignment}-gradescope.zip")
-    size = write_bundle(course, assignment, settings, out)
+    drawing = patched_solutions(course, assignment) if kind == "github" or seed is not None else nullcontext()
+    with drawing as run:
+        settings = BundleSettings(options, pip_options, seed, run)
+        if kind == "github":
+            return _github(Output(context), course, assignment, settings, out or Path(f"{assignment}-github"))
+        out = out or Path(f"{assignment}-gradescope.zip")
+        size = write_bundle(course, assignment, settings, out)
     Output(context).say(f"{out}: {size / 1e6:.0f} MB")
     return 0
 

@@ -231,7 +231,7 @@ def _described(case: Case) -> list[str]:
     """The case in a few words: its settings, and the shapes of its inputs, but for those that stand for other parts."""
     settings = [f"{key} = {value}" for key, value in case.config.items() if isinstance(value, int | float | str)]
     shapes = [f"{key} of shape {x.shape}" for key, x in case.inputs.items() if not key.startswith("stand_in")]
-    return [*settings[: 0 if len(settings) > MAX_SETTINGS and shapes else MAX_SETTINGS], *shapes]
+    return [*([] if len(settings) > MAX_SETTINGS and shapes else settings), *shapes]
 
 
 def _seen(found: Found) -> str:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
+from autograder import exercise as interface
 from autograder.errors import GradingError
 from autograder.exercise.model import Exercise, Patch
 from autograder.exercise.sample_answer import SampleAnswer
@@ -25,6 +26,8 @@ PACKAGE = "exercises_of_course_"
 #: The folder of a course that holds its exercises and their stored references.
 FOLDER = "exercises"
 ORACLE, ANSWERS = "oracle.py", "answers.py"
+#: An assignment's own rules, which its library gets a copy of.
+_RULES = "_rules.py"
 
 
 def names(folder: Path, assignment: str) -> list[str]:
@@ -86,6 +89,27 @@ def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[Sa
     return [_placed(answer, cell) for answer in right], [_placed(answer, cell) for answer in wrong]
 
 
+def for_judging(folder: Path, made: Exercise) -> str:
+    """A module in the place of an exercise's one file, for where nobody draws cases or tries answers.
+
+    It has the rule and the mistakes' words, and nothing of the solution: no patch and no answer.
+    """
+    place, _, rule = rule_name(folder, made).rpartition(".")
+    known = [
+        f"    Mistake({one.id!r}, {one.message!r}, {one.hint!r}, patches={('',) if one.patches else ()!r}, "
+        f"share={one.share!r}, by_rule={one.by_rule!r}),"
+        for one in made.mistakes
+    ]
+    return "\n".join([
+        f"from autograder.exercise import Exercise, Mistake{'' if place else f', {rule}'}", "",
+        *([f"from .{place} import {rule}", ""] if place else []),
+        "MISTAKES = [", *known, "]",
+        f"SETTINGS = {made.framework!r}, {made.atol!r}, {made.rtol!r}",
+        f"EXERCISE = Exercise(lambda generator: [], {rule}, MISTAKES, *SETTINGS)",
+        "",
+    ])  # fmt: skip
+
+
 def _right(made: Exercise) -> Iterator[SampleAnswer]:
     for name, how in made.right.items():
         if isinstance(how, SampleAnswer):
@@ -135,6 +159,26 @@ def _exercise(folder: Path, slug: str) -> Exercise:
     if not isinstance(made, Exercise):
         raise GradingError(f"{path} must define EXERCISE, an autograder.exercise.Exercise")
     return replace(made, slug=slug)
+
+
+def rule_name(folder: Path, made: Exercise) -> str:
+    """The name by which the library finds the exercise's rule. Raises GradingError for a rule without one."""
+    if made.rule is None:
+        return "compare_case"
+    for prefix, module in _places_of_rules(folder, made.slug.partition("/")[0]):
+        for name, value in vars(module).items():
+            if value is made.rule and not name.startswith("_"):
+                return prefix + name
+    raise GradingError(
+        f"{made.slug}: a visible check is made of its rule, which must therefore have a name: in autograder.exercise, "
+        f"or in exercises/{made.slug.partition('/')[0]}/{_RULES}, which the library gets a copy of"
+    )
+
+
+def _places_of_rules(folder: Path, assignment: str) -> Iterator[tuple[str, types.ModuleType]]:
+    yield "", interface
+    if (folder / assignment / _RULES).is_file():
+        yield "_rules.", module(folder, folder / assignment / _RULES)
 
 
 def module(folder: Path, path: Path) -> types.ModuleType:

@@ -16,6 +16,7 @@ import shlex
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,8 @@ from autograder.model.course import Course
 from autograder.model.course_file import NAME
 from autograder.pipeline.rebuild import trusted
 from autograder.plain.where import is_plain
-from autograder.references.loader import trusted_modules
+from autograder.references import loader
+from autograder.references.patched import RunPatched
 from autograder.references.store import FOLDER, References
 from autograder.references.versions import distributions
 from autograder.release.agreement import check_before_grading
@@ -51,12 +53,14 @@ _INCOMPRESSIBLE = (".safetensors", ".npy", ".png")  # seconds of work would make
 class BundleSettings:
     """How the bundle grades. ``seed``: draw references of its own instead of taking those that are stored here.
 
+    run: runs the solution with the patches of known mistakes, where references are drawn.
     library_from: what pip installs the course's library from, where it is not to be in the zip.
     """
 
     ci_options: Sequence[str] = ()
     pip_options: Sequence[str] = ()
     seed: int | None = None
+    run: RunPatched | None = None
     library_from: str = ""
 
 
@@ -74,7 +78,7 @@ def write_bundle(course: Course, assignment_name: str, settings: BundleSettings,
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as work:
         references = assignment.references
         if settings.seed is not None:
-            references.build(assignment_name, settings.seed, Path(work) / FOLDER)
+            references.build(assignment_name, settings.seed, Path(work) / FOLDER, run=settings.run)
             references = References(Path(work) / FOLDER)
         if references.seed(assignment_name) is None and _needs_references(assignment):
             raise GradingError(f"{assignment_name} has no references: run 'autograder references {assignment_name}'")
@@ -147,9 +151,17 @@ def _shell(course: Course, assignment: str, settings: BundleSettings, library: S
 
 def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
     """The modules of the assignment's exercises and those that all assignments share, without any sample answer."""
-    for path in trusted_modules(exercises):
+    one_file = [
+        name for name in loader.names(exercises, assignment) if loader.is_one_file(exercises, f"{assignment}/{name}")
+    ]
+    for path in loader.trusted_modules(exercises):
         if path.parent == exercises or exercises / assignment in path.parents:
-            yield f"{FOLDER}/{path.relative_to(exercises).as_posix()}", path.read_bytes()
+            data = path.read_bytes()
+            if path.parent == exercises / assignment and path.stem in one_file:
+                with suppress(GradingError):  # a rule that is written down in the exercise's file alone
+                    made = loader.exercise(exercises, f"{assignment}/{path.stem}")
+                    data = loader.for_judging(exercises, made).encode()
+            yield f"{FOLDER}/{path.relative_to(exercises).as_posix()}", data
 
 
 def _folder(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:

@@ -1,6 +1,6 @@
 """What submissions may try: one small notebook each, with what it tries.
 
-Every attack stands before a wrong answer in ``1_embedding`` that deserves 0 of 3 points. ``T…`` are the rows of the
+Every attack stands before a wrong answer in ``1_embedding`` that deserves 0 of 5 points. ``T…`` are the rows of the
 threat list; ``A…`` were thought up by reading this project's source as a student would. In the texts ``{course}`` is
 the instructor's course folder and ``{references}`` the stored references: an attacker is taken to know every path.
 """

@@ -1,7 +1,7 @@
 """Attacks on the machine and on its word that the grader failed: each may cost the student's own cell, nothing else.
 
 Thought up by reading the supervisor, the system-call filter and what is counted as a student would. In all of them the
-wrong answer of the corpus follows, so that 0 of 3 points are deserved and "the grader failed" is not.
+wrong answer of the corpus follows, so that 0 of 5 points are deserved and "the grader failed" is not.
 """
 
 from __future__ import annotations

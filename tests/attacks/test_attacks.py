@@ -93,7 +93,7 @@ def honest():
     def grade_honest() -> None:
         attacks = tried.copy()
         tried.clear()
-        assert graded(solved()).verdict.points == 3, f"the next submission suffered, from one of {attacks}"
+        assert graded(solved()).verdict.points == 5, f"the next submission suffered, from one of {attacks}"
 
     yield one_more
     grade_honest()
@@ -128,7 +128,7 @@ def marked(attacks: list[Attack]) -> list:
 
 def test_the_wrong_answer_deserves_nothing_and_the_right_one_everything():
     assert graded(solved(WRONG_ANSWER)).verdict.points == 0
-    assert graded(solved()).verdict.points == 3
+    assert graded(solved()).verdict.points == 5
 
 
 @pytest.mark.parametrize("attack", marked(ATTACKS + MACHINE))
@@ -139,7 +139,7 @@ def test_an_attack_earns_nothing_and_touches_nothing(attack, course, listener, u
 
     verdict = result.verdict.notebooks[0]
     assert verdict.points == 0
-    assert verdict.max_points == 3
+    assert verdict.max_points == 5
     assert verdict.status != "infrastructure", result.log
     assert fingerprint(course.root, *TREES) == untouched
     assert not heard
@@ -158,7 +158,7 @@ def test_a_right_answer_followed_by_a_crash_keeps_its_points():
     data = json.loads(solved())
     data["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "id": "end",
                           "source": "import os; os._exit(1)"})  # fmt: skip
-    assert graded(json.dumps(data).encode()).verdict.points == 3
+    assert graded(json.dumps(data).encode()).verdict.points == 5
 
 
 def test_the_grader_process_itself_holds_no_threads_or_files_of_an_attack():

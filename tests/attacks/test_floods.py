@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("attacks")
 def test_a_flood_keeps_its_points_and_stays_small(flood: Flood):
     result = graded(flood.submission(solved()))
     (verdict,) = result.verdict.notebooks
-    assert verdict.points == 3
+    assert verdict.points == 5
     notebook = result.notebooks[NOTEBOOK]
     assert len(nbformat.writes(notebook).encode()) < 2.5 * LIMITS.notebook_output_bytes
     assert len(render_notebook(notebook, verdict).encode()) < 10 * LIMITS.notebook_output_bytes

@@ -29,6 +29,8 @@ from course.check._rules.likeness import likeness
 #: The other parts of the block, which the part with the whole behind it does not pay for.
 OTHER_PARTS = tuple(f"distilbert/attention_{part}" for part in ("init", "scores", "weights"))
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
+#: Begins the name of an answer of the last part with ready-made values as well.
+VALUES = "values_"
 FACTOR = Mistake(
     "M3-factor", "Your scores are {factor:.3g} times what they should be.",
     "The only factor is one over the square root of a head's size, and the given code applies it.",
@@ -119,6 +121,11 @@ def _context(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 def _and_whole(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """The part by itself; then the block as it stands, unless another part lost points: that had its price."""
     judgement = better_of_own_and_ready(_context)(exercise, case, answers)
+    values = {name: array for name, array in answers.arrays.items() if name.startswith(VALUES)}
+    if judgement.earned < 1 and values:  # with ready-made values, too
+        arrays = {**answers.arrays, **{name.removeprefix(VALUES): array for name, array in values.items()}}
+        other = _context(exercise, case, replace(answers, arrays=arrays))
+        judgement = other if other.earned == 1 else judgement
     runs = answers.arrays.get("runs")
     if judgement.earned == 1 and runs is not None and not runs.any():
         return named(exercise, "L-alone")

@@ -75,8 +75,12 @@ def attention_weights(kind: Any, case: Any) -> dict[str, Any]:
 def attention_context(kind: Any, case: Any) -> dict[str, Any]:
     block = case.load(ReadyAttentionBlock(case.config))
     names = {"ready_weights": block(case.hidden_states)[1].detach(), "ready_v": _heads(block.v_lin, case)}
-    steps = {"v": "ready_v", "scores": "ready_weights.log()", "weights": "ready_weights"}
+    steps = {"scores": "ready_weights.log()", "weights": "ready_weights"}
     found = _either_way(kind, case, _output, steps, names, as_it_stands)
+    with suppress(Exception):  # heads that are cut out wrongly lose points with the scores
+        block = _fed_with(case.hidden_states, ready_block(with_ready(kind, {**steps, "v": "ready_v"}, names), case))
+        with_values = _output(block, case.hidden_states.clone())
+        found |= {f"values_{name}": value for name, value in with_values.items()}
     return {**found, "made": layers_made(kind, case.config), "runs": _runs_as_made(kind, case, steps, names)}
 
 

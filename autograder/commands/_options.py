@@ -98,9 +98,10 @@ def with_global_options(command: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(command, eval_str=True)
 
     def run(**given: Any) -> Any:
-        from autograder.model.import_nbgrader import import_nbgrader
+        if given["context"].invoked_subcommand is None:  # else the command comes, or its help
+            from autograder.model.import_nbgrader import import_nbgrader
 
-        import_nbgrader()  # before anything else imports it whole
+            import_nbgrader()  # before anything else imports it whole
         options: GlobalOptions = given["context"].obj
         for name, _, default in _GLOBAL:
             value = given.pop(name)

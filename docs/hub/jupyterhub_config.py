@@ -23,6 +23,8 @@ c.PAMAuthenticator.open_sessions = False
 # Everybody's server runs as that system user, in the environment that the hub runs in.
 c.JupyterHub.spawner_class = "localprocess"
 c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]
+# What a course's notebooks import for their visible checks lies here; instructors write to it, and all can read it.
+c.Spawner.environment = {"PYTHONPATH": "/srv/libraries"}
 c.Spawner.default_url = "/lab"
 c.Spawner.start_timeout = 120
 c.Spawner.http_timeout = 120

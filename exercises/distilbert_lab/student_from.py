@@ -108,6 +108,14 @@ MISTAKES = [
 ]
 
 RIGHT = {
+    "a comprehension over the numbers": variant(
+        HEAD,
+        """
+        student = copy.deepcopy(teacher)
+        student.layers = nn.ModuleList([student.layers[number] for number in layers])
+        return student
+    """,
+    ),
     "the layers copied one by one": variant(
         HEAD,
         """

@@ -36,6 +36,7 @@ MORE_THAN_EXPECTED = {
 }
 #: Mistakes that have another name too, on cases where the other one is what matters.
 ALSO_CALLED = {
+    ("distilbert_lab/student_from", "ST-next"): {"ST-first"},  # where the layers asked for are the first ones
     ("encoder_lab/attention_weights", "M1-exp"): {"M1-overflow"},
     ("encoder_lab/attention_scores", "M3-batch"): {"M2", "M3"},  # in a batch of one, or of the square of d
     ("encoder_lab/sentence_b_start", "start-second"): {"start-next"},  # where it is longer by one

@@ -118,13 +118,13 @@ def test_nbgrader_autograde_stores_the_policys_penalty_and_not_the_students_time
         stored = {name: (score, late and round(late, 9)) for name, (score, late) in stored.items()}
         assert submission.timestamp == LATE.replace(tzinfo=None)
     assert stored == {
-        "1_embedding": (3.0, 0.6),
+        "1_embedding": (5.0, 1.0),
         "2_attention_block": (20.0, 4.0),
         "3_model_assembly": (0.0, None),
         "4_attention_visualization": (0.0, None),
     }
     by_name = {row.student.id: row for row in gather(stock.course, "distilbert").rows}
-    assert (by_name["barbara"].score, by_name["barbara"].state) == (pytest.approx(18.4), "graded")
+    assert (by_name["barbara"].score, by_name["barbara"].state) == (pytest.approx(20.0), "graded")
     assert (by_name["ada"].score, by_name["ada"].state) == (None, "infrastructure")
 
 

@@ -76,11 +76,17 @@ def attention_context(kind: Any, case: Any) -> dict[str, Any]:
     block = case.load(ReadyAttentionBlock(case.config))
     names = {"ready_weights": block(case.hidden_states)[1].detach(), "ready_v": _heads(block.v_lin, case)}
     steps = {"scores": "ready_weights.log()", "weights": "ready_weights"}
-    found = _either_way(kind, case, _output, steps, names, as_it_stands)
+    found, problem = dict[str, Any](), None
+    try:
+        found = _either_way(kind, case, _output, steps, names, as_it_stands)
+    except Exception as error:
+        problem = error
     with suppress(Exception):  # heads that are cut out wrongly lose points with the scores
         block = _fed_with(case.hidden_states, ready_block(with_ready(kind, {**steps, "v": "ready_v"}, names), case))
         with_values = _output(block, case.hidden_states.clone())
         found |= {f"values_{name}": value for name, value in with_values.items()}
+    if problem is not None and not found:
+        raise problem
     return {**found, "made": layers_made(kind, case.config), "runs": _runs_as_made(kind, case, steps, names)}
 
 
@@ -182,9 +188,10 @@ def _heads(layer: nn.Module, case: Any) -> Tensor:
 def _runs_as_made(kind: Any, case: Any, steps: Mapping[str, str], names: Mapping[str, Any]) -> bool:
     """Whether the block runs with the layers that its ``__init__`` makes, what other parts judge ready-made or not."""
     ready = ReadyAttentionBlock(case.config)
-    for parts, layers in ((False, ()), (False, PROJECTIONS), (True, PROJECTIONS)):
+    values = {**steps, "v": "ready_v"}
+    for parts, layers in (({}, ()), ({}, PROJECTIONS), (steps, PROJECTIONS), (values, PROJECTIONS)):
         with suppress(Exception):
-            block = (with_ready(kind, steps, names) if parts else kind)(case.config).eval()
+            block = (with_ready(kind, parts, names) if parts else kind)(case.config).eval()
             for name in layers:
                 setattr(block, name, getattr(ready, name))
             if runs(block, case.hidden_states):

@@ -120,7 +120,11 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if checkpoint != SMALL:
         return right("pretrained_logits")  # the small model decides
     if "logits" not in answers.arrays and not all(_is_named(answers, name) for name in lost):
-        return _wrong(exercise, case, answers)
+        parts = " and ".join(WORDS[part] for part in WORDS if part in charged)
+        message = (
+            f"Put together, your model stops; it cannot give the pretrained model's logits before its {parts} runs."
+        )
+        return wrong("pretrained_logits", message, "Mend that part first: this one has no code of its own.")
     if "earlier" in charged:  # the list is made of ready-made blocks then
         charged.discard("list")
     ready = [part for part in WORDS if part in charged]

@@ -16,7 +16,7 @@ def library_folder(root: Path, file: CourseFile) -> Path | None:
     top = file.library.partition(".")[0]
     places = [root / "src", root] if top else []
     spec = find_spec(top) if top else None
-    found = (spec.submodule_search_locations or [spec.origin]) if spec else ()
+    found = (spec.submodule_search_locations or [spec.origin or ""]) if spec else ()
     if any(Path(place or root).resolve().parent not in [one.resolve() for one in places] for place in found):
         return None
     return next((one for one in places if (one / top).is_dir() or (one / f"{top}.py").is_file()), None)

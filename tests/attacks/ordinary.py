@@ -20,7 +20,7 @@ from pathlib import Path
 
 UID = 12345
 #: What the right answer to the attacked exercise earns.
-FULL = 3.0
+FULL = 5.0
 ROOT = Path(__file__).resolve().parents[2]
 _NEW_MOUNTS, _BIND, _RECURSIVE, _PRIVATE = 0x20000, 4096, 16384, 1 << 18
 _SECONDS_EACH = 60

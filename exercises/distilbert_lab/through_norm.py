@@ -82,6 +82,9 @@ MISTAKES = [
 ]
 
 RIGHT = {
+    "torch.var": [
+        ("(whole.var(correction=0) + norm.eps).sqrt()", "torch.sqrt(torch.var(whole, unbiased=False) + norm.eps)")
+    ],
     "the norm's own difference": variant(
         HEAD,
         """

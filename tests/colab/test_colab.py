@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
@@ -36,7 +37,8 @@ def test_the_published_wheel_holds_the_course_and_no_answer(wheel: Path) -> None
     assert "course/check/distilbert/__init__.py" in names
     assert any(name.endswith(".safetensors") for name in names)
     assignments = [Assignment.open(ROOT, folder.name) for folder in sorted((ROOT / "release").iterdir())]
-    assert leaks(wheel.parent, assignments) == []
+    accepted = {one["digest"] for one in tomllib.loads((ROOT / "accepted.toml").read_text("utf-8"))["accepted"]}
+    assert [one for one in leaks(wheel.parent, assignments) if one.digest not in accepted] == []
 
 
 def test_nothing_but_the_course_and_what_it_needs_is_in_sight(colab: Colab, tmp_path: Path) -> None:

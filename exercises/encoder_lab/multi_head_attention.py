@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
 
 from .._attention import linear
 from ._answers import HEAD_INIT, HEADS, HEADS_PAIR, METHOD, NOT_BEGUN, RETURNS_PAIR, SET_WEIGHTS
-from ._arrays import Array, linear_weight, normal
+from ._arrays import linear_weight, normal
 from ._rules import DROPPED, class_with_parts
+from ._torch_multi_head import torch_multi_head
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -38,25 +37,6 @@ def cases(generator: np.random.Generator) -> list[Case]:
         inputs = {"hidden_states": x, "stand_in_matrices": matrices, "stand_in_shifts": shifts}
         made.append(Case({"d_model": d_model, "num_attention_heads": heads}, inputs, weights, {}, expected))
     return made
-
-
-def torch_multi_head(x: Array, weights: Mapping[str, Array], heads: int) -> Array:
-    """torch's own multi-head attention in float64, no bias in front of the heads: -> (batch, tokens, d_model)"""
-    import torch
-    from torch import nn
-
-    attention = nn.MultiheadAttention(x.shape[-1], heads, batch_first=True).double().eval()
-    stacked = [np.concatenate([weights[f"heads.{i}.w{letter}.weight"] for i in range(heads)]) for letter in "qkv"]
-    state = {
-        "in_proj_weight": np.concatenate(stacked),
-        "in_proj_bias": np.zeros(3 * x.shape[-1]),
-        "out_proj.weight": weights["output_linear.weight"],
-        "out_proj.bias": weights["output_linear.bias"],
-    }
-    attention.load_state_dict({name: torch.from_numpy(array.astype(np.float64)) for name, array in state.items()})
-    tensor = torch.from_numpy(x.astype(np.float64))
-    with torch.no_grad():
-        return attention(tensor, tensor, tensor)[0].numpy()
 
 
 LAST = "Concatenate along the last axis."

@@ -258,6 +258,7 @@ def test_a_bundle_holds_the_modules_that_its_exercises_import_and_no_sample_answ
     for path, data in bundle._oracles(REFERENCES.folder, assignment):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
+    shutil.copytree(ROOT / "course" / "data", tmp_path / "course" / "data")  # a bundle has it, too
     found = loader.exercises(tmp_path / "exercises", assignment)
     assert list(found) == list(REFERENCES.exercises(assignment))
     assert not list(tmp_path.rglob("*answers*"))

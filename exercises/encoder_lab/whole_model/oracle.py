@@ -16,7 +16,7 @@ from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, com
 from ..._attention import Array, gelu, layer_norm, linear, softmax
 from .._arrays import linear_weight, normal
 from .._layers import ENCODER, LAYER_EPS, encoder_sizes, encoder_weights, torch_embedding, torch_encoder, torch_layer
-from ..multi_head_attention import torch_multi_head
+from .._torch_multi_head import torch_multi_head
 
 #: Exercise -> the part that has a stand-in where the exercise lost points.
 PARTS = {

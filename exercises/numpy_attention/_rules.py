@@ -19,8 +19,14 @@ from autograder.exercise import (
     named,
     right,
     without_side_effects,
+    wrong,
 )
+from course.check.numpy_attention._loops import find_loops
 
+#: The function in which no loop may be.
+FUNCTION = "apply_multihead_attention"
+#: Characters. A syntax tree takes some hundred times the memory of its text.
+MAX_SOURCE = 200_000
 #: No exponential of ordinary scores overflows.
 LARGE = 100.0
 
@@ -43,3 +49,18 @@ def half_for_large_numbers(exercise: Exercise, case: Case, answers: Answers) -> 
 
 
 own_or_ready = without_side_effects(better_of_own_and_ready(compare_case))
+
+
+def without_loops(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """A right answer, and no loop in the source of what computed it."""
+    judgement = better_of_own_and_ready(compare_case)(exercise, case, answers)
+    if judgement.earned < 1 or not answers.source:  # the instructor's own Jupyter hands over no source
+        return judgement
+    if len(answers.source) > MAX_SOURCE:
+        message = f"More than {MAX_SOURCE:,} characters of code: that is not read."
+        return wrong("no_loops", message, "Leave out what the exercises do not need.")
+    loops = find_loops(answers.source, FUNCTION)
+    if loops is None:
+        message = f"There is no function {FUNCTION} at the top level that could be read."
+        return wrong("no_loops", message, "Define it with def, not inside another function.")
+    return named(exercise, "LOOP", loops="; ".join(loops)) if loops else right("no_loops")

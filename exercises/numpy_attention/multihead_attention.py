@@ -2,7 +2,8 @@
 
 from autograder.exercise import Exercise, Mistake, SampleAnswer, variant
 
-from ._heads import HEAD, N_HEADS, PROJECTED, by_head, cases, mistakes
+from ._answers import HEAD, by_head
+from ._heads import N_HEADS, PROJECTED, cases, mistakes
 from ._rules import own_or_ready
 
 # The lines of the solution that mistakes change.

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake, SampleAnswer, variant
 
-from ._heads import by_head
+from ._answers import by_head
 from ._rules import CHANGED, half_for_large_numbers
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.exercise import CHANGED, CUT, Exercise, Mistake, SampleAnswer
 
+from ._answers import block
 from ._block import make
 from ._rules import NEVER_FED, first_half
-from ._texts import block
 
 # The lines of the solution that mistakes change.
 FIRST = "x = self.norm_1(attended + x)"

@@ -9,8 +9,8 @@ import numpy as np
 
 from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, dropout_at_work
 
+from ._answers import body, self_attention
 from ._rules import GIVEN_ATTENTION, GIVEN_MASK, GIVEN_RATE, split
-from ._texts import body, self_attention
 from .self_attention_maps import MAPS
 
 Array = np.ndarray

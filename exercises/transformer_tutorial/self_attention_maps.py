@@ -6,8 +6,8 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
+from ._answers import self_attention
 from ._rules import UNIFY_BIAS, maps_in_words
-from ._texts import self_attention
 
 MAPS = ("to_keys", "to_queries", "to_values")
 

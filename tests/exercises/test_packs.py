@@ -41,7 +41,7 @@ def test_public_cases_are_of_the_same_kinds_as_the_hidden_ones_and_others(slug: 
     made = REFERENCES.exercise(slug)
     packed = unpack(REFERENCES.pack_path(slug).read_bytes(), slug, lambda name: compare_case)
     hidden = REFERENCES.cases(slug)
-    assert packs.rule_name(REFERENCES.folder, made)
+    assert loader.rule_name(REFERENCES.folder, made)
     assert [case.config.keys() for case in packed.cases] == [case.config.keys() for case in hidden]
     shown = [case.expected for case in packed.cases]
     assert not all(any(packs._same(case.expected, one) for one in shown) for case in hidden)
@@ -117,7 +117,7 @@ def test_an_exception_counts_only_where_no_earlier_case_has_failed() -> None:
 def test_a_rule_without_a_name_is_refused() -> None:
     made = replace(MADE, slug="decoder/sums", rule=lambda exercise, case, answers: None)
     with pytest.raises(GradingError, match="must therefore have a name"):
-        packs.rule_name(REFERENCES.folder, made)
+        loader.rule_name(REFERENCES.folder, made)
 
 
 def with_checks(root: Path, text: str) -> Course:

@@ -16,11 +16,13 @@ from packaging.utils import canonicalize_name
 from autograder import cli
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Mistake
+from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import draw
 from autograder.references.store import References
 from autograder.release import bundle
+from autograder.release.leaks.search import leaks
 from tests.grading import REFERENCES, ROOT
 
 implementations = import_module(f"{loader.package(REFERENCES.folder)}.numpy_attention._implementations")
@@ -262,6 +264,8 @@ def test_a_bundle_holds_the_modules_that_its_exercises_import_and_no_sample_answ
     found = loader.exercises(tmp_path / "exercises", assignment)
     assert list(found) == list(REFERENCES.exercises(assignment))
     assert not list(tmp_path.rglob("*answers*"))
+    told = leaks(tmp_path / "exercises", Assignment.open(ROOT, assignment))
+    assert [one for one in told if one.text.startswith(("solution", "mark scheme"))] == []
 
 
 def test_the_bundle_of_an_assignment_whose_name_begins_another_holds_nothing_of_the_other(tmp_path):

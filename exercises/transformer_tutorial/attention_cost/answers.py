@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._texts import Change, body
-from .._texts import wrong as changed
+from .._answers import Change, body
+from .._answers import wrong as changed
 
 
 def right(name: str, lines: str) -> SampleAnswer:

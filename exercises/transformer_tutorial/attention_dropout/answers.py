@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._texts import right, wrong
+from .._answers import right, wrong
 
 CELL = "dot_product_attention_answer"
 WEIGHTS = "weights = self.dropout(F.softmax(score, dim=2))"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._texts import Change, attention, right, wrong
+from .._answers import Change, attention, right, wrong
 
 CELL = "dot_product_attention_answer"
 FOLDED = ".transpose(1, 2).reshape(b * h, t, k)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._texts import attention, right, wrong
+from .._answers import attention, right, wrong
 
 CELL = "dot_product_attention_answer"
 MASK = 'score = score.masked_fill(padding, float("-inf"))'

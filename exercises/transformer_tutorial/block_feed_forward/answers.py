@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._texts import block, right, wrong
+from .._answers import block, right, wrong
 
 CELL = "transformer_block_answer"
 SECOND = "return self.norm_2(feedforward + x)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._texts import model, wrong
+from .._answers import model, wrong
 
 CELL = "transformer_answer"
 EMBED = "x = self.token_embedding(x) * math.sqrt(self.k)"

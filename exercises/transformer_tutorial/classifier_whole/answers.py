@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.exercise import SampleAnswer
 
-from .._texts import model, right, wrong
+from .._answers import model, right, wrong
 
 CELL = "transformer_answer"
 EMBED = "x = self.token_embedding(x) * math.sqrt(self.k)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._texts import positions, right, wrong
+from .._answers import positions, right, wrong
 
 CELL = "positional_encoding_answer"
 ADD = "x = x + self.pe[: x.shape[1]]"

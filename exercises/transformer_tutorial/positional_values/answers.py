@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._texts import positions, wrong
+from .._answers import positions, wrong
 
 CELL = "positional_encoding_answer"
 REGISTER = 'self.register_buffer("pe", pe)'

@@ -38,7 +38,7 @@ def test_without_zero_grad_the_loss_rises(trained: dict[str, Any]) -> None:
     space = dict(trained)
     run(TRAINING, "zero-grad", given=space)
     says(TRAINING, "zero-grad-notice", "The blue line falls slowly. The orange line rises")
-    falls, rises = space["losses"](space["training_step"]), space["losses"](space["without_zero_grad"])
+    falls, rises = space["losses"](torch.optim.SGD), space["losses"](space["Forgetful"])
     assert falls[-1] < falls[0] < rises[0] < rises[-1]
 
 

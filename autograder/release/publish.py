@@ -118,11 +118,10 @@ def publish(
 
 def _require_none(why: str, found: Sequence[Finding]) -> None:
     if found:
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        lines = " ".join(entry(found[0]).split("\n")[1:]).strip()
+        lines = [f"{one} ({' '.join(entry(one).splitlines()[1:])})" for one in found]
         raise GradingError(
-            f"nothing was published, {why} {found[0]}{more}; if it is meant so, give {ACCEPTED} an entry [[accepted]] "
-            f"with: {lines}"
+            f"nothing was published, {why} {'; '.join(lines)}; what is meant so gets an entry [[accepted]] in "
+            f"{ACCEPTED} with the lines in brackets, each on a line of its own, and a reason"
         )
 
 

@@ -21,7 +21,7 @@ from tests.plain.notebooks import answer, graded, notebook, read_by_hand, write
 
 SOLUTION = "def mean(xs):\n    ### BEGIN SOLUTION\n    return sum(xs) / len(xs)\n    ### END SOLUTION"
 SOURCE_READ = "import inspect\nassert 'sum' in inspect.getsource(mean)"
-REASON = "the solution does not pass outside of the student's kernel (TypeError:"
+REASON = "the solution does not pass outside of the student's kernel (AttributeError:"
 LISTED = f"1_means.ipynb, cell 'no_loop' (2 points): {REASON}"
 
 

@@ -72,7 +72,6 @@ def run(
     clock = Clock(limits, cell_limits or {})
     student = StudentKernel(kernels, limits, clock, files, inputs, answers)
     tester = TesterKernel(kernels, limits, clock, tester_files, student)
-    second = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)
     executed = copy.deepcopy(notebook)
     session = _Session(student, tester, limits, draw)
     outcomes: list[CellOutcome] = []
@@ -89,11 +88,13 @@ def run(
     finally:
         student.close()
         tester.close()
+    log = [*student.log, *tester.log]
     if inside and any(step.role in PLAIN for step in steps):
+        second = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)  # only now: its time begins here
         again = second.judge(notebook, steps, _gone(outcomes))
         tests = {one.index: replace(one.test, inside=again.get(one.index)) for one in outcomes if one.test}
         outcomes = [replace(one, test=tests.get(one.index)) for one in outcomes]
-    log = [*student.log, *tester.log, *second.log]
+        log += second.log
     return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.model.calibration import Calibration, CellCalibration
+from autograder.model.limits import Limits
 from autograder.pipeline import tester_kernel
 from autograder.pipeline.steps import OWN, aligned, parts_of, steps_of
 from tests.plain.squares import HELPERS, OPENED, SQUARE, SQUARED
@@ -207,3 +208,9 @@ def test_a_cell_that_a_student_added_is_the_students_whatever_its_id_is():
     added["id"] = trusted["id"]
     notebook.cells = [added, *notebook.cells]
     assert aligned(opened.source["nb"], steps, notebook) == [OWN, *steps]
+
+
+def test_a_slow_answer_has_the_whole_time_in_each_of_its_two_runs() -> None:
+    answer = "import time\ntime.sleep(3)\ndef square(x):\n    return x * x"
+    done = graded(OPENED, {"square_answer": answer}, limits=Limits(cell_seconds=5, submission_seconds=5))
+    assert [one.points for one in done.verdict.notebooks[0].cells] == [2, 2]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from benchmarks.courses import ASSIGNMENT, ROOT, make_course
 from benchmarks.large import make_tiny_course

@@ -23,11 +23,11 @@ import matplotlib.pyplot as plt
 from IPython.core import pylabtools
 from matplotlib.figure import Figure
 
+from autograder.assignment.assignment import Assignment
 from autograder.kernel.fork_server import variables
 from autograder.kernel.imports import imports_of
 from autograder.kernel.warm_process import warm_up
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.pipeline.drawings import name_of_drawing
 from autograder.pipeline.prepare import inputs_of, prepare

@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom import autograded
 from autograder.gradebook.write import open_gradebook
 from autograder.gradebook.write import save as save_grades
 from autograder.kernel.imports import imports_of
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.running_kernel import Kernel
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
 from autograder.pipeline import grade as grading
 from autograder.pipeline.execute import Limits
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.as_submitted import without_markers
 from demo.answers import ALAN, GRACE, MALLORY

@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.files.atomic import put_in_place
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.findings import Accepted
 from autograder.site.build import Site, build

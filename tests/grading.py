@@ -15,14 +15,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission
 from autograder.kernel.imports import imports_of
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import Submission
+from autograder.model.graded import Graded
 from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.execute import Kernels, Limits
-from autograder.pipeline.grade import Graded
 from autograder.pipeline.grade import grade_submission as grade
 from autograder.references.store import References
 from autograder.release.as_submitted import without_markers

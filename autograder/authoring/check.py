@@ -9,16 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.packs import stale_pack
 from autograder.authoring.patched import PatchedSolutions, stale_numbers
 from autograder.authoring.sample_answers import Problem, Sample, judged, samples
 from autograder.authoring.trial import Trials
-from autograder.classroom.fingerprint import digest, machine_parts
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.pipeline.fingerprint import digest, machine_parts
 from autograder.references import loader
 from autograder.release.findings import ACCEPTED, Accepted, Finding, pinned
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import Progress, try_all
 from autograder.authoring.patched import patched_solutions
 from autograder.authoring.sample_answers import samples
 from autograder.authoring.trial import Trials
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.texts import texts_of
 from autograder.authoring.trial import Trials
-from autograder.classroom.fingerprint import digest
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Patch
 from autograder.files.temporary import TemporaryFolder
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.pipeline.fingerprint import digest
 from autograder.references import loader
 from autograder.references.patched import Arrays, needs_runner
 from autograder.references.store import References

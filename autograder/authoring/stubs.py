@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.names import NewExercise
 from autograder.authoring.notebook_cells import text_of, with_exercise
 from autograder.authoring.packs import RULES
@@ -16,7 +17,6 @@ from autograder.authoring.render import render
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references.store import FOLDER
 

@@ -6,10 +6,10 @@ import ast
 import textwrap
 from collections.abc import Mapping
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.syntax import tree_of
 from autograder.release.as_submitted import without_markers
 

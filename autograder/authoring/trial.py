@@ -20,12 +20,12 @@ import numpy as np
 from nbformat import NotebookNode
 from safetensors.numpy import load_file
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.forks import Part, WarmServer, Workplace
 from autograder.authoring.slices import affected, graded_cells, needed
 from autograder.authoring.texts import solutions
 from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course_file import read_course_file
 from autograder.model.library import library_folder
 from autograder.model.verdict import CellVerdict

@@ -7,14 +7,14 @@ from enum import Enum
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.ci.text import Words, printable
 from autograder.ci.visible import VisibleCheck, visible_check
 from autograder.gradebook.results import result_of
 from autograder.model import cells
-from autograder.model.assignment import Assignment
+from autograder.model.graded import Graded
 from autograder.model.points import total
 from autograder.model.verdict import FOR_A_PERSON, CellVerdict, Status, SubmissionVerdict
-from autograder.pipeline.grade import Graded
 
 
 class Disclosure(Enum):

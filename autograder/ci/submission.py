@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.ci.outcome import SubmissionOutcome, failed_outcome, outcome_of
 from autograder.classroom.at_once import notebooks_at_once
 from autograder.classroom.workers import Isolation
@@ -13,9 +15,7 @@ from autograder.errors import NothingToGrade
 from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_of
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
 from autograder.pipeline.drawings import blank, import_drawings
 from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade_submission

@@ -12,9 +12,9 @@ from nbformat import NotebookNode
 from autograder.files.atomic import names_of, replacing
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.plain_text import paragraph
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.grade import Graded
 from autograder.pipeline.mark_scheme import with_marking_guides
 
 MAX_LOG = 50_000  # characters of one entry

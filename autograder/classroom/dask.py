@@ -15,10 +15,10 @@ from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from autograder.classroom.fingerprint import imported_version
 from autograder.classroom.workers import KILLED, Job, JobResult, Work, do
 from autograder.errors import GradingError
 from autograder.isolation import require
+from autograder.pipeline.fingerprint import imported_version
 from autograder.pipeline.grade import ATTEMPTS
 
 if TYPE_CHECKING:

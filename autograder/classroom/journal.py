@@ -17,8 +17,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.fingerprint import Parts, digest
 from autograder.errors import GradingError
+from autograder.pipeline.fingerprint import Parts, digest
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from nbformat import NotebookNode
 from autograder.gradebook.read import Key
 from autograder.model import cells
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.grade import Graded
 
 _TOLERANCE = 1e-9
 

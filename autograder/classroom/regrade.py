@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.classroom.fingerprint import Parts, digest
 from autograder.classroom.journal import Entry
 from autograder.model.limits import Limits
+from autograder.pipeline.fingerprint import Parts, digest
 
 #: kind of part -> (one, several)
 _WORDS = {

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom import run as classroom
 from autograder.classroom.autograded import read_verdict, sweep_autograded
 from autograder.classroom.lock import only_run
@@ -31,9 +33,7 @@ from autograder.gradebook.regradings import Change, Regrading, add_regradings
 from autograder.gradebook.results import ExerciseResult, ResultsTable, result_of, waived
 from autograder.gradebook.write import open_gradebook
 from autograder.kernel.imports import imports_of
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
 from autograder.release.agreement import check_before_grading
 

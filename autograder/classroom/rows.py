@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from autograder.assignment.submission import NOT_HANDED_IN
 from autograder.classroom.row import Row
 from autograder.exports.sheet import number
 from autograder.gradebook.accepted import disputed
 from autograder.gradebook.results import StudentResult
-from autograder.model.submission import NOT_HANDED_IN
 from autograder.model.verdict import FOR_A_PERSON, SubmissionVerdict
 
 Points = TypeVar("Points", float, float | None)

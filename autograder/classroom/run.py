@@ -13,23 +13,15 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom.at_once import notebooks_at_once
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
 from autograder.classroom.dask import dask_results
-from autograder.classroom.fingerprint import (
-    Parts,
-    content_parts,
-    digest,
-    imported_version,
-    machine_parts,
-    rule_parts,
-    submission_parts,
-)
 from autograder.classroom.jobs import jobs_like
 from autograder.classroom.journal import Entry, Journal
 from autograder.classroom.lock import only_run
 from autograder.classroom.options import GradingOptions
-from autograder.classroom.pace import limits_of
 from autograder.classroom.progress import Progress, Report
 from autograder.classroom.regrade import reasons, times_of
 from autograder.classroom.row import Row
@@ -44,12 +36,20 @@ from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import Probe, available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_of
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.plain_text import one_line
-from autograder.model.submission import read_submission
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.grade import Graded
+from autograder.pipeline.cell_times import limits_of
+from autograder.pipeline.fingerprint import (
+    Parts,
+    content_parts,
+    digest,
+    imported_version,
+    machine_parts,
+    rule_parts,
+    submission_parts,
+)
 from autograder.pipeline.prepare import nothing
 from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading

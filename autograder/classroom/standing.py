@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 
-from autograder.classroom.fingerprint import MACHINE, Parts, digest
+from autograder.assignment.assignment import Assignment
 from autograder.classroom.journal import Journal
 from autograder.classroom.regrade import described
 from autograder.errors import GradingError
@@ -16,8 +16,8 @@ from autograder.gradebook.groups import doubled
 from autograder.gradebook.hints import hints_of
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import StudentResult, named
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.pipeline.fingerprint import MACHINE, Parts, digest
 
 
 def standing_remarks(course: Course, assignment: str, rows: Sequence[StudentResult] | None = None) -> list[str]:

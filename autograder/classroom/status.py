@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from autograder.classroom.fingerprint import Parts, content_parts, submission_parts
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom.journal import Journal
 from autograder.classroom.standing import standing_remarks
 from autograder.errors import GradingError
@@ -13,10 +14,9 @@ from autograder.gradebook.accepted import disputed
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import ResultsTable
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
 from autograder.model.verdict import FOR_A_PERSON
+from autograder.pipeline.fingerprint import Parts, content_parts, submission_parts
 from autograder.release.agreement import differences
 
 

@@ -23,14 +23,15 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Literal
 
-from autograder.classroom.fingerprint import Parts, content_parts, digest, submission_parts
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
+from autograder.model.graded import Graded
 from autograder.pipeline.execute import Kernels, Limits
-from autograder.pipeline.grade import ATTEMPTS, Graded, grade_submission
+from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
+from autograder.pipeline.grade import ATTEMPTS, grade_submission
 
 Isolation = Literal["auto", "none"]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import EXCHANGE_FILES, MAX_FILE_BYTES
 from autograder.collect.archive import Refused, against_name, opened, sound_entries
 from autograder.collect.people import Person, own_name
 from autograder.collect.whose import Whose
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import Record
-from autograder.model.assignment import Assignment
-from autograder.model.submission import EXCHANGE_FILES, MAX_FILE_BYTES
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
 
 MAX_PER_STUDENT = 512 << 20  # bytes

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
+from autograder.assignment import exchange
+from autograder.assignment.assignment import Assignment
 from autograder.collect import clones
 from autograder.collect.archive import PackedFile, Refused, opened, sound_entries
 from autograder.collect.gathering import Collected, Gathering, Wanted, is_litter
@@ -17,11 +19,9 @@ from autograder.collect.whose import LMS, Whose, identify
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import Record
 from autograder.gradebook.roster import Roster, read_roster
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.plain_text import is_folder_name
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
-from autograder.nbgrader import exchange
 
 
 @dataclass(frozen=True)

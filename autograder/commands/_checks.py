@@ -12,8 +12,8 @@ from autograder.model.points import total
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from autograder.assignment.assignment import Assignment
     from autograder.authoring.check import ExerciseCheck, Progress
-    from autograder.model.assignment import Assignment
     from autograder.model.course import Course
     from autograder.pipeline.execute import Kernels
     from autograder.release.findings import Finding

@@ -46,8 +46,8 @@ def collect(
 
     listed: whose number is whose. moments: when each came in.
     """
+    from autograder.assignment.assignment import Assignment
     from autograder.collect import make_plan, write_plan
-    from autograder.model.assignment import Assignment
 
     with _said_where(course):
         opened = Assignment.open(course, assignment)

@@ -96,7 +96,7 @@ def _check(
     notes: bool,
 ) -> dict[str, Any]:
     """One entry of the JSON document. outside: refuse tests in the student's own kernel."""
-    from autograder.model.assignment import Assignment
+    from autograder.assignment.assignment import Assignment
     from autograder.release.verify import drafted
 
     output.say(f"{name}:")

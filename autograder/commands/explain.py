@@ -32,11 +32,11 @@ def run(
     The submission is run again; nothing is written, and no grade changes. For the instructor alone: it shows expected
     answers.
     """
+    from autograder.assignment.assignment import Assignment
+    from autograder.assignment.submission import read_submission
     from autograder.gradebook.accepted import reason_of
     from autograder.isolation import verify
     from autograder.kernel.imports import imports_of
-    from autograder.model.assignment import Assignment
-    from autograder.model.submission import read_submission
     from autograder.pipeline.appeal import hear
     from autograder.pipeline.execute import Kernels
     from autograder.release.calibrate import calibrated

@@ -76,7 +76,7 @@ def run(
 
 
 def _one(output: Output, course: Course, name: str, exercise: str, most: int, seed: int, workers: int) -> Survey:
-    from autograder.model.assignment import Assignment
+    from autograder.assignment.assignment import Assignment
     from autograder.mutants.rows import rows
     from autograder.mutants.survey import survey
 
@@ -135,8 +135,8 @@ def _document(name: str, found: Survey) -> dict[str, Any]:
 
 
 def _write(course: Course, done: dict[str, Survey], path: Path) -> None:
+    from autograder.assignment.assignment import Assignment
     from autograder.files.atomic import write_file
-    from autograder.model.assignment import Assignment
     from autograder.mutants.page import page
 
     before = path.read_text(encoding="utf-8") if len(done) < len(course.assignments()) and path.is_file() else ""

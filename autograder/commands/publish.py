@@ -14,7 +14,7 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
-    from autograder.release.publish import Published
+    from autograder.publish.publish import Published
 
 EXAMPLE = "autograder publish ../students distilbert"
 
@@ -48,7 +48,7 @@ def run(
     Assignments that were published before stay.
     """
     from autograder.commands._disclosure import day
-    from autograder.release.publish import publish
+    from autograder.publish.publish import publish
 
     course = open_course(context)
     chosen = [*(assignment or ()), *(name.rstrip("/") for name in also or ())]
@@ -68,7 +68,7 @@ def run(
 
 
 def _tell(output: Output, folder: Path, done: Published) -> None:
-    from autograder.release.publish import SITE_FRONT
+    from autograder.publish.publish import SITE_FRONT
 
     output.say(f"{folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
     if done.site_bytes:

@@ -13,7 +13,7 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.model.assignment import Assignment
+    from autograder.assignment.assignment import Assignment
     from autograder.model.course import Course
     from autograder.pipeline.execute import Kernels
 

@@ -62,8 +62,8 @@ def _found(course: Course, assignment: str, exercise: str) -> tuple[str, str]:
     """(notebook, cell). Raises GradingError where there is no such exercise, or there are two."""
     from difflib import get_close_matches
 
+    from autograder.assignment.assignment import Assignment
     from autograder.model import cells
-    from autograder.model.assignment import Assignment
 
     source = Assignment.open(course, assignment).source
     keys = [(name, cells.grade_id(cell) or "") for name, book in source.items() for cell in book.cells

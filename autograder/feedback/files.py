@@ -7,13 +7,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.submission import exchange_files
 from autograder.errors import NothingToGrade
 from autograder.feedback.page import render_notebook
 from autograder.files.atomic import replacing, writing
 from autograder.gradebook.gather import gather_one
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course
-from autograder.model.submission import exchange_files
 
 
 def write_feedback(course: Course, assignment: str, student: str, result: StudentResult | None = None) -> list[Path]:

@@ -10,6 +10,7 @@ import jinja2
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
+from autograder.assignment.submission import NOT_HANDED_IN
 from autograder.feedback.body import TEMPLATES, notebook_body
 from autograder.feedback.paths import without_paths
 from autograder.feedback.strip import without_hidden_tests
@@ -20,7 +21,6 @@ from autograder.gradebook.read import Student
 from autograder.gradebook.results import ExerciseResult, StudentResult, result_of
 from autograder.model import cells
 from autograder.model.points import total
-from autograder.model.submission import NOT_HANDED_IN
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 
 

@@ -21,8 +21,8 @@ from uuid import uuid4
 from nbgrader.api import SubmittedNotebook
 
 from autograder.files.atomic import write_file
-from autograder.gradebook.answer_digests import Digests
 from autograder.gradebook.read import EARLIER, Book
+from autograder.model.answer_digests import Digests
 from autograder.model.verdict import NotebookVerdict
 
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.assignment.submission import EXCHANGE_FILES
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
 from autograder.model.course import Course
-from autograder.model.submission import EXCHANGE_FILES
 from autograder.model.toml_text import read_toml
 
 NAME = "groups.toml"

@@ -8,14 +8,13 @@ from typing import Literal
 
 from nbformat import NotebookNode
 
-from autograder.gradebook.answer_digests import Digests, answer_digests
+from autograder.assignment.assignment import Assignment, trusted
 from autograder.gradebook.graded_answers import read_record
 from autograder.gradebook.read import Key
 from autograder.gradebook.results import ExerciseResult, StudentResult
 from autograder.model import cells
-from autograder.model.assignment import Assignment
+from autograder.model.answer_digests import Digests, answer_digests
 from autograder.model.course import Course
-from autograder.pipeline.rebuild import trusted
 
 #: Of fewer who answered it says little that all are wrong.
 FEW = 3

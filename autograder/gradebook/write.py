@@ -25,8 +25,8 @@ from autograder.gradebook.graded_answers import NotebookRecord, read_record, set
 from autograder.gradebook.read import PATIENCE, of_students, patient
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
+from autograder.model.graded import Graded
 from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.grade import Graded
 
 Result = TypeVar("Result")
 

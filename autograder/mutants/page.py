@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.mutants.rows import COLUMNS, rows, total
 from autograder.mutants.survey import Survey
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import affected, graded_cells
 from autograder.authoring.texts import solutions
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.syntax import tree_of
 
 

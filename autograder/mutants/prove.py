@@ -15,12 +15,12 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import needed
 from autograder.authoring.texts import solutions
 from autograder.errors import GradingError
 from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.syntax import tree_of

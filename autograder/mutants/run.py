@@ -13,15 +13,15 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import graded_cells, needed
 from autograder.authoring.trial import Trials
-from autograder.classroom.fingerprint import digest, machine_parts
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import Outcome, graded_outcome
 from autograder.mutants.parts import SolutionPart
+from autograder.pipeline.fingerprint import digest, machine_parts
 from autograder.references import loader
 
 #: Told how many mutants are done, and of how many.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant, mutants, sample
 from autograder.mutants.outcome import REJECTED, Outcome

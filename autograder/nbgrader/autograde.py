@@ -19,11 +19,11 @@ from nbformat.v4 import new_notebook
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
-from autograder.model.submission import read_submission
 from autograder.nbgrader.preprocessors import forget
 from autograder.release.agreement import check_before_grading
 

@@ -9,9 +9,9 @@ from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.model.assignment import read_files
+from autograder.assignment.assignment import read_files
+from autograder.assignment.deliverables import write_stubs
 from autograder.model.course import Course
-from autograder.model.deliverables import write_stubs
 
 
 class StubDeliverables(NbGraderPreprocessor):

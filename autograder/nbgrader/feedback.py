@@ -11,6 +11,7 @@ from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 
+from autograder.assignment.submission import exchange_files
 from autograder.feedback.page import render_notebook
 from autograder.gradebook.gather import gather_one
 from autograder.gradebook.read import Student
@@ -18,7 +19,6 @@ from autograder.gradebook.results import StudentResult
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.points import same
-from autograder.model.submission import exchange_files
 from autograder.model.verdict import CellVerdict, NotebookVerdict, Status
 
 

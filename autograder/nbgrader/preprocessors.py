@@ -15,21 +15,21 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 
-from autograder.classroom.pace import limits_of
+from autograder.assignment.assignment import Assignment, trusted
+from autograder.assignment.submission import Submission, read_submission
 from autograder.kernel.imports import imports_of
 from autograder.model import verdict
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.free import widened
-from autograder.model.submission import Submission, read_submission
+from autograder.model.graded import Graded
 from autograder.model.verdict import SubmissionVerdict
+from autograder.pipeline.cell_times import limits_of
 from autograder.pipeline.execute import InfrastructureError, Kernels
-from autograder.pipeline.grade import Graded, grade_submission
+from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.prepare import Prepared, prepare
-from autograder.pipeline.rebuild import trusted
 from autograder.release.calibrate import calibrated, needs_calibration
 from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable

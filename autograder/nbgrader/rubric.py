@@ -13,10 +13,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.gradebook.remarks import remarks
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.pipeline.rubric import rubric_lines
 

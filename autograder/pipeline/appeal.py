@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission
 from autograder.errors import GradingError
 from autograder.exercise.compare import compare_case
 from autograder.exercise.model import Answers, Case
 from autograder.exercise.text import TEXT, read_text
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.plain_text import paragraph
-from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, Check
 from autograder.pipeline.answers import UnreadableAnswers, read_file
 from autograder.pipeline.drawings import blank

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 
-from nbformat import NotebookNode
-
-from autograder.gradebook.answer_digests import Digests
+from autograder.assignment.assignment import Assignment, trusted
+from autograder.assignment.submission import Submission
 from autograder.kernel.errors import FloodedTogether
-from autograder.model.assignment import Assignment
+from autograder.model.graded import Graded
 from autograder.model.plain_text import one_line
-from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, SubmissionVerdict, presentable
 from autograder.pipeline.drawings import Draw, drawing
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.prepare import inputs_of, nothing, prepare, trusted_files
-from autograder.pipeline.rebuild import trusted
 from autograder.pipeline.side_by_side import side_by_side
 from autograder.pipeline.steps import steps_for
 
@@ -30,22 +27,6 @@ ATTEMPTS = 3
 MAX_LOG_LINES = 1000
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Graded:
-    """A verdict, and the notebooks with the verdict written into them, ready to be saved.
-
-    ``answers``: per notebook what the student answered, as digests; None where nobody could read it.
-    ``slowest`` is what the slowest part of a cell took, in seconds; ``cut`` is true where a limit ended one.
-    """
-
-    verdict: SubmissionVerdict
-    notebooks: Mapping[str, NotebookNode]
-    log: tuple[str, ...]
-    slowest: float = 0.0
-    cut: bool = False
-    answers: Mapping[str, Digests] | None = None
 
 
 def grade_submission(

@@ -12,11 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import trusted
 from autograder.model import cells
-from autograder.model.checksum import checksum_of
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, read_submitted
 from autograder.pipeline.find_answers import FoundAnswer, FoundAnswers, find_answers, standing, with_locked_cells_apart
@@ -25,7 +24,7 @@ from autograder.pipeline.own_cells import own_cells, placed
 from autograder.pipeline.prose import is_prose, switched_off, texts_in
 from autograder.plain.names import names_of
 
-__all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild", "trusted"]
+__all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild"]
 
 _MAX_UNKNOWN = 10
 
@@ -37,23 +36,6 @@ class RebuiltNotebook:
     notebook: NotebookNode
     notes: tuple[str, ...]
     waiting: frozenset[str] = frozenset()
-
-
-def trusted(source: NotebookNode, release: NotebookNode) -> NotebookNode:
-    """The instructor's notebook with its hidden tests, but with the released stubs for its solutions.
-
-    Carries the checksums that nbgrader compares: a written answer whose text still has the stub's counts as none.
-    """
-    stubs = {cells.grade_id(cell): cell.source for cell in release.cells}
-    notebook = nbformat.from_dict(source)
-    for cell in notebook.cells:
-        grade_id = cells.grade_id(cell)
-        if not grade_id:
-            continue
-        if cells.is_solution(cell) or cells.is_task(cell):  # a task's source holds its mark scheme
-            cell.source = stubs[grade_id]
-        cell.metadata.nbgrader["checksum"] = checksum_of(cell)
-    return notebook
 
 
 def rebuild(source: NotebookNode, release: NotebookNode, submitted: list[SubmittedCell]) -> RebuiltNotebook:

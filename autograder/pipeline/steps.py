@@ -17,9 +17,9 @@ from typing import Literal
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.calibration import CellCalibration
 from autograder.model import cells
-from autograder.model.assignment import Assignment
-from autograder.model.calibration import CellCalibration
 from autograder.plain.names import names_of
 from autograder.plain.text import parse
 from autograder.plain.where import where_judged

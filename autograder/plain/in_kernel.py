@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.plain.where import is_plain, where_judged
 
 

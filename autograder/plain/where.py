@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from nbformat import NotebookNode
 
+from autograder.assignment.calibration import CellCalibration
 from autograder.model import cells
-from autograder.model.calibration import CellCalibration
 from autograder.plain.rules import reason_for
 
 NOT_CALIBRATED = "nobody has run the instructor's solution yet to find out where it can be judged"

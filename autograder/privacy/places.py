@@ -10,8 +10,8 @@ from pathlib import Path
 
 from nbgrader.utils import notebook_hash
 
+from autograder.assignment import exchange
 from autograder.model.course import Course
-from autograder.nbgrader import exchange
 from autograder.privacy.person import ErasedPerson
 
 _SECRET = "submission_secret.txt"

@@ -7,7 +7,6 @@ own configuration, but for the one that writes into the gradebook; what comes ou
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,21 +17,17 @@ import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
 
+from autograder.assignment.assignment import Assignment, read_files
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment, read_files
 from autograder.model.course import Course
 from autograder.model.settings import read_config
 from autograder.model.source import BESIDE, MARKERS
 from autograder.model.syntax import tree_of
+from autograder.pipeline.fingerprint import REPOSITORY, TO_LOOK_AT
 from autograder.plain.names import names_of
 from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable
-
-#: The line of a setup cell that names where it installs from: no grade depends on it.
-REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
-#: Files beside the notebooks that nobody computes with.
-TO_LOOK_AT = {".md", ".pdf", ".html", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"}
 
 
 @dataclass(frozen=True)

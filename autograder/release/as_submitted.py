@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import nbformat
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission
 from autograder.model import cells
-from autograder.model.assignment import Assignment
-from autograder.model.submission import Submission
 
 
 def solved(assignment: Assignment) -> Submission:

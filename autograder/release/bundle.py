@@ -22,14 +22,13 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.assignment.assignment import Assignment, trusted
+from autograder.assignment.calibration import shipped
 from autograder.errors import GradingError
 from autograder.kernel.imports import library_places
 from autograder.model import cells
-from autograder.model.assignment import Assignment
-from autograder.model.calibration import shipped
 from autograder.model.course import Course
 from autograder.model.course_file import NAME
-from autograder.pipeline.rebuild import trusted
 from autograder.plain.where import is_plain
 from autograder.references import loader
 from autograder.references.patched import RunPatched

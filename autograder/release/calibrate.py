@@ -14,17 +14,17 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.calibration import Calibration, CellCalibration, write_calibration
+from autograder.assignment.submission import Submission
 from autograder.errors import GradingError
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
 from autograder.kernel.kernels import Isolation
 from autograder.model import cells
-from autograder.model.assignment import Assignment
-from autograder.model.calibration import Calibration, CellCalibration, write_calibration
 from autograder.model.course import Course
 from autograder.model.limits import Limits
 from autograder.model.plain_text import one_line
-from autograder.model.submission import Submission
 from autograder.pipeline.execute import ExecutedNotebook, Kernels
 from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge_tests import earned

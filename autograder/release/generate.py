@@ -22,13 +22,13 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.assignment.assignment import Assignment, Generated, read_files
+from autograder.assignment.deliverables import write_stubs
 from autograder.errors import GradingError, gradebook_said
 from autograder.files import atomic
 from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
-from autograder.model.assignment import Assignment, Generated, read_files
 from autograder.model.course import Course
-from autograder.model.deliverables import write_stubs
 from autograder.model.source import OtherLanguage, instructors_notebook, read_notebook, stored_cells
 from autograder.release.clear import cleared
 from autograder.release.free_versions import require_free

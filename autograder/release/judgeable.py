@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.exercise.model import Case
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.plain.rules import asked
 from autograder.release.findings import Finding, pinned
 from autograder.release.markers import misspelt

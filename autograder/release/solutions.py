@@ -6,9 +6,9 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
 from autograder.pipeline.mark_scheme import SCHEME
 from autograder.release.as_submitted import solved, without_markers

@@ -15,15 +15,15 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.classroom.fingerprint import digest, machine_parts
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.calibration import version_of
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.kernel.imports import imports_of
 from autograder.model import cells
-from autograder.model.assignment import Assignment
-from autograder.model.calibration import version_of
 from autograder.model.course import Course
 from autograder.pipeline.execute import ExecutedNotebook, Kernels
+from autograder.pipeline.fingerprint import digest, machine_parts
 from autograder.pipeline.grade import grade_submission
 from autograder.release.as_submitted import solved
 from autograder.release.calibrate import calibrated

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references.store import FOLDER
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder.classroom.pace import record_pace, seconds_of
+from autograder.assignment.assignment import Assignment, Generated
+from autograder.assignment.submission import Submission
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment, Generated
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
-from autograder.model.submission import Submission
 from autograder.model.verdict import CellVerdict, NotebookVerdict
+from autograder.pipeline.cell_times import record_pace, seconds_of
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission
 from autograder.plain.in_kernel import KernelCell

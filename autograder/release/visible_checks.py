@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.syntax import tree_of
 from autograder.references.store import PACKS
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import nbformat
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
 
 #: Of an answer (or of all cells of a student's own together) so much is compared; longer lines are data.
 MAX_CHARACTERS, MAX_LINE = 50_000, 2000

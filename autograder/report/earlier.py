@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.model import course_file
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.settings import CONFIG
 from autograder.report.code import Answer, read_answers

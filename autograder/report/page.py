@@ -12,13 +12,13 @@ import jinja2
 import numpy as np
 
 from autograder import feedback
+from autograder.assignment.assignment import Assignment
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.accepted import disputed, refused
 from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.results import StudentResult
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.plain.in_kernel import judged_in_kernel
 from autograder.report import charts, statistics

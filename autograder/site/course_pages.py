@@ -9,9 +9,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import messages_to_mistakes
 from autograder.files.temporary import TemporaryFolder
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.findings import Finding
 from autograder.release.leaks.search import leaks

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.course_file import NO_REPOSITORY
 from autograder.model.source import read_notebook

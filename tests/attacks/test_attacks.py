@@ -15,12 +15,12 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission
 from autograder.model.course import Course
-from autograder.model.submission import Submission
+from autograder.model.graded import Graded
 from autograder.model.verdict import to_json
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Graded
 from autograder.pipeline.grade import grade_submission as grade
 from tests.attacks.attack import WRONG_ANSWER, Attack
 from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission

@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from autograder.assignment.submission import Submission
 from autograder.model import cells
-from autograder.model.submission import Submission
 from autograder.model.verdict import NotebookVerdict
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import grade_submission as grade

@@ -12,11 +12,11 @@ from typing import Any
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring import packs
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.authoring.render import heading
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.settings import read_config
 from autograder.references.draw import PUBLIC_SEED

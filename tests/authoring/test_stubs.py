@@ -11,12 +11,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.course_folder import make_course
 from autograder.authoring.names import read_name
 from autograder.authoring.stubs import write_stubs
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references.store import References
 from autograder.release.stubs import require_filled_in, stubs

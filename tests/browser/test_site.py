@@ -21,10 +21,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from autograder.assignment.assignment import Assignment
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.release.publish import publish
+from autograder.publish.publish import publish
 from autograder.release.solved_run import kept, name_of
 from autograder.site.shown import left_out
 from tests.browser.test_axe import AXE, scheme, serious

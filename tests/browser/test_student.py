@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.release.as_submitted import solved
 from demo.answers import ALAN
 from tests.browser.conftest import Photograph

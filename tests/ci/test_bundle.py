@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.release import bundle
 from autograder.release.leaks.search import leaks
 from demo import EXPECTED

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from autograder import cli
+from autograder.assignment.assignment import Assignment
 from autograder.ci import FILES, submission
-from autograder.model.assignment import Assignment
 from autograder.pipeline.execute import InfrastructureError
 from autograder.release.leaks.search import leaks
 from demo import EXPECTED

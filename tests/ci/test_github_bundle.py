@@ -13,9 +13,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.isolation import IsolationUnavailable, available
-from autograder.model.assignment import Assignment
 from autograder.release.leaks.search import leaks
 from tests.ci.test_workflows import actionlint, steps
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from autograder.release.publish import publish
+from autograder.publish.publish import publish
 from tests.pipeline.conftest import ROOT
 
 #: What runs a notebook at all, on Colab as anywhere; and what installs the course.

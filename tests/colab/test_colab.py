@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.release.leaks.search import leaks
 from tests.colab.conftest import Colab
 from tests.grading import without_markers

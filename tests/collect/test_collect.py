@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.cli import main
 from autograder.collect import make_plan
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
 from demo import build_sample_class
 from tests.collect.uploads import MOODLE, ONE, SHEET, TWO, collect, packed, submitted
 from tests.pipeline.conftest import ROOT

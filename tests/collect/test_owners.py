@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from autograder.assignment.assignment import Assignment
 from autograder.collect import clones, make_plan
 from autograder.collect.people import UploadedFile, owners
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from tests.collect.uploads import ONE, SHEET, TWO, collect, inner, packed, submitted
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.forks import WarmServer
 from autograder.authoring.sample_answers import judged, samples
 from autograder.authoring.trial import Trials
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from tests.contract import recorded
 from tests.grading import ROOT

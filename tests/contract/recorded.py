@@ -16,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.sample_answers import Sample
 from autograder.authoring.texts import solutions, texts_of
 from autograder.authoring.trial import Tried
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from tests.grading import ROOT
 

@@ -368,9 +368,9 @@ def test_c6_a_folder_without_a_notebook_says_what_is_there(course: Course, tmp_p
     folder = tmp_path / "essay" / lab.LAB
     folder.mkdir(parents=True)
     (folder / "essay.docx").write_bytes(b"PK")
+    from autograder.assignment.assignment import Assignment
+    from autograder.assignment.submission import read_submission
     from autograder.errors import NothingToGrade
-    from autograder.model.assignment import Assignment
-    from autograder.model.submission import read_submission
 
     with pytest.raises(NothingToGrade, match=r"expected p1\.ipynb; found essay\.docx"):
         read_submission(folder, "essay", Assignment.open(course, lab.LAB))

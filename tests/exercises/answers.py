@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.texts import solutions, texts_of
 from autograder.exercise import SampleAnswer
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from tests.grading import REFERENCES, ROOT

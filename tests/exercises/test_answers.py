@@ -12,10 +12,10 @@ from functools import lru_cache
 import pytest
 from _pytest.mark import ParameterSet
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.forks import WarmServer
 from autograder.authoring.sample_answers import Sample, judged
 from autograder.authoring.trial import Trials
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from tests.contract import recorded

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.model.assignment import Generated
+from autograder.assignment.assignment import Generated
 from autograder.model.course import Course
 from autograder.release.generate import draft
 from tests.exercises.tiny import tiny_course

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import check_exercises
 from autograder.authoring.draws import draw_named
 from autograder.cli import main
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references.store import References
 from tests.exercises.tiny import ORACLE, tiny_course

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring import packs
 from autograder.authoring.patched import patched_solutions
 from autograder.authoring.texts import solutions, texts_of
 from autograder.errors import GradingError
 from autograder.exercise import Case, Exercise, Mistake, compare_case
 from autograder.exercise.pack import judge_public, pack, unpack
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import PACKS

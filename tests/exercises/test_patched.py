@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import ExerciseCheck, check_exercises
 from autograder.authoring.patched import patched_solutions
 from autograder.errors import GradingError
 from autograder.exercise import Answers, Exercise, Mistake, compare_case
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References

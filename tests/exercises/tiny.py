@@ -8,7 +8,7 @@ from textwrap import dedent
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References

@@ -9,13 +9,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.classroom.autograded import write_autograded
-from autograder.gradebook.answer_digests import answer_digests
 from autograder.gradebook.write import open_gradebook, save
-from autograder.model.assignment import Assignment
+from autograder.model.answer_digests import answer_digests
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.grade import Graded
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.rebuild import SubmittedCell, rebuild
 from autograder.release.generate import generate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants.survey import survey
 

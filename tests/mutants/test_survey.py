@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.cli import main
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.mutants import prove, run
 from autograder.mutants.page import page

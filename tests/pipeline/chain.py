@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_notebook
 
-from autograder.model.assignment import Assignment
-from autograder.model.submission import Submission
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission
 from autograder.references.store import References
 from tests.plain.tiny import cell, solution, test
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
+from autograder.model.graded import Graded
 from autograder.model.limits import Limits
 from autograder.pipeline import appeal
-from autograder.pipeline.grade import Graded, grade_submission
+from autograder.pipeline.grade import grade_submission
 from tests.grading import kernels
 from tests.pipeline.chain import BASE, LAST, NOTEBOOKS, TWICE, chain, submitted
 

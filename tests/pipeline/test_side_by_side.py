@@ -16,6 +16,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission
 from autograder.classroom import at_once
 from autograder.classroom import run as classroom
 from autograder.classroom.run import GradingOptions, grade_class
@@ -23,14 +25,13 @@ from autograder.classroom.workers import Job, JobResult
 from autograder.isolation import usage
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import Kernels
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.limits import Limits
-from autograder.model.submission import Submission
 from autograder.model.verdict import to_json
 from autograder.pipeline import grade as grading
 from autograder.pipeline.execute import InfrastructureError
-from autograder.pipeline.grade import Graded, grade_submission
+from autograder.pipeline.grade import grade_submission
 from benchmarks.courses import without_warm_modules
 from tests.attacks.machine import ENDLESS
 from tests.once import made_once

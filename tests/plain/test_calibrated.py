@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_notebook
 
+from autograder.assignment.calibration import Calibration, CellCalibration, read_calibration, write_calibration
 from autograder.classroom.run import GradingOptions, grade_class
-from autograder.model.calibration import Calibration, CellCalibration, read_calibration, write_calibration
 from autograder.model.course import Course
 from autograder.model.limits import Limits
 from autograder.pipeline.judge_tests import earned, judge_test

@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import check_exercises
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.cells import grade_id, split_hidden
 from autograder.model.course import Course
 from autograder.model.settings import read_settings

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.model.assignment import Assignment
-from autograder.model.calibration import CellCalibration
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.calibration import CellCalibration
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict, from_json, to_json
 from autograder.plain.where import NOT_CALIBRATED, where_judged

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.fingerprint import submission_parts
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission, read_submission
 from autograder.model.course import Course
-from autograder.model.submission import Submission, read_submission
+from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.prepare import prepare
 from tests.plain.notebooks import code, notebook, write
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.model.calibration import Calibration, CellCalibration
+from autograder.assignment.calibration import Calibration, CellCalibration
 from autograder.model.limits import Limits
 from autograder.pipeline import tester_kernel
 from autograder.pipeline.steps import OWN, aligned, parts_of, steps_of

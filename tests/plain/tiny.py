@@ -13,11 +13,12 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import Submission
 from autograder.kernel.kernels import Kernels
-from autograder.model.assignment import Assignment
+from autograder.model.graded import Graded
 from autograder.model.limits import Limits
-from autograder.model.submission import Submission
-from autograder.pipeline.grade import Graded, grade_submission
+from autograder.pipeline.grade import grade_submission
 from autograder.references.store import References
 from autograder.release.calibrate import calibrate
 

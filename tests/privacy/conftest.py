@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.fingerprint import digest
 from autograder.classroom.journal import Entry, Journal
 from autograder.cli import main
 from autograder.gradebook.late.times import record_times
 from autograder.model.course import Course
+from autograder.pipeline.fingerprint import digest
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 

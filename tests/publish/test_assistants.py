@@ -11,16 +11,16 @@ import sys
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.assistants import SENTENCES
 from autograder.model.course import Course
 from autograder.model.course_file import CourseFile, read_course_file
-from autograder.release.assistants import write_rules
+from autograder.publish.assistants import write_rules
+from autograder.publish.publish import publish
+from autograder.publish.students_readme import students_readme
 from autograder.release.leaks.search import leaks
-from autograder.release.publish import publish
-from autograder.release.students_readme import students_readme
 from tests.feedback.toy import build_course
 from tests.grading import ROOT
 from tests.publish.test_weeks import judged

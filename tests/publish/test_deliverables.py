@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.deliverables import stub
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.deliverables import stub
+from autograder.publish.publish import publish
 from autograder.release.generate import generate
 from autograder.release.leaks.search import release_leaks
-from autograder.release.publish import publish
 from tests.grading import ROOT
 from tests.pipeline.conftest import nbgrader
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.deliverables import stub
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.deliverables import stub
 from autograder.model.free import widened
 from autograder.release.agreement import differences
 from autograder.release.generate import generate

@@ -16,7 +16,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from safetensors.numpy import save_file
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.references.store import References
 from autograder.release.leaks import search
 

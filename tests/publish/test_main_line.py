@@ -10,10 +10,10 @@ import pytest
 
 from autograder.errors import GradingError
 from autograder.model.course import Course
-from autograder.release.links import dead_links
+from autograder.publish.links import dead_links
+from autograder.publish.publish import publish
+from autograder.publish.students_readme import students_readme
 from autograder.release.main_line import Lesson, lesson, main_line
-from autograder.release.publish import publish
-from autograder.release.students_readme import students_readme
 from tests.feedback.toy import build_course
 from tests.grading import ROOT
 from tests.publish.test_weeks import judged

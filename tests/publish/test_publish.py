@@ -11,14 +11,14 @@ import shutil
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
+from autograder.publish.links import dead_links
+from autograder.publish.pictures import pictures
+from autograder.publish.publish import publish
 from autograder.release.as_submitted import solved
 from autograder.release.findings import ACCEPTED
-from autograder.release.links import dead_links
-from autograder.release.pictures import pictures
-from autograder.release.publish import publish
 from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 

@@ -17,10 +17,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.model import cells
 from autograder.model.course import Course
+from autograder.publish.publish import publish
 from autograder.release.bundle import BundleSettings, write_bundle
 from autograder.release.clear import cleared
 from autograder.release.generate import draft, put_in_place, workspace
-from autograder.release.publish import publish
 
 NOTEBOOK = "1_smoothing.ipynb"
 
@@ -163,7 +163,7 @@ def test_e2_nbgraders_own_command_drops_them_too(course: Course, tmp_path: Path)
 def test_e2_a_release_of_before_is_told_from_one_that_says_something_else(
     course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from autograder.model.assignment import Assignment
+    from autograder.assignment.assignment import Assignment
     from autograder.release.agreement import check_before_grading
 
     path = course.release(EXAMPLE) / NOTEBOOK

@@ -9,11 +9,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_notebook, new_output
 
+from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.gradebook.late.policy import LatePolicy, Rules, last_moment
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.as_submitted import without_markers
 from autograder.release.solutions import write_solutions

@@ -13,9 +13,9 @@ import course as library
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.model.course import Course
-from autograder.release.due import due
+from autograder.publish.due import due
+from autograder.publish.publish import publish
 from autograder.release.generate import generate
-from autograder.release.publish import publish
 from tests.feedback.toy import ROOT, build_course
 
 
@@ -47,7 +47,7 @@ def correct(course, old, new):
 
 def judged(monkeypatch):
     """The small assignment has no stored reference; that is not what is tested here."""
-    monkeypatch.setattr("autograder.release.publish.require_judgeable", lambda sheet: None)
+    monkeypatch.setattr("autograder.publish.publish.require_judgeable", lambda sheet: None)
 
 
 def test_what_is_due_is_decided_by_the_dates(course):

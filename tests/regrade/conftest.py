@@ -12,17 +12,17 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom import run as classroom
-from autograder.classroom.fingerprint import submission_parts
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
 from autograder.gradebook.gather import gather
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
+from autograder.model.graded import Graded
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.grade import Graded
+from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.prepare import prepare
 from autograder.release.generate import generate

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from autograder.report import write_report
 from autograder.report.code import Answer, read_answers

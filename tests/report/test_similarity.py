@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.cells import is_solution
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from autograder.classroom.workers import Job, JobResult, do
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Graded
 
 
 def jobs(students: list[str], root: Path = Path("nowhere")) -> list[Job]:

@@ -10,9 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.release.findings import ACCEPTED, Accepted, accept, entry, pinned
 from autograder.release.leaks.search import release_leaks
@@ -149,7 +149,7 @@ def test_h1_the_same_words_in_another_cell_are_another_finding(tmp_path: Path) -
 
 
 def test_h1_an_accepted_leak_is_published_too(tmp_path: Path) -> None:
-    from autograder.release.publish import publish
+    from autograder.publish.publish import publish
 
     course = course_of(tmp_path, PASTED, *SMOOTHED)
     from autograder.release.generate import generate

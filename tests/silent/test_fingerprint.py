@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.code_digest import described
+from autograder.pipeline.code_digest import described
 from tests.grading import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]
@@ -19,9 +19,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]
 PARTS = """
 import json, sys
 from pathlib import Path
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
-from autograder.classroom.fingerprint import content_parts, imported_version, machine_parts, rule_parts
+from autograder.pipeline.fingerprint import content_parts, imported_version, machine_parts, rule_parts
 course = Course(Path(sys.argv[1]))
 opened = Assignment.open(course, "numpy_attention")
 version = imported_version(course)

@@ -13,14 +13,14 @@ from nbgrader.api import Gradebook
 from safetensors.numpy import load, save
 
 from autograder import cli
+from autograder.assignment.assignment import Assignment
 from autograder.classroom import run as classroom
 from autograder.classroom import workers
-from autograder.classroom.fingerprint import content_parts, digest
-from autograder.classroom.pace import record_pace
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.pipeline.cell_times import record_pace
 from autograder.pipeline.execute import Limits
+from autograder.pipeline.fingerprint import content_parts, digest
 from autograder.references.store import References
 from benchmarks.courses import ASSIGNMENT
 from tests.silent.without_kernels import NOTEBOOK, STUDENTS, copied_course, full_marks, grade, graded_course, why  # noqa: F401

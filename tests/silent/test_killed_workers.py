@@ -10,12 +10,12 @@ import pytest
 
 from autograder.classroom import run as classroom
 from autograder.classroom.dask import dask_results, do_elsewhere
-from autograder.classroom.fingerprint import imported_version
 from autograder.classroom.run import GradingOptions
 from autograder.classroom.workers import KILLED, local_results
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather
 from autograder.model.course import Course
+from autograder.pipeline.fingerprint import imported_version
 from tests.pipeline.conftest import SMALL, small_course
 from tests.silent.dask_crew import crew
 from tests.silent.jobs import hungry, jobs, other_version, quick_or_deadly, real_or_deadly

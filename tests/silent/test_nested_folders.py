@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.errors import NothingToGrade
-from autograder.model.assignment import Assignment
-from autograder.model.submission import read_submission
 from tests.pipeline.conftest import ROOT
 
 SHEET = "numpy_attention"

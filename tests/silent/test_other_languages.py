@@ -9,10 +9,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.cli import main
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 
 R = {"kernelspec": {"display_name": "R", "language": "R", "name": "ir"}}

@@ -14,9 +14,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from autograder import cli
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Mistake
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import draw

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom.journal import Journal
 from autograder.classroom.lock import only_run
 from autograder.cli import main
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.settings import find_course, read_settings
-from autograder.model.submission import read_submission
 from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT, nbgrader
 

@@ -10,10 +10,10 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.release.agreement import check_before_grading, differences
 from tests.grading import ROOT, copy_exercises
 

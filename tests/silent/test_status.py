@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from autograder.classroom.fingerprint import content_parts, submission_parts
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom.journal import Entry, Journal
 from autograder.cli import main
 from autograder.gradebook.late.times import record_times
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
+from autograder.pipeline.fingerprint import content_parts, submission_parts
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 

@@ -9,21 +9,21 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.ci.outcome import outcome_of
 from autograder.classroom import run as classroom
-from autograder.classroom.fingerprint import submission_parts
 from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
 from autograder.feedback import write_feedback
 from autograder.gradebook.gather import gather
 from autograder.gradebook.results import StudentResult
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
+from autograder.model.graded import Graded
 from autograder.nbgrader.grades import _line
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Graded
+from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.grade import grade_submission as grade
 from autograder.pipeline.prepare import prepare
 from autograder.report.results import read_results

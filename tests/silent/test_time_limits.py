@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from autograder.classroom.pace import limits_of, pace_path, record_pace, seconds_of
 from autograder.model.limits import Clock, Limits
 from autograder.model.verdict import NotebookVerdict
+from autograder.pipeline.cell_times import limits_of, pace_path, record_pace, seconds_of
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, run
 from autograder.release import verify as release
 from tests.grading import kernels

@@ -13,11 +13,11 @@ from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeSubmit
 
+from autograder.assignment import exchange
 from autograder.cli import main
 from autograder.gradebook.late.times import read_times
 from autograder.model.course import Course
 from autograder.model.settings import read_config
-from autograder.nbgrader import exchange
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.judge import judge
 from autograder.release.judgeable import require_judgeable, unjudgeable, untested

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import read_submission
 from autograder.classroom import run as classroom
-from autograder.classroom.fingerprint import submission_parts
 from autograder.classroom.run import GradingOptions, Row, grade_class
 from autograder.classroom.workers import Job, JobResult
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import read_submission
+from autograder.model.graded import Graded
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.grade import Graded
+from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.prepare import nothing
 from benchmarks.courses import ASSIGNMENT, make_course
 from tests.once import made_once

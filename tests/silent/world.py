@@ -13,12 +13,12 @@ from pathlib import Path
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
+from autograder.assignment.assignment import Assignment
 from autograder.gradebook.write import save
 from autograder.model import verdict as verdicts
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.verdict import CellVerdict, SubmissionVerdict
-from autograder.pipeline.grade import Graded
 from autograder.references.store import References
 from tests.feedback.toy import marks
 

@@ -23,8 +23,8 @@ from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
+from autograder.publish.publish import publish
 from autograder.release.main_line import Lesson
-from autograder.release.publish import publish
 from autograder.site.build import Page, Site, build
 from autograder.site.shown import MISTAKE
 from autograder.site.students import WORKFLOW

@@ -14,9 +14,9 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.texts import solutions, texts_of
 from autograder.exercise import Answers, SampleAnswer
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Check
 from autograder.references import loader

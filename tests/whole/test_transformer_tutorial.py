@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.texts import solutions, texts_of
 from autograder.exercise import Answers, SampleAnswer
 from autograder.exercise.case_inputs import as_array as _as_array
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Check
 from autograder.references import loader

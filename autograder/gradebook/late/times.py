@@ -1,6 +1,6 @@
 """When each submission came in, by our own record. What a student's folder says about it counts for nothing.
 
-A record is given by the instructor, or seen in nbgrader's exchange (:mod:`autograder.nbgrader.exchange`); the latter
+A record is given by the instructor, or seen in nbgrader's exchange (:mod:`autograder.assignment.exchange`); the latter
 belongs to the one submission that was seen, and goes with it.
 """
 
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.assignment import exchange
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.model.course import Course
-from autograder.nbgrader import exchange
 
 
 @dataclass(frozen=True)

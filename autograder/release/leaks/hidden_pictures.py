@@ -11,8 +11,8 @@ from urllib.parse import quote
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.release.clear import leaves_traces, shows
 from autograder.release.leaks.embedded import embedded
 from autograder.release.leaks.secrets import split_cell

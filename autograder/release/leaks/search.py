@@ -21,7 +21,7 @@ from typing import Any
 
 import nbformat
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 from autograder.model.cells import place
 from autograder.release.findings import Finding, pinned
 from autograder.release.leaks.embedded import embedded, text_in

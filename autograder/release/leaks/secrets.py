@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.release.findings import Finding, pinned
 
 #: Shorter pieces occur by chance. Lines that are shorter count together with those that follow.

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from safetensors.numpy import load_file
 
-from autograder.model.assignment import Assignment
+from autograder.assignment.assignment import Assignment
 
 #: A tensor of fewer bytes, or of fewer different values, occurs by chance.
 MIN_BYTES = 24

@@ -10,22 +10,26 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from functools import lru_cache
 from pathlib import Path, PurePath
 
 from nbformat import NotebookNode
 
-from autograder.classroom.code_digest import described, imported_files
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.submission import NOT_HANDED_IN, Submission
 from autograder.kernel.imports import library_places
 from autograder.model import cells
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course
-from autograder.model.submission import NOT_HANDED_IN, Submission
+from autograder.pipeline.code_digest import described, imported_files
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER
 from autograder.references.versions import installed_version
-from autograder.release.agreement import REPOSITORY, TO_LOOK_AT
 
+#: The line of a setup cell that names where it installs from: no grade depends on it.
+REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
+#: Files beside the notebooks that nobody computes with.
+TO_LOOK_AT = {".md", ".pdf", ".html", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"}
 #: name -> digest
 Parts = dict[str, str]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
+from autograder.assignment.assignment import Assignment
+from autograder.assignment.choose_notebook import MAX_LOOKED_INTO, candidates, choose, may_be_notebook
 from autograder.errors import NothingToGrade
-from autograder.model.assignment import Assignment
-from autograder.model.choose_notebook import MAX_LOOKED_INTO, candidates, choose, may_be_notebook
 from autograder.model.plain_text import few, is_writable
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES

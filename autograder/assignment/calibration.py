@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from autograder.files.atomic import write_file
 
 if TYPE_CHECKING:
-    from autograder.model.assignment import Assignment
+    from autograder.assignment.assignment import Assignment
 
 FOLDER, SHIPPED = ".autograder/calibration", "calibration"
 #: Bumped when the judges change so that a stored calibration says nothing of them.

@@ -18,21 +18,21 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.course import Course, unknown_assignment
+from autograder.publish.assistants import write_rules
+from autograder.publish.corrections import Correction, note_corrections
+from autograder.publish.due import Due, due
+from autograder.publish.links import dead_links
+from autograder.publish.pictures import pictures
+from autograder.publish.students_readme import lessons_of, students_readme, with_own_words
 from autograder.release.agreement import differences
-from autograder.release.assistants import write_rules
-from autograder.release.corrections import Correction, note_corrections
-from autograder.release.due import Due, due
 from autograder.release.findings import ACCEPTED, Accepted, Finding, accept, entry
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import leaks, release_leaks
-from autograder.release.links import dead_links
 from autograder.release.main_line import Lesson, main_line
-from autograder.release.pictures import pictures
 from autograder.release.points_in_text import wrong_points
-from autograder.release.students_readme import lessons_of, students_readme, with_own_words
 from autograder.release.visible_checks import missing_checks
 
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"

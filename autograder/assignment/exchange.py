@@ -20,10 +20,10 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
+from autograder.assignment.submission import EXCHANGE_FILES, exchange_files
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.model.plain_text import is_folder_name
-from autograder.model.submission import EXCHANGE_FILES, exchange_files
 
 #: Copying takes a moment: the name says when it began, the file system when it ended.
 SLACK = timedelta(minutes=2)

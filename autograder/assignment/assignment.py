@@ -8,13 +8,15 @@ from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 
+from autograder.assignment.calibration import Calibration, read_calibration
+from autograder.assignment.deliverables import solutions_of, stub
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.calibration import Calibration, read_calibration
+from autograder.model.checksum import checksum_of
 from autograder.model.course import Course, unknown_assignment
-from autograder.model.deliverables import solutions_of, stub
 from autograder.model.points import total
 from autograder.model.source import OtherLanguage, instructors_notebook, name_cells, read_notebook, stored_cells
 from autograder.references.store import References
@@ -152,3 +154,20 @@ def read_files(folder: Path, ignore: Sequence[str]) -> dict[str, bytes]:
         and "__pycache__" not in path.parts
         and not any(fnmatch(part, pattern) for part in path.relative_to(folder).parts for pattern in ignore)
     }
+
+
+def trusted(source: NotebookNode, release: NotebookNode) -> NotebookNode:
+    """The instructor's notebook with its hidden tests, but with the released stubs for its solutions.
+
+    Carries the checksums that nbgrader compares: a written answer whose text still has the stub's counts as none.
+    """
+    stubs = {cells.grade_id(cell): cell.source for cell in release.cells}
+    notebook = nbformat.from_dict(source)
+    for cell in notebook.cells:
+        grade_id = cells.grade_id(cell)
+        if not grade_id:
+            continue
+        if cells.is_solution(cell) or cells.is_task(cell):  # a task's source holds its mark scheme
+            cell.source = stubs[grade_id]
+        cell.metadata.nbgrader["checksum"] = checksum_of(cell)
+    return notebook

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 from jinja2 import Environment, StrictUndefined, TemplateError
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
-from autograder.model.assignment import Assignment
 from autograder.model.assistants import SENTENCES
 from autograder.model.course import Course
 from autograder.model.course_file import MainLine

@@ -50,10 +50,11 @@ site: setup
 mutants: setup
 	mkdir -p build && $(BIN)/autograder mutants --workers 2 --table build/checks.md
 
-## make check      ruff and mypy
+## make check      ruff, mypy and who may import whom
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 ## make bench      measured comparisons, as Markdown tables; writes docs/measured.md
 bench: setup

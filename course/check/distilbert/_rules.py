@@ -126,8 +126,7 @@ def _and_whole(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         arrays = {**answers.arrays, **{name.removeprefix(VALUES): array for name, array in values.items()}}
         other = _context(exercise, case, replace(answers, arrays=arrays))
         judgement = other if other.earned == 1 else judgement
-    runs = answers.arrays.get("runs")
-    if judgement.earned == 1 and runs is not None and not runs.any():
+    if judgement.earned == 1 and _stops_as_made(answers):
         return named(exercise, "L-alone")
     if judgement.earned < 1 or answers.charged(*OTHER_PARTS):
         return judgement
@@ -151,12 +150,15 @@ def with_layers(rule: Rule, others: tuple[str, ...] = ()) -> Rule:
         if found := _wrong_layer(exercise, case, answers.text("made"), others):
             return found
         judgement = rule(exercise, case, answers)
-        runs = answers.arrays.get("runs")
-        return (
-            named(exercise, "L-alone") if judgement.earned == 1 and runs is not None and not runs.any() else judgement
-        )
+        return named(exercise, "L-alone") if judgement.earned == 1 and _stops_as_made(answers) else judgement
 
     return judge
+
+
+def _stops_as_made(answers: Answers) -> bool:
+    """Whether it works with ready-made layers alone. Where the part that makes them lost points, it was charged."""
+    runs = answers.arrays.get("runs")
+    return runs is not None and not runs.any() and not answers.charged(OTHER_PARTS[0])
 
 
 def _wrong_layer(exercise: Exercise, case: Case, made: object, others: tuple[str, ...]) -> Judgement | None:

@@ -135,6 +135,10 @@ def parse(source: str) -> ast.Module:
             raise SyntaxError(str(error)) from error
 
 
+#: ``%magic`` and ``!command`` for a line, or as the value of an assignment; ``?name`` and ``name?``, which show help.
+_OF_IPYTHON = re.compile(r"(?m)^([ \t]*)(?:(\w[^=\n]*=)[ \t]*[%!].*|[%!?].*|\w[\w.]*\?{1,2}[ \t]*)$")
+
+
 def without_magics(source: str) -> str:
-    """The source with shell and magic lines blanked, so that ``ast`` can read it."""
-    return re.sub(r"(?m)^([ \t]*)[%!].*$", r"\1pass", source)
+    """The source with shell, magic and help lines blanked, so that ``ast`` can read it: names stay bound."""
+    return _OF_IPYTHON.sub(lambda found: found[1] + (f"{found[2]} None" if found[2] else "pass"), source)

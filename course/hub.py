@@ -78,7 +78,7 @@ def cached(file: HubFile) -> Path | None:
 def answers(file: HubFile, seconds: float = 3.0) -> bool:
     """Does the hub say within these seconds that it has the file? False where HF_HUB_OFFLINE forbids to ask.
 
-    Asked in a thread, because looking up the hub's name has no time limit of its own.
+    Question in a thread, because looking up the hub's name has no time limit of its own.
     """
     from huggingface_hub import constants, hf_hub_url
 

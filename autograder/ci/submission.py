@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.ci.outcome import SubmissionOutcome, failed_outcome, outcome_of
-from autograder.classroom.at_once import notebooks_at_once
+from autograder.classroom.concurrency import notebooks_at_once
 from autograder.classroom.workers import Isolation
 from autograder.errors import NothingToGrade
 from autograder.isolation import available, verify

@@ -15,8 +15,8 @@ from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
-from autograder.classroom.at_once import notebooks_at_once
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
+from autograder.classroom.concurrency import notebooks_at_once
 from autograder.classroom.dask import dask_results
 from autograder.classroom.jobs import jobs_like
 from autograder.classroom.journal import Entry, Journal
@@ -50,7 +50,7 @@ from autograder.pipeline.fingerprint import (
     rule_parts,
     submission_parts,
 )
-from autograder.pipeline.prepare import nothing
+from autograder.pipeline.prepare import ungraded_verdict
 from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in, needs_calibration
@@ -249,7 +249,10 @@ class _Run:
         verdict = SubmissionVerdict(
             student,
             self._order.assignment,
-            tuple(nothing(self._assignment, name, student, "infrastructure", said) for name in self._assignment.source),
+            tuple(
+                ungraded_verdict(self._assignment, name, student, "infrastructure", said)
+                for name in self._assignment.source
+            ),
         )
         graded = Graded(verdict, {}, (why, details))
         write_autograded(self._course, graded, self._assignment.source)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.classroom.journal import Journal
-from autograder.classroom.standing import standing_remarks
+from autograder.classroom.stale_grades import stale_grade_warnings
 from autograder.errors import GradingError
 from autograder.gradebook.accepted import disputed
 from autograder.gradebook.gather import gather_from, policy_of
@@ -58,7 +58,7 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
         graded, changed = _graded(course, assignment, handed_in)
         with open_book(course.db_url) or nullcontext() as gradebook:
             table = gather_from(course, name, gradebook)
-        standing = standing_remarks(course, name, table.rows)
+        standing = stale_grade_warnings(course, name, table.rows)
         policy = policy_of(course, [row.student.id for row in table.rows])
     except GradingError as error:
         return AssignmentStatus(name, release, handed_in=len(handed_in), problem=str(error))

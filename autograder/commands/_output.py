@@ -57,8 +57,8 @@ class Output:
 
 def warn_of_standing(output: Output, course: Course, assignment: str) -> None:
     """Say on stderr which grades must not pass unnoticed."""
-    from autograder.classroom.standing import standing_remarks
+    from autograder.classroom.stale_grades import stale_grade_warnings
     from autograder.model.plain_text import one_line
 
-    for remark in standing_remarks(course, assignment):
+    for remark in stale_grade_warnings(course, assignment):
         output.warn(f"autograder: {one_line(remark)}")

@@ -11,7 +11,7 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.pipeline.appeal import Appeal, AppealedCase
+    from autograder.pipeline.explanation import ExplainedCase, Explanation
 
 EXAMPLE = "autograder explain grace distilbert attention_weights"
 
@@ -37,8 +37,8 @@ def run(
     from autograder.gradebook.accepted import reason_of
     from autograder.isolation import verify
     from autograder.kernel.imports import imports_of
-    from autograder.pipeline.appeal import hear
     from autograder.pipeline.execute import Kernels
+    from autograder.pipeline.explanation import explain_exercise
     from autograder.release.calibrate import calibrated
 
     course = open_course(context)
@@ -51,13 +51,13 @@ def run(
         verify()
     with Kernels.open("none" if no_isolation else "auto", imports=imports_of(course)) as kernels:
         opened = calibrated(course.root, opened, kernels, course.file.limits)
-        found = hear(submission, opened, kernels, course.file.limits, exercise)
+        found = explain_exercise(submission, opened, kernels, course.file.limits, exercise)
     accepted = reason_of(course.root, assignment, student, (found.notebook, found.verdict.cell))
     _tell(Output(context), student, found, accepted)
     return 0
 
 
-def _tell(output: Output, student: str, found: Appeal, accepted: str) -> None:
+def _tell(output: Output, student: str, found: Explanation, accepted: str) -> None:
     from autograder.model.plain_text import one_line
 
     verdict = found.verdict
@@ -88,7 +88,7 @@ def _tell_text(output: Output, title: str, text: str) -> None:
     output.say("\n".join(f"    {line}".rstrip() for line in paragraph(text).split("\n")))
 
 
-def _tell_case(output: Output, case: AppealedCase) -> None:
+def _tell_case(output: Output, case: ExplainedCase) -> None:
     from autograder.model.plain_text import one_line
 
     output.say(f"\n{case.slug}, case {case.number}")

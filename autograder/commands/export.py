@@ -80,7 +80,7 @@ def run(
 
 
 def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
-    from autograder.classroom.standing import standing_remarks
+    from autograder.classroom.stale_grades import stale_grade_warnings
     from autograder.exports import default_path, make
     from autograder.exports.remarks import remarks
     from autograder.gradebook.gather import gather
@@ -89,11 +89,11 @@ def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tupl
     table = gather(course, assignment)
     made = make(_known_as(course, table, to), to, columns)
     store_penalties(course, table)  # feedback and nbgrader's own pages say the same
-    return default_path(course.root, assignment, to), made, remarks(table) + standing_remarks(course, assignment)
+    return default_path(course.root, assignment, to), made, remarks(table) + stale_grade_warnings(course, assignment)
 
 
 def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
-    from autograder.classroom.standing import standing_remarks
+    from autograder.classroom.stale_grades import stale_grade_warnings
     from autograder.exports import make
     from autograder.exports.total import as_assignment, make_total, total_path, total_remarks
     from autograder.gradebook.course_total import gather_total
@@ -107,7 +107,7 @@ def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportF
     for table in total.tables:
         store_penalties(course, table)
     names = [table.assignment for table in total.tables]
-    standing = [f"{name}: {remark}" for name in names for remark in standing_remarks(course, name)]
+    standing = [f"{name}: {remark}" for name in names for remark in stale_grade_warnings(course, name)]
     return total_path(course.root, to), made, total_remarks(total) + standing
 
 

@@ -74,14 +74,14 @@ def run(
     if time_limit:
         limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
     from autograder.classroom.options import GradingOptions
-    from autograder.classroom.standing import standing_remarks
+    from autograder.classroom.stale_grades import stale_grade_warnings
 
     isolation: Isolation = "none" if no_isolation else "auto"
     options = GradingOptions(
         assignment, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
     )
     rows = _grade(output, course, options)
-    return _tell(output, assignment, rows, force, notes, standing_remarks(course, assignment))
+    return _tell(output, assignment, rows, force, notes, stale_grade_warnings(course, assignment))
 
 
 def _open_to_others(root: Path) -> str:

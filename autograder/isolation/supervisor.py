@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
-from autograder.isolation import holdings, system, usage
+from autograder.isolation import open_resources, system, usage
 from autograder.isolation.confine import confine, separate_pids
 from autograder.isolation.policy import Policy
 
@@ -170,9 +170,9 @@ class _Watch:
         self.killed_before = usage.killed_for_memory()
         self.born_with = usage.memory([child])
         self.fair_memory = usage.FairMemory()
-        self.holdings = holdings.Holdings(policy.write)
+        self.open_resources = open_resources.OpenResources(policy.write)
         self.folders = (*policy.write, *policy.sockets)
-        self.laid_out = holdings.disk(self.folders, sys.maxsize)  # what came with the notebook
+        self.laid_out = open_resources.disk(self.folders, sys.maxsize)  # what came with the notebook
         self.processes, self.looks = 1, 0
         self.strangers = strangers
 
@@ -246,7 +246,7 @@ class _Watch:
         self.processes = len(processes)
         if sum(process.threads for process in processes) > policy.processes:
             return f"it had more than {policy.processes} processes and threads"
-        held = self.holdings.look(processes)
+        held = self.open_resources.look(processes)
         if held.hidden:
             return "it started a process that cannot be watched"
         memory = held.memory + self.fair_memory.look(processes, self.born_with + policy.memory_bytes - held.memory)
@@ -254,7 +254,7 @@ class _Watch:
         if memory > self.born_with + policy.memory_bytes:
             return f"it used more than {policy.memory_bytes >> 20} MB of memory"
         bound = self.laid_out + policy.disk_bytes
-        if holdings.disk(self.folders, bound) + held.disk > bound:
+        if open_resources.disk(self.folders, bound) + held.disk > bound:
             return f"it wrote more than {policy.disk_bytes >> 20} MB to disk"
         return ""
 

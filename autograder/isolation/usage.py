@@ -1,4 +1,4 @@
-"""What a tree of processes uses, read from ``/proc``: members, threads, memory. Files: :mod:`.holdings`."""
+"""What a tree of processes uses, read from ``/proc``: members, threads, memory. Files: :mod:`.open_resources`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from jupyter_client.manager import KernelManager
 from zmq.utils.monitor import recv_monitor_message
 
 from autograder.kernel.forked_kernel import ForkedKernel
-from autograder.kernel.growth import Growth
+from autograder.kernel.memory_guard import GraderMemoryGuard
 
 #: Of one socket's messages, the grader holds at most this many of at most this size.
 MAX_WAITING = 32
@@ -56,9 +56,9 @@ class Message:
 class KernelChannels:
     """Shell and iopub of one kernel, each with a watch on its connection, and stdin for code that asks questions."""
 
-    def __init__(self, manager: ForkedKernel | KernelManager, growth: Growth) -> None:
+    def __init__(self, manager: ForkedKernel | KernelManager, guard: GraderMemoryGuard) -> None:
         self._session: Any = manager.session
-        self._manager, self._growth, self._memory_bound = manager, growth, growth.bound()
+        self._manager, self._guard, self._memory_bound = manager, guard, guard.bound()
         self.shell = manager.connect_shell(identity=_IDENTITY)
         self.iopub = manager.connect_iopub()
         self.shell_lost = self.shell.get_monitor_socket(zmq.EVENT_DISCONNECTED)
@@ -110,8 +110,8 @@ class KernelChannels:
         return None
 
     def flooded(self) -> bool:
-        """Whether the grader holds more than it should since this kernel was started. Raises FloodedTogether."""
-        return self._growth.is_flood(self._memory_bound)
+        """Whether the grader holds more than it should since this kernel was started. Raises OutputFloodError."""
+        return self._guard.is_flood(self._memory_bound)
 
     def close(self) -> None:
         for socket in (self.shell, self.iopub):

@@ -16,11 +16,11 @@ from typing import Any
 
 from autograder.isolation import Confined
 from autograder.kernel.channels import MAX_CONTENT
+from autograder.kernel.disk_quota import DiskQuota
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import DISK_FULL, ENDED, GRACE, LAST_WORDS, TICK, Finished, Status, too_long
 from autograder.kernel.line import Texts
 from autograder.kernel.outputs import Outputs, problem
-from autograder.kernel.room import Room
 from autograder.tester import line
 from autograder.tester.failure import line_that_raised
 
@@ -31,8 +31,8 @@ _AT_ONCE = 20  # texts that are taken in between two looks at the clock
 class ForkedShell:
     """To be closed; then every process it started is gone."""
 
-    def __init__(self, confined: Confined, end: socket.socket, room: Room) -> None:
-        self._confined, self._texts, self._room = confined, Texts(end), room
+    def __init__(self, confined: Confined, end: socket.socket, quota: DiskQuota) -> None:
+        self._confined, self._texts, self._quota = confined, Texts(end), quota
         self._ready = select.poll()
         for source in (confined, self._texts):
             self._ready.register(source.fileno(), select.POLLIN)
@@ -40,12 +40,12 @@ class ForkedShell:
     def test(self, task: str, *, seconds: float, outputs: Outputs, answer: Answer) -> Finished:
         """As :meth:`autograder.kernel.kernels.Kernel.test`."""
         clock = _Clock(seconds)
-        disk_full = self._room.ran_out()
+        disk_full = self._quota.ran_out()
         self._texts.send(task.encode())
         while (finished := self._listen(clock, outputs, answer) or self._end_of(clock)) is None:
             if not self._ready.poll(TICK):
-                disk_full = disk_full or self._room.ran_out()
-        if finished.status != "ok" and (disk_full or self._room.ran_out()) and not self._used_too_much():
+                disk_full = disk_full or self._quota.ran_out()
+        if finished.status != "ok" and (disk_full or self._quota.ran_out()) and not self._used_too_much():
             raise InfrastructureError(DISK_FULL)
         return replace(finished, seconds=clock.passed)
 

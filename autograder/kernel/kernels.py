@@ -16,19 +16,19 @@ from jupyter_client.manager import KernelManager
 
 from autograder.files.temporary import remove_tree
 from autograder.isolation import Policy, available, environment
-from autograder.kernel.begun import Begun
 from autograder.kernel.channels import KernelChannels, context
+from autograder.kernel.disk_quota import DiskQuota
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
 from autograder.kernel.forked_kernel import ForkedKernel
 from autograder.kernel.forked_shell import ForkedShell
-from autograder.kernel.growth import Growth
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
+from autograder.kernel.memory_guard import GraderMemoryGuard
 from autograder.kernel.plain_kernel import stage_testing, start_plain
-from autograder.kernel.room import Room
 from autograder.kernel.running_kernel import Kernel, await_ready
 from autograder.kernel.scratch import Scratch, kernels_folder
+from autograder.kernel.started_kernels import StartedKernels
 
 Isolation = Literal["auto", "none"]
 
@@ -50,7 +50,7 @@ class Kernels:
         self._background = ThreadPoolExecutor(_MAX_RETIRING, "retire")
         self._retiring: deque[Future[None]] = deque()
         self._ahead: _Ahead | None = None
-        self._growth, self._begun = Growth(), Begun()
+        self._guard, self._started = GraderMemoryGuard(), StartedKernels()
 
     @classmethod
     @contextlib.contextmanager
@@ -88,7 +88,7 @@ class Kernels:
         Raises InfrastructureError where it cannot be laid out, or where a confined kernel could read the expected
         answers, which lie beside the inputs.
         """
-        self._begun.refuse_if_given_up()
+        self._started.refuse_if_given_up()
         if self.confined:
             for folder in inputs.values():
                 self._refuse_exposed(folder)
@@ -134,24 +134,24 @@ class Kernels:
         """
         if self._fork_server is None:
             return self.start(scratch, memory_bytes, processes, disk_bytes)
-        room = Room(scratch.root, scratch.writable, disk_bytes)
-        policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._imports.readable)
+        quota = DiskQuota(scratch.root, scratch.writable, disk_bytes)
+        policy = scratch.policy(memory_bytes, processes, quota.disk_bytes, self._imports.readable)
         launch = Launch(str(scratch.work), scratch.variables(), "")
         try:
-            shell = ForkedShell(*self._fork_server.fork(launch, policy), room)
+            shell = ForkedShell(*self._fork_server.fork(launch, policy), quota)
         except InfrastructureError:  # the fork server may have ended between two notebooks
-            shell = ForkedShell(*self._fork_server.fork(launch, policy), room)
-        self._begun.add(shell)
+            shell = ForkedShell(*self._fork_server.fork(launch, policy), quota)
+        self._started.add(shell)
         return shell
 
     def start(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel:
         """A kernel in ``scratch`` that serves. Raises InfrastructureError where none comes up, at the second try."""
-        room = Room(scratch.root, scratch.writable, disk_bytes)
-        policy = scratch.policy(memory_bytes, processes, room.disk_bytes, self._imports.readable)
+        quota = DiskQuota(scratch.root, scratch.writable, disk_bytes)
+        policy = scratch.policy(memory_bytes, processes, quota.disk_bytes, self._imports.readable)
         try:
-            return self._start(scratch, policy, room)
+            return self._start(scratch, policy, quota)
         except InfrastructureError:  # the fork server may have ended between two notebooks
-            return self._start(scratch, policy, room)
+            return self._start(scratch, policy, quota)
 
     def start_ahead(
         self, files: Mapping[str, bytes], inputs: Mapping[str, Path], memory_bytes: int, processes: int, disk_bytes: int
@@ -200,34 +200,34 @@ class Kernels:
 
     def beside_others(self) -> None:
         """Until :meth:`resume`, other kernels are at work in this process: a flood, which may be theirs, raises
-        FloodedTogether."""
-        self._growth.is_shared = True
+        OutputFloodError."""
+        self._guard.is_shared = True
 
     def abandon(self) -> None:
         """Kill every kernel that was begun, and refuse new ones until :meth:`resume`; for any thread to call.
 
         Whoever waits for one of them hears of its end, and comes to nothing else. Only confined kernels can be killed.
         """
-        self._begun.give_up()
+        self._started.give_up()
 
     def resume(self) -> None:
         """Start kernels as at first, when nobody waits any more for one that was abandoned."""
-        self._begun.resume()
-        self._growth.is_shared = False
+        self._started.resume()
+        self._guard.is_shared = False
 
     def settle(self) -> None:
         """Return when all that was retired is gone."""
         while self._retiring:
             self._retiring.popleft().result()
 
-    def _start(self, scratch: Scratch, policy: Policy, room: Room) -> Kernel:
+    def _start(self, scratch: Scratch, policy: Policy, quota: DiskQuota) -> Kernel:
         try:
             manager = self._manager(scratch, policy)
-            channels = KernelChannels(manager, self._growth)
+            channels = KernelChannels(manager, self._guard)
         except Exception as error:
             raise InfrastructureError(f"no kernel could be started: {error}") from error
-        kernel = Kernel(manager, channels, room)
-        self._begun.add(kernel)
+        kernel = Kernel(manager, channels, quota)
+        self._started.add(kernel)
         try:
             await_ready(kernel, channels)
         except BaseException:

@@ -9,12 +9,12 @@ import zmq
 from jupyter_client.manager import KernelManager
 
 from autograder.kernel.channels import KernelChannels
+from autograder.kernel.disk_quota import DiskQuota
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import DISK_FULL, ENDED, Execution, Finished, ProcessHandle
 from autograder.kernel.forked_kernel import ForkedKernel
 from autograder.kernel.line import SocketLine, StdinLine
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.room import Room
 
 _START_SECONDS = 60.0
 _TEST = "__import__('autograder.tester.cell', fromlist=['run']).run({!r})"
@@ -27,12 +27,12 @@ _ASK_AGAIN = 0.05  # seconds, once one channel has answered: the other may have 
 class Kernel:
     """A kernel that serves. To be closed; then every process it started is gone."""
 
-    def __init__(self, manager: ForkedKernel | KernelManager, channels: KernelChannels, room: Room) -> None:
+    def __init__(self, manager: ForkedKernel | KernelManager, channels: KernelChannels, quota: DiskQuota) -> None:
         self._manager, self._channels = manager, channels
         forked = manager if isinstance(manager, ForkedKernel) else None
         self._confined = forked.confined if forked else None
         descriptor = self._confined.fileno() if self._confined else None
-        self._process_handle = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, room.ran_out)
+        self._process_handle = ProcessHandle(manager.interrupt_kernel, self.ended, descriptor, quota.ran_out)
         self._line = SocketLine(forked.line) if forked else StdinLine(channels)
 
     def execute(

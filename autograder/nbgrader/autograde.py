@@ -34,7 +34,7 @@ class SubmissionExporter(NotebookExporter):
     def __init__(self, config: Any = None, **kw: Any) -> None:
         super().__init__(config=config, **kw)
         if isinstance(self.parent, Autograde):
-            take_what_is_there(self.parent)
+            export_existing_results(self.parent)
 
     def from_filename(self, filename: str, resources: dict[str, Any] | None = None, **kw: Any) -> Any:
         made = ResourcesDict() if resources is None else resources
@@ -43,7 +43,7 @@ class SubmissionExporter(NotebookExporter):
         return self.from_notebook_node(new_notebook(), made, **kw)
 
 
-def take_what_is_there(converter: Autograde) -> None:
+def export_existing_results(converter: Autograde) -> None:
     """Let nbgrader convert, for every student, the notebooks that can be taken for the assignment's.
 
     Raises nbgrader's own error, which it knows as said, where ``autograder grade`` would refuse the assignment.

@@ -11,7 +11,7 @@ from pathlib import Path
 from nbgrader.api import Assignment, Gradebook
 from nbgrader.plugins import CsvExportPlugin
 
-from autograder.classroom.standing import standing_remarks
+from autograder.classroom.stale_grades import stale_grade_warnings
 from autograder.errors import GradingError
 from autograder.exports.remarks import remarks
 from autograder.exports.sheet import Cell, to_csv
@@ -48,7 +48,7 @@ class GradesExporter(CsvExportPlugin):
             check_one_version(table)
             most = _max_score(assignment, table)
             lines += [_line(assignment, row, most) for row in table.rows]
-            for remark in remarks(table) + standing_remarks(course, assignment.name):
+            for remark in remarks(table) + stale_grade_warnings(course, assignment.name):
                 self.log.warning("%s: %s", assignment.name, remark)
         self.log.info("Exporting grades to %s", self.to or "grades.csv")
         write_file(Path(self.to or "grades.csv"), to_csv(lines))

@@ -10,14 +10,14 @@ from functools import partial
 
 from autograder.assignment.assignment import Assignment, trusted
 from autograder.assignment.submission import Submission
-from autograder.kernel.errors import FloodedTogether
+from autograder.kernel.errors import OutputFloodError
 from autograder.model.graded import Graded
 from autograder.model.plain_text import one_line
 from autograder.model.verdict import CellVerdict, SubmissionVerdict, presentable
 from autograder.pipeline.drawings import Draw, drawing
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
 from autograder.pipeline.judge import judge, write_into
-from autograder.pipeline.prepare import inputs_of, nothing, prepare, trusted_files
+from autograder.pipeline.prepare import inputs_of, prepare, trusted_files, ungraded_verdict
 from autograder.pipeline.side_by_side import side_by_side
 from autograder.pipeline.steps import steps_for
 
@@ -55,7 +55,7 @@ def grade_submission(
             with closing(side_by_side(grading.left, (kernels, *beside), grading.execute)) as executed:
                 for name, done in executed:
                     grading.judge(name, done)
-        except FloodedTogether:  # what is not judged yet is run again: alone, a notebook answers for its own flood
+        except OutputFloodError:  # what is not judged yet is run again: alone, a notebook answers for its own flood
             logger.info("%s: the notebooks go on one after the other", one_line(submission.student))
     _one_after_another(grading, kernels)
     return grading.graded()
@@ -166,7 +166,7 @@ class _Grading:
             made, ran = self._prepared.rebuilt[name], executed.ran
             if ran is None:
                 why = "The grader failed; nothing is wrong with the submission. " + executed.log[-1]
-                verdict = nothing(self._assignment, name, self._student, "infrastructure", why)
+                verdict = ungraded_verdict(self._assignment, name, self._student, "infrastructure", why)
             else:
                 self._on_executed(name, ran)
                 self._parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]

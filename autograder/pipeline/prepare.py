@@ -46,7 +46,7 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
             why = "; ".join(note for note in submission.notes if named.search(note))
             why = f"{why or f'{name}.ipynb{NOT_HANDED_IN}'}."
             status: Status = "ungradable" if name in submission.blocked else "missing"
-            unreadable[name] = nothing(assignment, name, submission.student, status, why)
+            unreadable[name] = ungraded_verdict(assignment, name, submission.student, status, why)
             if name in submission.blocked:
                 answers[name] = _of_a_file(assignment.source[name], submission.blocked[name].encode())
             continue
@@ -58,7 +58,7 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
             sent = read_submitted(submission.notebooks[name], put_right)
         except UnreadableNotebook as error:
             why = f"{name}.ipynb could not be read: {error}"
-            unreadable[name] = nothing(assignment, name, submission.student, "ungradable", why, about)
+            unreadable[name] = ungraded_verdict(assignment, name, submission.student, "ungradable", why, about)
             answers[name] = _of_a_file(assignment.source[name], submission.notebooks[name])
             continue
         made = rebuild(assignment.source[name], assignment.release[name], sent)
@@ -74,7 +74,7 @@ def _of_a_file(source: NotebookNode, data: bytes) -> Digests:
     return dict.fromkeys(graded, hashlib.sha256(data).hexdigest())
 
 
-def nothing(
+def ungraded_verdict(
     assignment: Assignment, name: str, student: str, status: Status, why: str, notes: tuple[str, ...] = ()
 ) -> NotebookVerdict:
     """The verdict on a notebook that was not run: no points, or none yet where nobody could judge what was handed in.

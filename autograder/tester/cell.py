@@ -18,18 +18,18 @@ from IPython.core.getipython import get_ipython
 from IPython.utils.capture import capture_output
 
 from autograder.remote.tester import RemoteDied
-from autograder.tester.came import RecordingRemote
 from autograder.tester.failure import failure_of
-from autograder.tester.line import Questioner, open_line
+from autograder.tester.line import Client, open_line
 from autograder.tester.no_code import no_text_as_code
 from autograder.tester.passed import PassedChecks
+from autograder.tester.returned_values import RecordingRemote
 
 #: In what came from the solution, beside places: the checks that it passed, and the cell's result.
 PASSED, RESULT = "passed", "result"
 _MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
 
 
-def run(task: str, line: Questioner | None = None) -> Ended:
+def run(task: str, line: Client | None = None) -> Ended:
     """What the grader has evaluated in the tester for each cell. ``line``: where there is no kernel to open one.
 
     task: JSON with ``remote``, the names that are bound anew to what the student's kernel has; ``unknown``, those that
@@ -62,12 +62,12 @@ class Tester:
         shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None  # what failed is told in `Ended`
         for name in ("AUTOGRADER_INPUTS", "AUTOGRADER_ANSWERS"):
             os.environ.pop(name, None)  # answers that are handed over here would reach no judge: let it fail
-        self._line: Questioner | None = None
+        self._line: Client | None = None
         self._checks = PassedChecks()
         shell.ast_transformers.append(self._checks)
         self._remote = RecordingRemote(self._ask, shell.user_ns)
 
-    def run(self, task: dict[str, Any], line: Questioner | None = None) -> dict[str, Any]:
+    def run(self, task: dict[str, Any], line: Client | None = None) -> dict[str, Any]:
         self._line = line or open_line(self._shell.kernel)
         self._remote.failures.clear()
         self._remote.forget_values()

@@ -23,7 +23,7 @@ SERVING = "serving"
 _LOOK_UP = 1000  # milliseconds between chances to be interrupted, where waiting cannot be
 
 
-class Questioner(Protocol):
+class Client(Protocol):
     """Open while one request of the grader runs. Safe to use from several threads, one text at a time."""
 
     def ask(self, text: str) -> str:
@@ -62,7 +62,7 @@ def is_last(packet: bytes) -> bool:
     return packet[:1] != _MORE
 
 
-class SocketQuestioner:
+class SocketClient:
     """A line over the socket. Each question begins with the name of the request in which it is asked."""
 
     def __init__(self, socket: Socket, request: str) -> None:
@@ -113,8 +113,8 @@ def use_socket() -> None:
     _forked = True
 
 
-def open_line(kernel: Any) -> Questioner:
+def open_line(kernel: Any) -> Client:
     """The line of the request that the kernel is at."""
     if _forked:
-        return SocketQuestioner(Socket(), kernel.get_parent("shell")["header"]["msg_id"])
+        return SocketClient(Socket(), kernel.get_parent("shell")["header"]["msg_id"])
     return StdinQuestioner(kernel)

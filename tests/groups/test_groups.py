@@ -11,7 +11,7 @@ import pytest
 
 from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class
-from autograder.classroom.standing import standing_remarks
+from autograder.classroom.stale_grades import stale_grade_warnings
 from autograder.errors import GradingError
 from autograder.exports import make
 from autograder.gradebook.gather import gather, gather_one
@@ -144,7 +144,7 @@ def test_d8_the_same_files_from_two_of_a_group_are_one_submission_and_the_last_c
         record_times(world.course.root, SHEET, days)
         rows = {row.student.id: row for row in gather(world.course, SHEET).rows}
         assert {(row.submitted_by or name) for name, row in rows.items() if name in ("ada", "bob", "kim")} == {last}
-        assert f"handed in the same files: {last}'s count" in " ".join(standing_remarks(world.course, SHEET))
+        assert f"handed in the same files: {last}'s count" in " ".join(stale_grade_warnings(world.course, SHEET))
 
 
 def test_d8_of_a_group_the_submission_that_is_still_there_counts(world):

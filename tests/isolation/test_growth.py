@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from autograder.isolation import usage
-from autograder.kernel.growth import FLOOD, Growth
+from autograder.kernel.memory_guard import FLOOD, GraderMemoryGuard
 
 
 def test_what_earlier_messages_took_is_not_granted_to_the_next_kernel() -> None:
-    growth = Growth()
+    growth = GraderMemoryGuard()
     before = growth.bound()
     messages = [b"x" * 100_000 for _ in range(2000)]
     last = b"x" * 100_000  # behind the others: the C library cannot give back what lies before it by itself

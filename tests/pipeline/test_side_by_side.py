@@ -18,7 +18,7 @@ import pytest
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
-from autograder.classroom import at_once
+from autograder.classroom import concurrency as at_once
 from autograder.classroom import run as classroom
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
@@ -270,7 +270,7 @@ def test_notebooks_run_side_by_side_where_cores_memory_and_disk_are_left(
 ):
     monkeypatch.setattr(at_once, "free_memory", lambda: memory << 30)
     monkeypatch.setattr(at_once, "cores", lambda: 16)
-    monkeypatch.setattr("autograder.kernel.room._free", lambda folder: disk << 30)
+    monkeypatch.setattr("autograder.kernel.disk_quota._free", lambda folder: disk << 30)
     limits = Limits(memory_bytes=4 << 30, disk_bytes=256 << 20)
     assert at_once.notebooks_at_once(notebooks, limits, submissions, workers) == expected
     monkeypatch.setattr(at_once, "cores", lambda: 1)

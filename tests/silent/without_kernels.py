@@ -17,7 +17,7 @@ from autograder.model.course import Course
 from autograder.model.graded import Graded
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.fingerprint import submission_parts
-from autograder.pipeline.prepare import nothing
+from autograder.pipeline.prepare import ungraded_verdict
 from benchmarks.courses import ASSIGNMENT, make_course
 from tests.once import made_once
 
@@ -29,7 +29,7 @@ def full_marks(job: Job) -> JobResult:
     """Grading without a kernel: every cell has all its points."""
     assignment = Assignment.open(job.course, job.assignment)
     submission = read_submission(job.course.submitted(job.student, job.assignment), job.student, assignment)
-    said = [nothing(assignment, name, job.student, "passed", "") for name in assignment.source]
+    said = [ungraded_verdict(assignment, name, job.student, "passed", "") for name in assignment.source]
     verdicts = tuple(
         replace(one, cells=tuple(replace(cell, points=cell.max_points, checks=()) for cell in one.cells))
         for one in said

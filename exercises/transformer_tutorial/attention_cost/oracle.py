@@ -15,10 +15,10 @@ SIZES = [(3000, 1100, 640), (5200, 1100, 640), (3000, 2900, 640), (3000, 1100, 1
          (1900, 6100, 2100)]  # fmt: skip
 TOLERANCE = 0.02
 
-Growth = Callable[[Array, Array, Array], Array]
+GraderMemoryGuard = Callable[[Array, Array, Array], Array]
 #: Multiplications for scores and weighted sums, up to a constant factor (Vaswani et al. 2017, table 1: n² · d for
 #: one self-attention layer); the keys and values of earlier words are kept.
-GROWTHS: Mapping[str, Growth] = {
+GROWTHS: Mapping[str, GraderMemoryGuard] = {
     "encoder": lambda n, m, p: n**2 * p,
     "decoder": lambda n, m, p: m**2 * p,
     "cross": lambda n, m, p: n * m * p,

@@ -15,7 +15,7 @@ class Killable(Protocol):
     def kill(self) -> None: ...
 
 
-class Begun:
+class StartedKernels:
     """Those that are still in use. Safe to use from several threads."""
 
     def __init__(self) -> None:

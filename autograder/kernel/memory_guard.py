@@ -9,14 +9,14 @@ import ctypes
 import os
 
 from autograder.isolation import usage
-from autograder.kernel.errors import FloodedTogether
+from autograder.kernel.errors import OutputFloodError
 
 #: Bytes by which one kernel may make the grader grow in all its life. The parts of a message that never ends are held
 #: without being counted among those that wait.
 FLOOD = 256 << 20
 
 
-class Growth:
+class GraderMemoryGuard:
     """What the kernels of one :class:`autograder.kernel.kernels.Kernels` make this process grow.
 
     ``is_shared``: other kernels make it grow at the same time, so that nobody can tell whose a flood is.
@@ -31,14 +31,14 @@ class Growth:
         return usage.memory([os.getpid()]) + FLOOD
 
     def is_flood(self, bound: int) -> bool:
-        """Whether this process holds more than that. Raises FloodedTogether where it does, and not only one can be why.
+        """Whether this process holds more than that. Raises OutputFloodError where not only one kernel can be why.
 
         To go on would be unfair, and unsafe as well: kernels that flood by turns would each raise the other's bound.
         """
         if usage.memory([os.getpid()]) <= bound:
             return False
         if self.is_shared:
-            raise FloodedTogether("the grader was flooded with messages while several notebooks ran")
+            raise OutputFloodError("the grader was flooded with messages while several notebooks ran")
         return True
 
 

@@ -41,7 +41,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class AppealedCase:
+class ExplainedCase:
     """One stored case of one exercise. ``inputs``: name to shape; ``mistakes``: the ids of those that matched."""
 
     slug: str
@@ -54,7 +54,7 @@ class AppealedCase:
 
 
 @dataclass(frozen=True)
-class Appeal:
+class Explanation:
     """The verdict of this run, and the cases behind it; none for plain tests and written answers.
 
     answers: name of a cell or file -> the student's text, of those that belong to the exercise.
@@ -63,12 +63,14 @@ class Appeal:
 
     notebook: str
     verdict: CellVerdict
-    cases: tuple[AppealedCase, ...]
+    cases: tuple[ExplainedCase, ...]
     answers: Mapping[str, str]
     test: str = ""
 
 
-def hear(submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits, exercise: str) -> Appeal:
+def explain_exercise(
+    submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits, exercise: str
+) -> Explanation:
     """Run the submission again and look at one exercise. Writes nothing. Raises GradingError where there is none."""
     graded = [(name, cell) for name, book in assignment.source.items() for cell in book.cells if cells.is_graded(cell)]
     called = [(cells.grade_id(cell), f"{name}/{cells.grade_id(cell)}") for name, cell in graded]
@@ -77,7 +79,7 @@ def hear(submission: Submission, assignment: Assignment, kernels: Kernels, limit
         known = ", ".join(whole for _, whole in called)
         raise GradingError(f"expected one of the exercises {known}, got {exercise!r}")
     notebook, cell = found[0]
-    cases: list[AppealedCase] = []
+    cases: list[ExplainedCase] = []
     answers: dict[str, str] = {}
     grade_id = str(cells.grade_id(cell))
 
@@ -92,7 +94,7 @@ def hear(submission: Submission, assignment: Assignment, kernels: Kernels, limit
     verdict = next(one for one in said.cells if one.cell == grade_id)
     if not answers:
         answers = {name: data.decode("utf-8", "replace") for name, data in submission.files.items()}
-    return Appeal(notebook, verdict, tuple(cases), answers, cell.source if cells.is_autograded(cell) else "")
+    return Explanation(notebook, verdict, tuple(cases), answers, cell.source if cells.is_autograded(cell) else "")
 
 
 def _answers(notebook: NotebookNode, grade_id: str) -> dict[str, str]:
@@ -112,7 +114,7 @@ def _answers(notebook: NotebookNode, grade_id: str) -> dict[str, str]:
     return found
 
 
-def _cases(ran: ExecutedNotebook, assignment: Assignment, grade_id: str) -> list[AppealedCase]:
+def _cases(ran: ExecutedNotebook, assignment: Assignment, grade_id: str) -> list[ExplainedCase]:
     index = next(number for number, cell in enumerate(ran.notebook.cells) if cells.grade_id(cell) == grade_id)
     folder = answers_folder(ran.answers, index)
     source = ran.notebook.cells[index].source
@@ -123,16 +125,16 @@ def _cases(ran: ExecutedNotebook, assignment: Assignment, grade_id: str) -> list
     ]
 
 
-def _case(assignment: Assignment, slug: str, number: int, case: Case, path: Path) -> AppealedCase:
+def _case(assignment: Assignment, slug: str, number: int, case: Case, path: Path) -> ExplainedCase:
     inputs = {name: f"{array.shape} {array.dtype}" for name, array in {**case.inputs, **case.weights}.items()}
     inputs |= {name: repr(value) for name, value in case.config.items()}
     inputs |= {name: paragraph(str(value), MAX_CHARACTERS) for name, value in case.texts.items()}
     try:
         arrays = read_file(path, case)
     except UnreadableAnswers as error:
-        return AppealedCase(slug, number, inputs, problem=str(error))
+        return ExplainedCase(slug, number, inputs, problem=str(error))
     if arrays is None:
-        return AppealedCase(slug, number, inputs, problem="nothing came from the student's code")
+        return ExplainedCase(slug, number, inputs, problem="nothing came from the student's code")
     compared = tuple(_compared(name, want, arrays.get(name)) for name, want in case.expected.items())
     exercise = assignment.references.exercise(slug)
     try:
@@ -140,9 +142,9 @@ def _case(assignment: Assignment, slug: str, number: int, case: Case, path: Path
             checks = tuple((exercise.rule or compare_case)(exercise, case, Answers(arrays)).checks)
     except Exception as error:
         problem = f"the rule stopped with {type(error).__name__}: {error}"
-        return AppealedCase(slug, number, inputs, compared, problem=problem)
+        return ExplainedCase(slug, number, inputs, compared, problem=problem)
     mistakes = tuple(check.mistake for check in checks if check.mistake)
-    return AppealedCase(slug, number, inputs, compared, checks, mistakes)
+    return ExplainedCase(slug, number, inputs, compared, checks, mistakes)
 
 
 def _compared(name: str, want: np.ndarray, got: np.ndarray | None) -> Compared:

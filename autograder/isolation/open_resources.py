@@ -48,7 +48,7 @@ def disk(folders: Iterable[str], most: int) -> int:
 
 
 @dataclass
-class Held:
+class ResourceUse:
     """``memory``: bytes that no process's own memory shows. ``disk``: bytes of files without a name. ``hidden``: a
     process lets nobody see what it holds."""
 
@@ -58,7 +58,7 @@ class Held:
 
 
 @dataclass
-class Holdings:
+class OpenResources:
     """What the members of one tree hold, look by look. ``folders``: where they may write."""
 
     folders: tuple[str, ...]
@@ -73,7 +73,7 @@ class Holdings:
     def __post_init__(self) -> None:
         self._free = self._room()  # the tree is about to be born, and has nothing mapped
 
-    def look(self, processes: list[Process]) -> Held:
+    def look(self, processes: list[Process]) -> ResourceUse:
         sockets: set[int] = set()
         pipes: set[int] = set()
         nameless: dict[int, int] = {}
@@ -83,7 +83,7 @@ class Holdings:
             self._look_at_mappings(processes)
         memory = len(sockets) * self.socket_bytes + len(pipes) * _PIPE_BYTES + len(self._shared) * SHARED_BYTES
         mapped = sum(size for inode, size in self._mapped.items() if inode not in nameless)
-        return Held(memory, sum(nameless.values()) + mapped, any(n > _HIDDEN_FOR for n in self._hidden.values()))
+        return ResourceUse(memory, sum(nameless.values()) + mapped, any(n > _HIDDEN_FOR for n in self._hidden.values()))
 
     def _due(self, processes: list[Process]) -> bool:
         """Whether enough has happened since the last look at mappings: time, writing to memory, or to disk."""

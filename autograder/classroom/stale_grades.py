@@ -20,7 +20,7 @@ from autograder.model.course import Course
 from autograder.pipeline.fingerprint import MACHINE, Parts, digest
 
 
-def standing_remarks(course: Course, assignment: str, rows: Sequence[StudentResult] | None = None) -> list[str]:
+def stale_grade_warnings(course: Course, assignment: str, rows: Sequence[StudentResult] | None = None) -> list[str]:
     """A line for each kind. Raises GradingError where the journal or the gradebook cannot be read.
 
     rows: the class's results, where they were gathered already.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from autograder.kernel.room import kernels_with_room
+from autograder.kernel.disk_quota import kernels_within_quota
 from autograder.model.limits import Limits
 
 _GROUPS = Path("/sys/fs/cgroup")
@@ -20,7 +20,7 @@ def notebooks_at_once(notebooks: int, limits: Limits, submissions: int = 1, work
     Each has a core to itself, memory and disk up to its limits: else one could be cut off that alone comes to its end,
     and one submission could do what otherwise takes several, which is to fill the disk for all.
     """
-    room = min(workers, cores(), free_memory() // limits.memory_bytes, kernels_with_room(limits.disk_bytes))
+    room = min(workers, cores(), free_memory() // limits.memory_bytes, kernels_within_quota(limits.disk_bytes))
     return max(1, min(notebooks, room // max(1, submissions)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.files.temporary import own_folder
-from autograder.isolation import holdings
+from autograder.isolation import open_resources
 from autograder.kernel.errors import InfrastructureError
 
 _SHARE = 4  # a kernel may take one part in so many of what is free when it starts, so that none can fill the disk alone
@@ -17,13 +17,13 @@ _LOW = 16 << 20  # bytes, or an eighth of what was free, below which something m
 _LOW_FILES = 64
 
 
-class Room:
+class DiskQuota:
     """What was free when a kernel started, and whether others have taken it since. Sizes in bytes."""
 
     def __init__(self, folder: Path, own: Sequence[Path], disk_bytes: int) -> None:
         """``own``: where the kernel may write at most ``disk_bytes``. Raises InfrastructureError where all is taken."""
         self._folder, self._own = folder, tuple(map(str, own))
-        self._laid_out = holdings.disk(self._own, sys.maxsize)
+        self._laid_out = open_resources.disk(self._own, sys.maxsize)
         free = _free(folder)
         if free < _LEAST:
             raise InfrastructureError(f"{folder.parent} is full: make room there, or name another place in TMPDIR")
@@ -35,10 +35,10 @@ class Room:
         if _free(self._folder) >= self._low:
             return False
         bound = self._laid_out + self.disk_bytes
-        return holdings.disk(self._own, bound) <= bound
+        return open_resources.disk(self._own, bound) <= bound
 
 
-def kernels_with_room(disk_bytes: int) -> int:
+def kernels_within_quota(disk_bytes: int) -> int:
     """How many kernels may write so much each and still, all together, cannot fill the disk."""
     return _free(own_folder(short=True)) // (_SHARE * disk_bytes)
 

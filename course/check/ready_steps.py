@@ -20,23 +20,23 @@ def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -
     """
 
     def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        left, rewritten, fresh = dict(steps), [], set[str]()
-        set_anywhere = {name for statement in body for name in _set_by(statement)}
+        left, new, fresh = dict(steps), list[ast.stmt](), set[str]()
+        set_anywhere = {name for statement in body for name in set_by(statement)}
         for statement in body:
-            if _set_by(statement) and _set_by(statement) <= fresh & _changed_by(statement):
+            if set_by(statement) and set_by(statement) <= fresh & _changed_by(statement):
                 continue  # a further step of what is ready-made
-            fresh -= _used_by(statement)
-            found = _set_by(statement) & set(left)
+            fresh -= used_by(statement)
+            found = set_by(statement) & set(left)
             fresh |= found
-            wanted = {name for name in _used_by(statement) & set(left) if name not in set_anywhere}
-            kept = not found or bool(_set_by(statement) - found)
+            wanted = {name for name in used_by(statement) & set(left) if name not in set_anywhere}
+            kept = not found or bool(set_by(statement) - found)
             made = [ast.parse(f"{name} = {left.pop(name)}").body[0] for name in sorted(found | wanted)]
-            rewritten += [statement, *made] if kept and found else [*made, *([statement] if kept else [])]
+            new += [statement, *made] if kept and found else [*made, *([statement] if kept else [])]
         if len(left) == len(steps):
             raise ValueError(f"forward has no {', '.join(steps)}")
-        return [statement for statement in rewritten if not isinstance(statement, ast.Raise)]
+        return [statement for statement in new if not isinstance(statement, ast.Raise)]
 
-    return _rewritten(kind, rewrite, names)
+    return rewritten(kind, rewrite, names)
 
 
 def beginning_with(kind: type, variable: str, names: Mapping[str, Any]) -> type:
@@ -46,15 +46,19 @@ def beginning_with(kind: type, variable: str, names: Mapping[str, Any]) -> type:
     """
 
     def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        first = next((place for place, statement in enumerate(body) if variable in _used_by(statement)), None)
+        first = next((place for place, statement in enumerate(body) if variable in used_by(statement)), None)
         if first is None:
             raise ValueError(f"forward does not use {variable}")
         return [statement for statement in body[first:] if not isinstance(statement, ast.Raise)]
 
-    return _rewritten(kind, rewrite, names)
+    return rewritten(kind, rewrite, names)
 
 
-def _rewritten(kind: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], names: Mapping[str, Any]) -> type:
+def rewritten(kind: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], names: Mapping[str, Any]) -> type:
+    """A subclass with another body of ``forward``, which may use ``names``. Raises ValueError where there is no source.
+
+    Raises what ``rewrite`` raises.
+    """
     forward: Any = getattr(kind, "forward", None)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(forward)))
@@ -75,7 +79,7 @@ def _rewritten(kind: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], 
     return ready
 
 
-def _set_by(statement: ast.stmt) -> set[str]:
+def set_by(statement: ast.stmt) -> set[str]:
     """The names that an assignment sets."""
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -85,8 +89,8 @@ def _set_by(statement: ast.stmt) -> set[str]:
 
 def _changed_by(statement: ast.stmt) -> set[str]:
     """The names that an assignment sets to something made of their old values."""
-    return _set_by(statement) if isinstance(statement, ast.AugAssign) else _set_by(statement) & _used_by(statement)
+    return set_by(statement) if isinstance(statement, ast.AugAssign) else set_by(statement) & used_by(statement)
 
 
-def _used_by(statement: ast.stmt) -> set[str]:
+def used_by(statement: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}

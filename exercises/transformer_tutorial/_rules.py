@@ -18,6 +18,8 @@ from autograder.exercise import (
     find_mistake,
     named,
     right,
+    same_twice,
+    shared_equally,
     unsteady,
     without_side_effects,
     wrong,
@@ -128,18 +130,26 @@ NEVER_FED = Mistake(
 
 
 def _first_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """What the feed-forward network is given."""
-    got = answers.arrays.get("between")
+    """What the feed-forward network is given; or what is called x before the second half."""
+    got, want = answers.arrays.get("between"), case.expected["between"]
+    ready = compare_value("between", answers.arrays.get("ready_between"), want, exercise)
+    if ready.passed:  # what is done with it is the second half's business
+        return Judgement([ready])
     if got is None:
         return named(exercise, "M7-mlp")
-    check = compare_value("between", got, case.expected["between"], exercise)
-    if check.passed or got.shape != case.expected["between"].shape:
+    check = compare_value("between", got, want, exercise)
+    if check.passed or got.shape != want.shape:
         return Judgement([check])
-    known = {key: {"between": made["between"]} for key, made in case.mistakes.items() if "between" in made}
-    if mistake := find_mistake(exercise, replace(case, mistakes=known), answers):  # whatever the second half does
+    if mistake := find_mistake(exercise, _showing(case, "between"), answers):  # whatever the second half does
         return mistake.judgement()
     message = "What the feed-forward network is given is not norm_1 of the sum."
     return wrong("between", message, "Two lines: attend; then add x and normalise.")
+
+
+def _showing(case: Case, name: str) -> Case:
+    """The case, whose mistakes show in this answer alone."""
+    known = {key: {name: made[name]} for key, made in case.mistakes.items() if name in made}
+    return replace(case, mistakes=known)
 
 
 first_half = without_side_effects(_first_half)
@@ -180,3 +190,187 @@ def _as_given(exercise: Exercise, answers: Answers, check: Check) -> Judgement:
 
 
 split = without_side_effects(_split)
+
+
+# --- the block's second half ------------------------------------------------------------------------------------------
+
+BLOCK_MISTAKES = (
+    GIVEN_ATTENTION,
+    GIVEN_MASK,
+    Mistake("GIVEN-sizes", "The attention is made with other sizes than the block.",
+            "SelfAttention(k, heads=heads) is a given line."),
+    Mistake("GIVEN-norms", "norm_1 and norm_2 must each have a scale and a shift of k numbers.",
+            "nn.LayerNorm(k) is what was given."),
+    Mistake("GIVEN-network", "The feed-forward network is not the one that was given.",
+            "Two linear layers, each with its bias: from k numbers to 2k, and back. A ReLU between them."),
+)  # fmt: skip
+EPS = 1e-5  # nn.LayerNorm's own
+
+
+def feed(x: Array) -> Array:
+    """The stand-in for the feed-forward network: (b, t, k) -> (b, t, k)"""
+    return 3 * np.maximum(x, 0) - 1
+
+
+def norm(x: Array, case: Case, number: int) -> Array:
+    """What norm_1 or norm_2 of the case makes of x: (b, t, k) -> (b, t, k)"""
+    scale, shift = (case.weights[f"norm_{number}.{kind}"].astype(np.float64) for kind in ("weight", "bias"))
+    centred = x - x.mean(-1, keepdims=True)
+    return centred / np.sqrt(np.square(centred).mean(-1, keepdims=True) + EPS) * scale + shift
+
+
+def _second_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """norm_2 of what went into the network plus what came out, whatever went in: the first half has its own points."""
+    entered, got = answers.arrays.get("between"), answers.arrays.get("output")
+    want = case.expected["output"]
+    for given in (got, answers.arrays.get("ready_output")):
+        check = compare_value("output", given, want, exercise)
+        if check.passed:
+            return Judgement([check])
+    if got is None or got.shape != want.shape or got.dtype.kind != "f":
+        return Judgement([compare_value("output", got, want, exercise)])
+    if entered is not None and entered.shape == want.shape and _tells(entered):
+        fed = feed(x := entered.astype(np.float64)) + x
+        if np.allclose(got, norm(fed, case, 2), atol=1e-5, rtol=1e-4):
+            return right("output")
+    for name in ("output", "ready_output"):
+        arrays = {"output": answers.arrays.get(name, got)}
+        if mistake := find_mistake(exercise, _showing(case, "output"), replace(answers, arrays=arrays)):
+            return mistake.judgement()
+    message = "The block's output is not norm_2 of the second sum."
+    return wrong("output", message, "Two lines: feed; then add what went in and normalise.")
+
+
+def _tells(between: Array) -> bool:
+    """True where the numbers of every token differ: of equal ones LayerNorm makes a constant, whatever came before."""
+    return (
+        between.dtype.kind == "f" and bool(np.isfinite(between).all()) and float(np.ptp(between, axis=-1).min()) > 1e-3
+    )
+
+
+def _block_as_given(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The second half, and given lines as they were. What was not handed over is not asked for."""
+    judgement = _second_half(exercise, case, answers)
+    if judgement.earned < 1:
+        return judgement
+    wanted = {"attention": ("works", True), "mask": ("told", True),
+              "sizes": ("sizes", [case.config["k"], case.config["heads"]]),
+              "norms": ("norms", 4), "network": ("network", _network(case))}  # fmt: skip
+    for mistake, (name, want) in wanted.items():
+        got, array = answers.arrays.get(name), np.asarray(want)
+        if got is not None and not (got.shape == array.shape and np.allclose(got, array, atol=1e-3, rtol=1e-3)):
+            return named(exercise, f"GIVEN-{mistake}")
+    return judgement
+
+
+def _network(case: Case) -> Array:
+    """What the given network makes of x with weights that are the same for everybody: (b, t, k)"""
+    k = int(case.config["k"])
+    shapes = [(2 * k, k), (2 * k,), (k, 2 * k), (k,)]
+    sines = [np.sin((number + 1) * np.arange(1.0, np.prod(shape) + 1)) for number, shape in enumerate(shapes)]
+    first, first_bias, second, second_bias = (part.reshape(shape) for part, shape in zip(sines, shapes, strict=True))
+    hidden = np.maximum(case.inputs["x"].astype(np.float64) @ first.T + first_bias, 0)
+    return hidden @ second.T + second_bias
+
+
+second_half = without_side_effects(_block_as_given)
+
+# --- the classifier ---------------------------------------------------------------------------------------------------
+
+steady_and_pure = without_side_effects(same_twice("log_probabilities"))
+
+
+def padding(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """Half of the points for the average, half for what the blocks are told."""
+    return shared_equally([_average(exercise, case, answers), _masks(exercise, case, answers)])
+
+
+def _average(exercise: Exercise, case: Case, answers: Answers) -> Check:
+    """Padding changes nothing. Where a sentence without any is wrong too, that has its price: it need only be as wrong.
+
+    ``alone``: each sentence cut to its real tokens. ``longer``: with more padding.
+    """
+    got, want = answers.arrays.get("log_probabilities"), case.expected["log_probabilities"]
+    check = compare_value("average", got, want, exercise)
+    if check.passed or got is None or got.shape != want.shape:
+        return check
+    alone, longer = (answers.arrays.get(name) for name in ("alone", "longer"))
+    if alone is None or longer is None or compare_value("average", alone, want, exercise).passed:
+        return exercise.mistake("M15-padding").check()
+    same = any(other.shape == got.shape and np.allclose(got, other, atol=1e-4, rtol=1e-3) for other in (alone, longer))
+    return Check("average", True) if same else exercise.mistake("M15-padding").check()
+
+
+def _masks(exercise: Exercise, case: Case, answers: Answers) -> Check:
+    """``masks``: what each block that was called was given, (blocks, b, t); nothing where one of them got no mask.
+
+    That a block is not called at all has its price elsewhere.
+    """
+    masks, called, real = answers.arrays.get("masks"), answers.arrays.get("called"), case.inputs["input_ids"] != 0
+    if called is not None and not called:
+        return Check("mask", True)
+    if masks is not None and called is not None and masks.shape == (int(called), *real.shape):
+        if bool((masks == real).all()):
+            return Check("mask", True)
+        if bool((masks == ~real).all()):
+            return exercise.mistake("M10-inverted").check()
+    return exercise.mistake("M10-unsaid").check()
+
+
+# --- what attention costs ---------------------------------------------------------------------------------------------
+
+_WORDS = {
+    "encoder": "the encoder's self-attention",
+    "decoder": "the decoder's self-attention",
+    "cross": "the attention from output words to input words",
+    "next_word": "one more output word",
+}
+_TOLERANCE = 0.02
+
+
+def growths(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """A quarter of the points for each number that grows as it should, whatever its constant factor."""
+    sizes = case.inputs["sizes"].astype(np.float64)
+    return shared_equally(
+        [_growing(name, answers.arrays.get(name), want, sizes) for name, want in case.expected.items()]
+    )
+
+
+def _growing(name: str, got: Array | None, want: Array, sizes: Array) -> Check:
+    if got is None or got.shape != want.shape or got.dtype.kind not in "fiu":
+        return Check(name, False, f"{_WORDS[name]}: no numbers came.", "Return four numbers.")
+    numbers = got.astype(np.float64)
+    if not np.isfinite(numbers).all() or (numbers <= 0).any():
+        return Check(name, False, f"{_WORDS[name]}: a count of multiplications is positive and finite.")
+    ratio = numbers / want
+    if ratio.max() / ratio.min() <= 1 + _TOLERANCE:
+        return Check(name, True)
+    return Check(name, False, f"{_WORDS[name]}: {_growth(numbers, sizes)}", _hint(name, numbers, sizes))
+
+
+def _powers(numbers: Array, sizes: Array) -> tuple[Array, bool]:
+    """Exponents of n, m and p that explain the numbers best, and whether they explain them exactly."""
+    table = np.column_stack([np.log(sizes), np.ones(len(sizes))])
+    fitted, *_ = np.linalg.lstsq(table, np.log(numbers), rcond=None)
+    exact = bool(np.abs(table @ fitted - np.log(numbers)).max() < 0.01)
+    return fitted[:3], exact
+
+
+def _growth(numbers: Array, sizes: Array) -> str:
+    """How the numbers grow, in words."""
+    powers, exact = _powers(numbers, sizes)
+    if not exact:
+        return "it does not grow as it should."
+    factors = [f"{name}^{power:.3g}" for name, power in zip("nmp", powers.round(2), strict=True) if abs(power) > 0.02]
+    return f"yours grows like {' · '.join(factors) or 'a constant'}; it should not."
+
+
+def _hint(name: str, numbers: Array, sizes: Array) -> str:
+    (_, _, of_p), _ = _powers(numbers, sizes)
+    if abs(of_p) < 0.02:
+        return "How many multiplications does one dot product take?"
+    if of_p > 1.5:
+        return "The linear maps are not counted here, only dot products and weighted sums."
+    if name == "next_word":
+        return "Keys and values of all earlier words are kept. How many keys does the one new query meet?"
+    return "How many queries are there, how many keys does each of them meet, and what does one meeting cost?"

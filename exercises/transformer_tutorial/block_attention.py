@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercise import CHANGED, CUT, Exercise, Mistake, SampleAnswer
+from autograder.exercise import CHANGED, CUT, Exercise, Mistake
 
 from ._answers import block
 from ._block import make
@@ -62,12 +62,8 @@ RIGHT = {
     """),
     "stacked and summed": [(FIRST, "x = self.norm_1(torch.stack([x, attended]).sum(dim=0))")],
 }  # fmt: skip
-WRONG = [
-    SampleAnswer("network never called", changes=(("feedforward = self.mlp(x)", "feedforward = x"),), points=0,
-                 mistake="M7-mlp", costs={"block_feed_forward": 0}),
-]  # fmt: skip
 
 EXERCISE = Exercise(
-    make, first_half, MISTAKES, right=RIGHT, wrong=WRONG, framework="torch", cell="transformer_block_answer",
+    make, first_half, MISTAKES, right=RIGHT, framework="torch", cell="transformer_block_answer",
     shows=("norm_1 takes the sum", "the skip carries x as it is"),
 )  # fmt: skip

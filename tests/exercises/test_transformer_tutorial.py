@@ -66,10 +66,10 @@ TOGETHER = [
     (ATTENTION, [("attention_scores", "multiplied by the root of k"), ("attention_mask", "masks in the wrong order")]),
     (ATTENTION, [("attention_output", "weights transposed"), ("attention_dropout", "no dropout")]),
     (ATTENTION, [("self_attention_maps", "MAP-bias"), ("self_attention_forward", "SPLIT-turned")]),
-    (BLOCK, [("block_attention", "M8-none"), ("block_feed_forward", "no second skip")]),
+    (BLOCK, [("block_attention", "M8-none"), ("block_feed_forward", "M7-ffn")]),
     (BLOCK, [("positional_values", "a base of 1000"), ("positional_forward", "multiplied")]),
-    (TRAINING, [("classifier_parts", "M14-list"), ("classifier_forward", "no positions"),
-                ("classifier_padding", "blocks not told")]),
+    (TRAINING, [("classifier_parts", "M14-list"), ("classifier_forward", "M11-none"),
+                ("classifier_padding", "M10-unsaid")]),
 ]  # fmt: skip
 
 
@@ -121,9 +121,9 @@ SUBMISSIONS = [
                  ("bank_reading", "two wrong")]),
     (BLOCK, [("block_attention", "M8-pre"), ("attention_cost", "the square of p"), ("mean_pooling", "M15-sum"),
              ("positional_forward", "rows to sentences, as in tutorials with the tokens first")]),
-    (BLOCK, [("block_feed_forward", "second skip from the block's input"), ("positional_values", "learned"),
+    (BLOCK, [("block_feed_forward", "M7-place"), ("positional_values", "learned"),
              ("attention_cost", "dot products for free"), ("mean_pooling", "M15-padding")]),
-    (TRAINING, [("classifier_padding", "blocks not told")]),
+    (TRAINING, [("classifier_padding", "M10-unsaid")]),
     (TRAINING, [("classifier_parts", "M14-list")]),
     (BIAS, [("masked_word_probability", "P-words")]),
 ]  # fmt: skip

@@ -74,11 +74,11 @@ def transformer_block(kind: Any) -> None:
 @undisturbed
 def _mask_arrives(kind: Any) -> None:
     name = "transformer_block"
-    made = prepared(name, kind)
+    block, x = prepared(name, kind)
     mask = torch.ones(B, T, dtype=torch.bool)
     with running(name, "a batch with a mask", "forward takes x and the mask."):
-        made.block(made.x, mask)
-    if not any(argument is mask for argument in made.block.attention.seen[0]):
+        block(x, mask)
+    if not any(argument is mask for argument in block.attention.seen[0]):
         fail(name, "the block hands the mask on to the attention.", "Yours does not.", "The given line does it.")
     real = make(name, kind, K + 1, 2).eval()
     if not isinstance(real.mlp, nn.Module) or not bool(torch.isfinite(real(torch.randn(B, T, K + 1))).all()):

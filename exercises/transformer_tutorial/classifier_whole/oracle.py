@@ -19,10 +19,9 @@ from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, com
 
 from ..._attention import layer_norm, linear
 from .._block import EPS
-from .._classifier import Array, ClassifierVariant, forward
+from .._classifier import FORWARD_VARIANTS, Array, ClassifierVariant, forward
 from .._dot_products import attention
 from .._positions import table, transformers_table
-from ..classifier_forward.oracle import FORWARD_MISTAKES
 
 #: Exercise of an earlier notebook -> the part that is ready-made where the exercise lost points.
 EARLIER = {
@@ -171,7 +170,7 @@ def log_probabilities(case: Case, ready: Container[str], lost: Lost) -> Iterator
 
 
 def _variants(lost: Lost) -> Iterator[ClassifierVariant]:
-    known = [one.variant for one in FORWARD_MISTAKES if one.id in lost.get("classifier_forward", ())]
+    known = [variant for id, variant in FORWARD_VARIANTS.items() if id in lost.get("classifier_forward", ())]
     for variant in known or [ClassifierVariant()]:
         yield variant
         if variant.pool == "real" and "M15-padding" in lost.get("classifier_padding", ()):

@@ -23,6 +23,7 @@ import time
 import traceback
 from typing import Any
 
+from autograder.model.limits import Limits
 from autograder.tester.failure import line_that_raised
 
 MAX_REQUEST = 1 << 16
@@ -127,8 +128,18 @@ def _answer(task: dict[str, Any], before: list[dict[str, Any]], shell: Any, pipe
     pipe.flush()
     seconds = int(task["seconds"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    _bound_memory()
     pipe.write(json.dumps(before + execute(task, shell)) + "\n")
     pipe.flush()
+
+
+def _bound_memory() -> None:
+    """An answer may take what a submission may, beyond what it inherits. Not where the system does not say how much."""
+    with contextlib.suppress(OSError):
+        with open("/proc/self/statm", encoding="ascii") as file:
+            inherited = int(file.read().split()[0]) * resource.getpagesize()
+        most = inherited + Limits().memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def execute(task: dict[str, Any], shell: Any) -> list[dict[str, Any]]:

@@ -96,6 +96,11 @@ def test_an_answer_that_ends_its_process_costs_no_other(tried: Tried) -> None:
     assert tried("", "import os\nos._exit(0)", RIGHT) == ([0.0, 4.0], 1)
 
 
+def test_an_answer_that_takes_too_much_memory_has_an_error_and_costs_no_other(tried: Tried) -> None:
+    greedy = "def double(x):\n    np.empty(3 << 28)[:9] = 2  # 6 GB\n    return x + x"
+    assert tried("", greedy, RIGHT) == ([0.0, 4.0], 1)
+
+
 def test_what_an_answer_leaves_running_is_ended_with_it(tried: Tried, tmp_path: Path) -> None:
     held = tmp_path / "held"
     leaves = f"""

@@ -10,6 +10,7 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 
+from autograder.nbgrader.afresh import ReadAfresh
 from autograder.nbgrader.autograde import SubmissionExporter
 from autograder.nbgrader.deliverables import StubDeliverables
 from autograder.nbgrader.feedback import FeedbackExporter, pages_only
@@ -25,7 +26,6 @@ from autograder.nbgrader.preprocessors import (
     SetRepository,
     sweep,
 )
-from autograder.nbgrader.reload_config import ReloadConfig
 from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
@@ -68,7 +68,7 @@ c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
 # The formgrader shows students' names as text: nbgrader's page would run markup in them.
 # It reads the gradebook anew for every page, so that several graders at once see each other's points.
 # Under each written answer stand the lines of its mark scheme and earlier comments, to be clicked.
-c.HTMLExporter.preprocessors = [EscapeNames, ReloadConfig, ShowRubric]
+c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, ShowRubric]
 
 # A grade that is not there yet is an empty cell in grades.csv, not a 0.
 c.ExportApp.plugin_class = GradesExporter

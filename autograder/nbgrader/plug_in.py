@@ -9,6 +9,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
+from autograder.nbgrader.afresh import ReadAfresh
 from autograder.nbgrader.autograde import SubmissionExporter
 from autograder.nbgrader.deliverables import StubDeliverables
 from autograder.nbgrader.feedback import FeedbackExporter, pages_only
@@ -24,7 +25,6 @@ from autograder.nbgrader.preprocessors import (
     SetRepository,
     sweep,
 )
-from autograder.nbgrader.reload_config import ReloadConfig
 from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
@@ -51,6 +51,6 @@ def plug_in(c: Config, path: str) -> None:
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.exporter_class = FeedbackExporter
     c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
-    c.HTMLExporter.preprocessors = [EscapeNames, ReloadConfig, ShowRubric]
+    c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, ShowRubric]
     if "plugin_class" not in c.ExportApp:
         c.ExportApp.plugin_class = GradesExporter

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import ORMExecuteState, Session
 
 
-class ReloadConfig(Preprocessor):
+class ReadAfresh(Preprocessor):
     """``c.HTMLExporter.preprocessors``: every query of a formgrader's server sees what other servers have stored.
 
     It takes effect where the formgrader makes its exporter, once, when the server starts. Without it a server shows the

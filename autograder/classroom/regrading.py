@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+import nbformat
+from nbformat import NotebookNode
+
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.classroom import run as classroom
 from autograder.classroom.autograded import read_verdict, sweep_autograded
 from autograder.classroom.lock import only_run
-from autograder.classroom.merge import keep_higher
 from autograder.classroom.regrade import reasons
 from autograder.classroom.rows import row_of
 from autograder.classroom.workers import JobResult
@@ -33,8 +35,10 @@ from autograder.gradebook.regradings import Change, Regrading, add_regradings
 from autograder.gradebook.results import ExerciseResult, ResultsTable, result_of, waived
 from autograder.gradebook.write import open_gradebook
 from autograder.kernel.imports import imports_of
+from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.verdict import SubmissionVerdict
+from autograder.model.graded import Graded
+from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 from autograder.release.agreement import check_before_grading
 
 _TOLERANCE = 1e-9
@@ -228,3 +232,58 @@ def nobody(plan: RegradePlan, assignment: str) -> NothingToGrade | None:
     if plan.again or plan.standing or plan.failed:
         return None
     return NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
+
+
+_TOLERANCE = 1e-9
+
+
+def keep_higher(course: Course, old: SubmissionVerdict, graded: Graded) -> tuple[Graded, dict[Key, float]]:
+    """The new grading, in which exercises that would lose points keep their verdict and outputs of before.
+
+    Returns what they would have had as well: (notebook, exercise) -> points.
+    """
+    before = {(one.notebook, cell.cell): cell for one in old.notebooks for cell in one.cells}
+    kept: dict[Key, float] = {}
+    books = tuple(_merged(notebook, before, kept) for notebook in graded.verdict.notebooks)
+    if not kept:
+        return graded, kept
+    folder = course.autograded(old.student, old.assignment)
+    notebooks = {
+        name: _with_outputs(notebook, folder / f"{name}.ipynb", {cell for book, cell in kept if book == name})
+        for name, notebook in graded.notebooks.items()
+    }
+    return replace(graded, verdict=replace(graded.verdict, notebooks=books), notebooks=notebooks), kept
+
+
+def _merged(notebook: NotebookVerdict, before: dict[Key, CellVerdict], kept: dict[Key, float]) -> NotebookVerdict:
+    found = []
+    for cell in notebook.cells:
+        key = notebook.notebook, cell.cell
+        old = before.get(key)
+        had = _points(old, cell.max_points) if old is not None else None
+        if old is not None and had is not None and cell.points is not None and had > cell.points + _TOLERANCE:
+            kept[key] = cell.points
+            found.append(replace(old, points=had, max_points=cell.max_points))
+        else:
+            found.append(cell)
+    return replace(notebook, cells=tuple(found))
+
+
+def _points(old: CellVerdict, max_points: float) -> float | None:
+    """Its points; where the exercise has another number of points now, the same share of them."""
+    if old.points is None or abs(old.max_points - max_points) < _TOLERANCE:
+        return old.points
+    return old.points / old.max_points * max_points if old.max_points else None
+
+
+def _with_outputs(notebook: NotebookNode, path: Path, kept: set[str]) -> NotebookNode:
+    """The notebook with the outputs of before in the cells that kept their points."""
+    if not kept or not path.is_file():
+        return notebook
+    before = {cells.grade_id(cell): cell for cell in nbformat.read(path, as_version=4).cells}
+    copy = nbformat.from_dict(notebook)
+    for cell in copy.cells:
+        name = cells.grade_id(cell)
+        if name in kept and name in before and cell.cell_type == "code":
+            cell.outputs = before[name].get("outputs", [])
+    return copy

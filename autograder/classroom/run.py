@@ -18,16 +18,12 @@ from autograder.assignment.submission import read_submission
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
 from autograder.classroom.concurrency import notebooks_at_once
 from autograder.classroom.dask import dask_results
-from autograder.classroom.jobs import jobs_like
 from autograder.classroom.journal import Entry, Journal
 from autograder.classroom.lock import only_run
-from autograder.classroom.options import GradingOptions
 from autograder.classroom.progress import Progress, Report
 from autograder.classroom.regrade import reasons, times_of
-from autograder.classroom.row import Row
-from autograder.classroom.rows import row_of
-from autograder.classroom.table import put_in_results
-from autograder.classroom.workers import Job, JobResult, local_results, worker_processes
+from autograder.classroom.rows import Row, put_in_results, row_of
+from autograder.classroom.workers import GradingOptions, Job, JobResult, jobs_like, local_results, worker_processes
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times

@@ -12,7 +12,7 @@ import platform
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
@@ -25,6 +25,7 @@ from typing import Literal
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
+from autograder.classroom.journal import Journal
 from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.course import Course
@@ -251,3 +252,32 @@ def _alone(job: Job, work: Work) -> JobResult:
         finally:
             worker.close()
     return JobResult(job, None, KILLED)
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """What the instructor asked for."""
+
+    assignment: str
+    students: tuple[str, ...] = ()
+    workers: int = 1
+    force: bool = False
+    scheduler: str | None = None
+    isolation: Isolation = "auto"
+    limits: Limits = field(default_factory=Limits)
+    require_outside: bool = False
+
+
+def jobs_like(like: Job, students: Iterable[str], journal: Journal) -> list[Job]:
+    """The same job for each of these students.
+
+    What took long or was cut off goes first, so that the end of a run does not wait for one of them.
+    """
+
+    def urgency(student: str) -> tuple[int, float]:
+        entry = journal.last(student)
+        if entry is None:
+            return 1, 0.0
+        return (0 if entry.cut else 2), -entry.seconds
+
+    return [replace(like, student=student) for student in sorted(students, key=urgency)]

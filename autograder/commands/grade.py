@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from autograder.classroom.row import Row
+from autograder.classroom.rows import Row
 from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
 from autograder.commands._output import Output
 from autograder.errors import GOES_ON, GradingError, said
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from autograder.classroom.options import GradingOptions
     from autograder.classroom.progress import Progress
-    from autograder.classroom.workers import Isolation
+    from autograder.classroom.workers import GradingOptions, Isolation
     from autograder.model.course import Course
 
 WARNING = (
@@ -73,8 +72,8 @@ def run(
     limits = course.file.limits
     if time_limit:
         limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
-    from autograder.classroom.options import GradingOptions
     from autograder.classroom.stale_grades import stale_grade_warnings
+    from autograder.classroom.workers import GradingOptions
 
     isolation: Isolation = "none" if no_isolation else "auto"
     options = GradingOptions(

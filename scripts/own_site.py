@@ -18,6 +18,7 @@ from autograder.errors import GradingError
 from autograder.files.atomic import put_in_place
 from autograder.model.course import Course
 from autograder.release.findings import Accepted
+from autograder.release.leaks.search import hidden_of
 from autograder.site.build import Site, build
 from autograder.site.course_pages import course_pages
 from autograder.site.students import site_leaks
@@ -44,13 +45,13 @@ def shelves() -> dict[str, list[str]]:
 def make(target: Path) -> tuple[int, int]:
     """Build the site in the place of ``target``; returns (pages, bytes). Raises GradingError."""
     course = Course(ROOT)
-    released = {name: Assignment.open(course, name).release for name in course.assignments()}
-    pages = course_pages(course, released)
+    assignments = [Assignment.open(course, name) for name in course.assignments()]
+    pages = course_pages(course, {one.name: one.release for one in assignments})
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".site-") as temporary:
         made = Path(temporary, "site")
         build(Site(course.file.title, course.file.repository, ROOT, "README.md", pages, shelves()), made)
-        if found := Accepted.of_course(ROOT).left(site_leaks(course, made, pages)):
+        if found := Accepted.of_course(ROOT).left(site_leaks(hidden_of(course, assignments), made, pages)):
             raise GradingError("the site would leak:\n" + "\n".join(map(str, found)))
         files = [path for path in made.rglob("*") if path.is_file()]
         size = len([path for path in files if path.suffix == ".html"]), sum(path.stat().st_size for path in files)

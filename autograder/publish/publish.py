@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ from autograder.publish.students_readme import lessons_of, students_readme, with
 from autograder.release.agreement import differences
 from autograder.release.findings import ACCEPTED, Accepted, Finding, accept, entry
 from autograder.release.judgeable import require_judgeable
-from autograder.release.leaks.search import leaks, release_leaks
+from autograder.release.leaks.search import Hidden, found_in, hidden_of, release_leaks
 from autograder.release.main_line import Lesson, main_line
 from autograder.release.points_in_text import wrong_points
 from autograder.release.visible_checks import missing_checks
@@ -101,7 +101,8 @@ def publish(
         write_rules(course, fresh, sorted(everything, key=lambda one: one.name), folder, before)
         notebooks = sorted(str(path.relative_to(fresh)) for path in (fresh / "release").rglob("*.ipynb"))
         corrections = note_corrections(fresh, folder, notebooks, note, today or date.today())
-        _require_none("because it would leak", accepted.left(_leaks(fresh, course, sheets)))
+        hidden = hidden_of(course, sheets)
+        _require_none("because it would leak", accepted.left(_leaks(fresh, sheets, hidden)))
         known = {name for name in before if (folder / name).is_file() and name.startswith("release/")}
         later = set(course.assignments()) - {sheet.name for sheet in sheets} - set(kept)
         _require_none("because of", accepted.left(dead_links(fresh, repository, known, later)))
@@ -109,7 +110,8 @@ def publish(
         if site or SITE_FRONT in before:
             from autograder.site.students import add_site
 
-            found = add_site(course, fresh, sheets, [folder / "release" / name for name in kept], repository)
+            earlier = [folder / "release" / name for name in kept]
+            found = add_site(course, fresh, sheets, earlier, repository, hidden)
             _require_none("because the site would leak", accepted.left(found))
         files, removed = _take_over(fresh, folder, before, kept)
     size = sum((folder / name).stat().st_size for name in files if name.startswith("site/"))
@@ -214,20 +216,16 @@ def _repository(course: Course, sheets: list[Assignment]) -> str:
     return named.pop() if named else course.file.repository
 
 
-def _leaks(fresh: Path, course: Course, sheets: list[Assignment]) -> Iterator[Finding]:
+def _leaks(fresh: Path, sheets: list[Assignment], hidden: Mapping[str, Hidden]) -> Iterator[Finding]:
     """Every leak in what was laid out. An assignment may show what is a line of another one's solution, as its own
     release may; the rest may hold nothing of any assignment, published or not.
     """
-    secret = {sheet.name: sheet for sheet in sheets}
-    for name in course.assignments():
-        if name not in secret and any(course.release(name).glob("*.ipynb")):
-            secret[name] = Assignment.open(course, name)
     with tempfile.TemporaryDirectory(dir=fresh.parent, prefix=".publish-") as aside:
         os.replace(fresh / "release", Path(aside, "release"))
-        yield from leaks(fresh, list(secret.values()))
+        yield from found_in(fresh, hidden.values())
         os.replace(Path(aside, "release"), fresh / "release")
     for sheet in sheets:
-        yield from release_leaks(fresh / "release" / sheet.name, sheet)
+        yield from release_leaks(fresh / "release" / sheet.name, sheet, hidden[sheet.name])
 
 
 def _fill(fresh: Path, folder: Path, course: Course, lessons: list[Lesson], repository: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
 KNOWN = tuple(f"{word} {region}" for region in REGIONS for word in ("BEGIN", "END"))
@@ -39,6 +40,7 @@ def _lines(text: str) -> Iterator[str]:
     return (line.strip() for line in text.split("\n"))
 
 
+@lru_cache(maxsize=1 << 14)  # source and release have most lines in common
 def _is_meant(line: str) -> bool:
     if any(known in line for known in KNOWN):
         return True

@@ -14,7 +14,7 @@ from autograder.authoring.check import messages_to_mistakes
 from autograder.files.temporary import TemporaryFolder
 from autograder.model.course import Course
 from autograder.release.findings import Finding
-from autograder.release.leaks.search import leaks
+from autograder.release.leaks.search import Hidden, found_in
 from autograder.release.main_line import in_order, lesson, main_line
 from autograder.release.solved_run import kernels_when_needed, shown_by_solution
 from autograder.site.build import Page
@@ -41,19 +41,19 @@ def course_pages(course: Course, published: Mapping[str, Mapping[str, NotebookNo
     return sorted(pages, key=lambda one: order.index(one.lesson.slug))
 
 
-def page_leaks(site: Path, pages: Sequence[Page], assignments: Sequence[Assignment], where: str) -> Iterator[Finding]:
-    """What the pages of these assignments show of their solutions, hidden tests and expected values.
+def page_leaks(hidden: Mapping[str, Hidden], site: Path, pages: Sequence[Page], where: str) -> Iterator[Finding]:
+    """What the pages of assignments show of their own solutions, hidden tests and expected values.
 
-    site: the folder of the built site; where: what it is called in findings.
+    hidden: assignment -> what its students must not see; site: the folder of the built site; where: what it is called
+    in findings.
     """
-    for assignment in assignments:
-        name = assignment.name
-        if not (found := leaks(site / "release" / name, assignment, f"{where}/release/{name}/")):
+    for name, secret in hidden.items():
+        if not (found := found_in(site / "release" / name, [secret], f"{where}/release/{name}/")):
             continue
         with TemporaryFolder("site-") as folder:  # by cell, not by page: there it can be mended
             for one in pages:
                 if one.lesson.assignment == name:
                     nbformat.write(one.shown, Path(folder, f"{one.lesson.name}.ipynb"))
-            by_cell = leaks(Path(folder), assignment, f"{where}/release/{name}/")
+            by_cell = found_in(Path(folder), [secret], f"{where}/release/{name}/")
         advice = f"; the tag {REMOVE!r} leaves a cell's output out of the site"
         yield from (replace(one, text=f"{one.text}{advice}") for one in by_cell or found)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
@@ -14,7 +14,7 @@ from autograder.model.course import Course
 from autograder.model.course_file import NO_REPOSITORY
 from autograder.model.source import read_notebook
 from autograder.release.findings import Finding
-from autograder.release.leaks.search import leaks
+from autograder.release.leaks.search import Hidden, found_in
 from autograder.site.build import THEME, Page, Site, build
 from autograder.site.course_pages import course_pages, page_leaks
 
@@ -22,11 +22,17 @@ FOLDER, WORKFLOW = "site", ".github/workflows/site.yml"
 
 
 def add_site(
-    course: Course, folder: Path, now: Sequence[Assignment], earlier: Sequence[Path], repository: str
+    course: Course,
+    folder: Path,
+    now: Sequence[Assignment],
+    earlier: Sequence[Path],
+    repository: str,
+    hidden: Mapping[str, Hidden],
 ) -> Iterator[Finding]:
     """Build the site of what lies in ``folder``, in ``folder/site``, and yield what it would give away.
 
-    now: what is published; earlier: the folders of assignments that were published and stay. Raises GradingError.
+    now: what is published; earlier: the folders of assignments that were published and stay; hidden: of every
+    assignment that is released. Raises GradingError.
     """
     published = {path.name: {one.stem: read_notebook(one) for one in sorted(path.glob("*.ipynb"))} for path in earlier}
     pages = course_pages(course, published | {one.name: one.release for one in now})
@@ -37,18 +43,19 @@ def add_site(
     build(Site(title, named, folder, "README.md", pages, shelves, before), folder / FOLDER)
     (folder / WORKFLOW).parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(THEME / "pages.yml", folder / WORKFLOW)
-    return site_leaks(course, folder / FOLDER, pages)
+    return site_leaks(hidden, folder / FOLDER, pages)
 
 
-def site_leaks(course: Course, site: Path, pages: Sequence[Page]) -> Iterator[Finding]:
-    """What a site gives away: a page of an assignment something of this one, any other page something of any."""
-    released = [name for name in course.assignments() if any(course.release(name).glob("*.ipynb"))]
-    assignments = [Assignment.open(course, name) for name in released]
-    yield from page_leaks(site, pages, assignments, FOLDER)  # these name the cell
+def site_leaks(hidden: Mapping[str, Hidden], site: Path, pages: Sequence[Page]) -> Iterator[Finding]:
+    """What a site gives away: a page of an assignment something of this one, any other page something of any.
+
+    hidden: assignment -> what its students must not see.
+    """
+    yield from page_leaks(hidden, site, pages, FOLDER)  # these name the cell
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=".site-") as aside:
         os.replace(site / "release", Path(aside, "release"))
         try:
-            yield from leaks(site, assignments, f"{FOLDER}/")
+            yield from found_in(site, hidden.values(), f"{FOLDER}/")
         finally:
             os.replace(Path(aside, "release"), site / "release")
 

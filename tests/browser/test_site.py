@@ -7,6 +7,8 @@ import importlib.util
 import os
 import re
 from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -51,18 +53,21 @@ MATHML = {"math", "mrow", "mi", "mo", "mn", "msub", "msup", "msubsup", "mfrac", 
           "mstyle", "munderover", "mtable", "mtr", "mtd", "mspace", "mroot", "mpadded", "menclose"}  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["own", "students"])
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "students":
-        publish(ROOT, folder / "students", site=True)
-        return folder / "students" / "site"
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("sites")
+    publish(ROOT, folder / "students", site=True)
     spec = importlib.util.spec_from_file_location("own_site", ROOT / "scripts" / "own_site.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.make(folder / "site")
-    return folder / "site"
+    module.make(folder / "own" / "site")
+    return {name: folder / name / "site" for name in ("own", "students")}
+
+
+@pytest.fixture(params=["own", "students"])
+def site(request: pytest.FixtureRequest, sites: dict[str, Path]) -> Path:
+    return sites[request.param]
 
 
 class Parsed(HTMLParser):
@@ -95,8 +100,16 @@ def parsed(path: Path) -> Parsed:
     return Parsed(path)
 
 
+@cache
 def pages(site: Path) -> list[Path]:
     return sorted(path for path in site.rglob("*.html") if "_static" not in path.parts)
+
+
+@cache
+def article(page: Path) -> str:
+    """What a page has beside its navigation. Most notebooks have the same on both sites."""
+    text = page.read_text(encoding="utf-8")
+    return text[text.find("<article") : text.find("</article>")] or text
 
 
 def target(page: Path, link: str) -> tuple[Path, str]:
@@ -141,7 +154,57 @@ def test_every_exercise_is_three_clicks_from_the_front_page(site: Path) -> None:
         assert contents and contents[0].count("<li") >= 3, f"{name}: the third click, to the exercise"
 
 
-def test_every_figure_of_the_solved_run_is_there_with_its_words(browser: WebDriver, site: Path) -> None:
+@dataclass(frozen=True)
+class Visits:
+    """What a browser makes of the pages.
+
+    pictures: article -> (address, whether it can be seen, its words, whether it is an output) of each of its pictures;
+    serious: page and colours -> what axe finds, where it looked.
+    """
+
+    pictures: dict[str, list[tuple[str, bool, str, bool]]] = field(default_factory=dict)
+    serious: dict[tuple[Path, str], list[str]] = field(default_factory=dict)
+
+
+SHOWN = """
+return [...document.images].map(
+  one => [one.src, one.complete && one.naturalWidth > 9, one.alt, one.closest(".cell_output") !== null])
+"""
+
+
+@pytest.fixture(scope="module")
+def visits(browser: WebDriver, sites: dict[str, Path]) -> Visits:
+    """Every page is opened, but where the other site has the same article."""
+    every = [page for site in sites.values() for page in pages(site)]
+    fronts = [site / "index.html" for site in sites.values()]
+    chosen = {*(every if os.environ.get("EVERY_PAGE") else kinds(every)), *fronts} if AXE.is_file() else set()
+    found = Visits()
+    for page in every:
+        if page in chosen or article(page) not in found.pictures:
+            scheme(browser, "light")
+            browser.get(page.as_uri())
+            found.pictures[article(page)] = browser.execute_script(SHOWN)
+        if page in chosen:
+            found.serious.update({(page, colours): said for colours, said in axe(browser).items()})
+    return found
+
+
+def axe(browser: WebDriver) -> dict[str, list[str]]:
+    """Colours -> what is serious. In the dark only colours differ."""
+    browser.execute_script(PREPARED)
+    found = {"light": serious(browser)}
+    scheme(browser, "dark")
+    WebDriverWait(browser, 10).until(lambda one: one.execute_script(DARK))
+    return found | {"dark": serious(browser, only=("color-contrast",))}
+
+
+def test_a_browser_shows_every_picture_of_every_page(visits: Visits, site: Path) -> None:
+    shown = {page: visits.pictures[article(page)] for page in pages(site)}
+    assert sum(map(len, shown.values())) > 50
+    assert {page: found for page, found in shown.items() if not all(seen for _, seen, *_ in found)} == {}
+
+
+def test_every_figure_of_the_solved_run_is_there_with_its_words(visits: Visits, site: Path) -> None:
     course, found = Course(ROOT), 0
     for name in course.assignments():
         assignment = Assignment.open(course, name)
@@ -155,14 +218,11 @@ def test_every_figure_of_the_solved_run_is_there_with_its_words(browser: WebDriv
                 for output in (outputs if cell not in secret else ())
                 if "image/png" in output.get("data", {})
             ]
-            browser.get((site / "release" / name / f"{notebook}.html").as_uri())
-            images = browser.execute_script(
-                "return [...document.querySelectorAll('.cell_output img')]"
-                ".map(one => [one.complete && one.naturalWidth > 9, one.alt])"
-            )
-            assert len(images) == len(figures), (name, notebook)
-            assert all(loaded and len(alt.split()) >= 4 for loaded, alt in images), (name, notebook, images)
-            found += len(images)
+            pictures = visits.pictures[article(site / "release" / name / f"{notebook}.html")]
+            drawn = [alt for _, _, alt, output in pictures if output]
+            assert len(drawn) == len(figures), (name, notebook)
+            assert all(len(alt.split()) >= 4 for alt in drawn), (name, notebook, drawn)
+            found += len(figures)
     assert found > 40
 
 
@@ -175,15 +235,13 @@ def test_every_other_picture_is_there_and_no_page_has_an_id_twice(site: Path) ->
         assert [name for name, times in parsed(page).ids.items() if times > 1] == [], page
 
 
-def kinds(site: Path) -> list[Path]:
-    """Pages in which every kind of part occurs that any page has: the front page, and those with most that is new."""
-    left = set().union(*(parsed(page).parts for page in pages(site)))
-    chosen = []
+def kinds(every: Sequence[Path]) -> list[Path]:
+    """Pages in which every kind of part occurs that any page has: those with most that is new."""
+    left = set().union(*(parsed(page).parts for page in every))
+    chosen: list[Path] = []
     while left:
-        front = site / "index.html"
-        best = front if not chosen else max(pages(site), key=lambda page: (len(parsed(page).parts & left), page.name))
-        chosen.append(best)
-        left -= parsed(best).parts
+        chosen.append(max(every, key=lambda page: (len(parsed(page).parts & left), str(page))))
+        left -= parsed(chosen[-1]).parts
     return chosen
 
 
@@ -200,20 +258,15 @@ for (const word of document.querySelectorAll(".highlight span, .output span")) {
   seen.add(look);
 }
 """
+SHADES = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3)"
+DARK = f"return {SHADES}.every(part => part < 60)"
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
-def test_axe_finds_nothing_serious(browser: WebDriver, site: Path) -> None:
-    """On pages that have all kinds of parts; EVERY_PAGE=1 looks at all of them."""
-    found = {}
-    for page in pages(site) if os.environ.get("EVERY_PAGE") else kinds(site):
-        for colours in ("light", "dark"):
-            scheme(browser, colours)
-            browser.get(page.as_uri())
-            browser.execute_script(PREPARED)
-            if said := serious(browser, only=("color-contrast",) if colours == "dark" else ()):  # else it is the same
-                found[str(page.relative_to(site)), colours] = said
-    assert found == {}
+def test_axe_finds_nothing_serious(visits: Visits) -> None:
+    """On pages that have all kinds of parts, of both sites; EVERY_PAGE=1 looks at all of them."""
+    assert len(visits.serious) > 10
+    assert {place: said for place, said in visits.serious.items() if said} == {}
 
 
 def test_search_finds_words_without_a_network(browser: WebDriver, site: Path) -> None:
@@ -233,6 +286,7 @@ def lines(text: str) -> set[str]:
     return {line.partition("  #")[0].strip() for line in text.split("\n")}
 
 
+@cache
 def secret_lines() -> dict[str, str]:
     """Every long line of a solution or a hidden test that no student gets, not even in a hint -> where it stands."""
     texts = [path.read_text(encoding="utf-8") for path in [*ROOT.glob("course/**/*.py"), *ROOT.glob("docs/*.md")]]
@@ -252,6 +306,8 @@ def test_no_byte_has_a_line_of_a_solution_or_of_a_hidden_test(site: Path) -> Non
     """The search of the command found nothing; this one knows nothing of how that one searches."""
     secrets, found = secret_lines(), []
     assert len(secrets) > 200
+    # one search for all: each begins with 40 characters that are looked up
+    starts = {line[:40]: line for line in secrets}
     for path in (path for path in site.rglob("*") if path.is_file()):
         text = path.read_bytes().decode(errors="replace")
         if path.suffix == ".html":
@@ -260,21 +316,28 @@ def test_no_byte_has_a_line_of_a_solution_or_of_a_hidden_test(site: Path) -> Non
             text = text.replace('\\"', '"')
         elif path.suffix == ".png":
             text = f"{Image.open(path).info}"
-        # one search for all: each begins with 40 characters that are looked up
-        starts = {line[:40]: line for line in secrets}
         found += [(str(path), secrets[starts[begin]]) for begin in starts if begin in text and starts[begin] in text]
     assert found == []
 
 
+def test_the_front_page_says_what_it_is_on_one_screen_and_its_picture_begins_there(
+    browser: WebDriver, site: Path
+) -> None:
+    browser.get((site / "index.html").as_uri())
+    title, text, picture = browser.execute_script(
+        "return ['h1', 'p', 'img'].map(one => document.querySelector(`article ${one}`).getBoundingClientRect().top"
+        " / innerHeight)"
+    )
+    assert 0 < title < text < picture < 0.9
+
+
 def test_dark_mode_is_dark_and_a_phone_need_not_scroll_sideways(browser: WebDriver, site: Path, photograph) -> None:
     for name in ("index.html", "course.html", NOTEBOOKS[0]):
-        shades = {}
-        for colours in ("light", "dark"):
-            scheme(browser, colours)
-            browser.get((site / name).as_uri())
-            shades[colours] = browser.execute_script(
-                "return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
-            )
-            photograph(browser, f"site-{site.parent.name}-{colours}-{Path(name).stem}")
-        assert min(shades["light"]) > 200 and max(shades["dark"]) < 60, (name, shades)
+        scheme(browser, "light")
+        browser.get((site / name).as_uri())
+        photograph(browser, f"site-{site.parent.name}-light-{Path(name).stem}")
+        assert browser.execute_script(f"return {SHADES}.every(part => part > 200)"), name
         assert overflow(browser, 390) == 0, name
+        scheme(browser, "dark")
+        assert WebDriverWait(browser, 10).until(lambda one: one.execute_script(DARK)), name
+        photograph(browser, f"site-{site.parent.name}-dark-{Path(name).stem}")

@@ -14,7 +14,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,11 @@ import nbformat
 
 from autograder.assignment.assignment import Assignment
 from autograder.model.cells import place
+from autograder.model.course import Course
 from autograder.release.findings import Finding, pinned
 from autograder.release.leaks.embedded import embedded, text_in
 from autograder.release.leaks.hidden_pictures import hidden_pictures
-from autograder.release.leaks.secrets import BARE_WIDTH, Secrets, bare, secrets_of, shown_whole, squeeze
+from autograder.release.leaks.secrets import BARE_WIDTH, Needle, Secrets, bare, secrets_of, shown_whole, squeeze
 from autograder.release.leaks.tensors import Tensors, number_groups
 from autograder.release.markers import marker_lines
 
@@ -38,21 +39,51 @@ _TAG = re.compile(r"<[^>]*>")
 _SAYS = re.compile(r"\s(?:alt|title|aria-label|content|value|placeholder)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
-def release_leaks(folder: Path, assignment: Assignment) -> list[Finding]:
+@dataclass(frozen=True)
+class Hidden:
+    """What the students of one assignment must not see: made once, and searched for in every folder that is written."""
+
+    needles: Sequence[Needle]
+    tensors: Tensors
+    deliverables: frozenset[str]
+    pictures: Mapping[str, str]
+
+    @classmethod
+    def of(cls, assignment: Assignment) -> Hidden:
+        handed_in = frozenset(assignment.deliverables)
+        return cls(secrets_of(assignment), Tensors.of(assignment), handed_in, hidden_pictures(assignment))
+
+
+def hidden_of(course: Course, opened: Sequence[Assignment] = ()) -> dict[str, Hidden]:
+    """Of every assignment of a course that is released, and of those that are opened already."""
+    known = {one.name: one for one in opened}
+    released = [name for name in course.assignments() if any(course.release(name).glob("*.ipynb"))]
+    names = sorted({*known, *released})
+    return {name: Hidden.of(known.get(name) or Assignment.open(course, name)) for name in names}
+
+
+def release_leaks(folder: Path, assignment: Assignment, hidden: Hidden | None = None) -> list[Finding]:
     """The leaks of one assignment's release: what must not be there, and what its own text shows of a secret."""
-    return [*shown_whole(assignment), *leaks(folder, assignment, f"{assignment.name}/")]
+    return [*shown_whole(assignment), *found_in(folder, [hidden or Hidden.of(assignment)], f"{assignment.name}/")]
 
 
 def leaks(folder: Path, assignments: Assignment | Sequence[Assignment], prefix: str = "") -> list[Finding]:
-    """Every place in ``folder`` that holds something secret of these assignments; empty is good.
+    """Every place in ``folder`` that holds something secret of these assignments: see :func:`found_in`."""
+    opened = [assignments] if isinstance(assignments, Assignment) else assignments
+    return found_in(folder, [Hidden.of(one) for one in opened], prefix)
+
+
+def found_in(folder: Path, hidden: Iterable[Hidden], prefix: str = "") -> list[Finding]:
+    """Every place in ``folder`` that holds something of what is hidden; empty is good.
 
     Reads every file: notebooks cell by cell, HTML without its tags, zips and wheels member by member. One finding per
     cell (or file) and secret, which says its first line. prefix: of the files' names.
     """
-    opened = [assignments] if isinstance(assignments, Assignment) else list(assignments)
-    handed_in = frozenset(f"{prefix}{name}" for one in opened for name in one.deliverables)
-    pictures = {digest: owner for one in opened for digest, owner in hidden_pictures(one).items()}
-    search = _Search(Secrets.joined([secrets_of(one) for one in opened]), Tensors.of(opened), handed_in, pictures)
+    parts = list(hidden)
+    handed_in = frozenset(f"{prefix}{name}" for one in parts for name in one.deliverables)
+    pictures = {digest: owner for one in parts for digest, owner in one.pictures.items()}
+    tensors = Tensors.joined([one.tensors for one in parts])
+    search = _Search(Secrets.joined([one.needles for one in parts]), tensors, handed_in, pictures)
     found: list[Finding] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts):
         found += search.file(f"{prefix}{path.relative_to(folder)}", path.read_bytes())

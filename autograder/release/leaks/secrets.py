@@ -84,10 +84,12 @@ def shown_whole(assignment: Assignment) -> Iterator[Finding]:
     A hidden test may repeat what the visible test of its own cell says: with another number, say.
     """
     regions, visible = _divided(assignment)
+    cut = [(region, list(_needles(region))) for region in regions]
     for where, text in visible.items():
         searchable = _searchable(text)
-        for region in (one for one in regions if not (one.where == where and one.owner.startswith("hidden test"))):
-            needles = list(_needles(region))
+        for region, needles in cut:
+            if region.where == where and region.owner.startswith("hidden test"):
+                continue
             shown = [needle for needle in needles if needle.squeezed in searchable]
             stub = region.owner == f"solution file {where}"  # it shares its frame with the solution
             if 2 * len(shown) > len(needles) and not stub:

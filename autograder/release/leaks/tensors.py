@@ -26,22 +26,32 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd and irregular: spreads the words 
 
 @dataclass(frozen=True)
 class Tensors:
-    """``bytes_by_head``: eight bytes -> (all that a tensor is recognised by, its name); ``groups``: numbers -> name."""
+    """``bytes_by_head``: eight bytes -> (all that a tensor is recognised by, its name); ``groups``: numbers -> name;
+    ``shown``: numbers that students read in a visible text.
+    """
 
     bytes_by_head: dict[int, list[tuple[bytes, str]]]
     groups: dict[Group, str]
+    shown: set[Group]
 
     @classmethod
-    def of(cls, assignments: Sequence[Assignment]) -> Tensors:
+    def of(cls, assignment: Assignment) -> Tensors:
         by_head: dict[int, list[tuple[bytes, str]]] = {}
         groups: dict[Group, str] = {}
-        shown = {group for one in assignments for group in _visible_groups(one)}
-        for assignment in assignments:
-            for name, array in _expected(assignment):
-                for raw in _raw(array):
-                    by_head.setdefault(int.from_bytes(raw[:8], "little"), []).append((raw, name))
-                groups |= {group: name for group in _groups(array) if group not in shown}
-        return cls(by_head, groups)
+        for name, array in _expected(assignment):
+            for raw in _raw(array):
+                by_head.setdefault(int.from_bytes(raw[:8], "little"), []).append((raw, name))
+            groups |= dict.fromkeys(_groups(array), name)
+        return cls(by_head, groups, _visible_groups(assignment))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tensors]) -> Tensors:
+        by_head: dict[int, list[tuple[bytes, str]]] = {}
+        for head, found in ((head, found) for part in parts for head, found in part.bytes_by_head.items()):
+            by_head.setdefault(head, []).extend(found)
+        shown = set[Group]().union(*(part.shown for part in parts))
+        groups = {group: name for part in parts for group, name in part.groups.items() if group not in shown}
+        return cls(by_head, groups, shown)
 
     def in_bytes(self, data: bytes) -> Iterator[str]:
         """The names of the tensors whose bytes are in ``data``, at whatever offset."""

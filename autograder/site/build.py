@@ -23,13 +23,16 @@ from autograder.files.temporary import TemporaryFolder
 from autograder.model.course_file import NO_REPOSITORY
 from autograder.model.plain_text import one_line
 from autograder.release.main_line import Lesson
-from autograder.site.links import Links, named
+from autograder.site.links import Links, named, outside_code, without_code
 
 THEME = Path(__file__).parent / "theme"
 COURSE = "course.md"
 SOLVED = "What is shown below the cells comes from the instructor's solution, as grading runs it."
 #: A picture of a text: in place, or by a name that a line of its own explains.
 _PICTURE = re.compile(r"!\[[^\]]*\]\(\s*<?([^)\s>]+)|(?m:^) {0,3}\[[^\]]+\]:\s*<?([^\s>]+)")
+#: Headings: of any level but the last, of the first, and of the first as a line and a second one below it.
+_HEADING, _FIRST_LEVEL = re.compile(r"(?m)^(#{1,5})(?=\s)"), re.compile(r"(?m)^#(?=\s)")
+_UNDERLINED = re.compile(r"(?m)^(\w.*)\n=+[ \t]*$")
 _TAG = re.compile(r"<img\b[^>]*?\bsrc\s*=\s*[\"']([^\"']+)")
 
 
@@ -171,8 +174,7 @@ def _course(site: Site) -> str:
     for title, first, lessons in (("Main line", "step", line), ("Electives", "after step", others)):
         if lessons:
             heading = title if line else "All notebooks"
-            parts.append(f"## {heading}\n\n| {first if line else ''} | notebook | minutes | points | | assignment |")
-            parts += ["|---|---|---|---|---|---|", *(_row(site, one) for one in lessons)]
+            parts += [f"## {heading}\n", *_table(site, first * bool(line), lessons)]
             parts.append(_toctree([(_entry(one) if line else "", one.path) for one in lessons], heading))
     return "\n".join(parts)
 
@@ -183,17 +185,14 @@ def _entry(one: Lesson) -> str:
     return f"{one.step} · {one.title}" if plain and one.step else one.title * plain
 
 
-def _row(site: Site, one: Lesson) -> str:
-    run = next((f"[{title}]({address})" for title, address in run_links(site, one)), "")
-    cells = [
-        one.step or one.after or "",
-        f"[{one.title}]({one.path})",
-        one.minutes or "",
-        one.points,
-        run,
-        one.assignment,
-    ]
-    return "".join(f"| {cell} " for cell in cells) + "|"
+def _table(site: Site, first: str, lessons: Sequence[Lesson]) -> Iterator[str]:
+    rows: list[list[object]] = [[first, "notebook", "minutes", "points", "assignment", "run"], ["---"] * 6]
+    for one in lessons:
+        run = next((f"[{title}]({address})" for title, address in run_links(site, one)), "")
+        title = f"[{one.title}]({one.path})"
+        rows.append([one.step or one.after or "", title, one.minutes or "", one.points, one.assignment, run])
+    width = 5 if site.repository == NO_REPOSITORY else 6
+    yield from ("".join(f"| {cell} " for cell in row[:width]) + "|" for row in rows)
 
 
 def run_links(site: Site, one: Lesson) -> Iterator[tuple[str, str]]:
@@ -216,10 +215,23 @@ def _with_head(site: Site, page: Page, links: Links) -> NotebookNode:
     own = f'<a href="{quote(lesson.name)}.ipynb" download>Download the notebook</a>'
     run = " · ".join([*(f"[{title}]({address})" for title, address in run_links(site, lesson)), own])
     note = f"{run}\n\n{SOLVED}"
+    for cell in (cell for cell in made.cells if cell.cell_type == "markdown"):
+        cell.source = outside_code(cell.source, lambda part: _UNDERLINED.sub(r"# \1", part))
     title, _, rest = made.cells[0].source.partition("\n") if made.cells else ("", "", "")
-    if title.startswith("# "):  # the notebook's own link to Colab says what ours says
+    if (
+        title.startswith("# ") and made.cells[0].cell_type == "markdown"
+    ):  # the notebook's own link to Colab says what ours says
         rest = "\n".join(line for line in rest.split("\n") if not line.startswith("[Open in Colab]"))
         made.cells[0].source = f"{title}\n\n{note}\n{rest}"
     else:
         made.cells.insert(0, nbformat.v4.new_markdown_cell(f"# {lesson.title}\n\n{note}"))
+    _leave_one_title([cell for cell in made.cells if cell.cell_type == "markdown"])
     return made
+
+
+def _leave_one_title(texts: Sequence[NotebookNode]) -> None:
+    """Where a notebook has several headings of the first level, all but its title go a level down."""
+    if sum(len(_FIRST_LEVEL.findall(without_code(cell.source))) for cell in texts) > 1:
+        for cell in texts:
+            cell.source = outside_code(cell.source, lambda part: _HEADING.sub(r"#\1", part))
+        texts[0].source = texts[0].source.removeprefix("#")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
@@ -42,12 +42,12 @@ class Links:
 
     def rewritten(self, text: str, file: str) -> str:
         """The text of the repository's file ``file``. Links out of the site lead to the repository on the forge."""
-        parts = _CODE.split(text)
-        # split gives, for each piece of code, the piece and its fence
-        for at in range(0, len(parts), 3):
-            plain = _LOADS.sub(_led_to, _SCRIPT.sub("", _FAR_PICTURE.sub(r"\1", parts[at])))
-            parts[at] = _LINK.sub(lambda found: found[1] + self._target(found[2], file), plain)
-        return "".join(part for at, part in enumerate(parts) if at % 3 != 2)
+
+        def led(part: str) -> str:
+            plain = _LOADS.sub(_led_to, _SCRIPT.sub("", _FAR_PICTURE.sub(r"\1", part)))
+            return _LINK.sub(lambda found: found[1] + self._target(found[2], file), plain)
+
+        return outside_code(text, led)
 
     def _target(self, link: str, file: str) -> str:
         path, mark, anchor = link.partition("#")
@@ -68,9 +68,20 @@ class Links:
         return re.sub(r"[^\w-]", "", name.strip().lower().replace(" ", "-"))
 
 
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text with everything changed that is not code."""
+    parts = _CODE.split(text)  # for each piece of code, the piece and its fence
+    parts[::3] = map(change, parts[::3])
+    return "".join(part for at, part in enumerate(parts) if at % 3 != 2)
+
+
+def without_code(text: str) -> str:
+    return _CODE.sub("", text)
+
+
 def named(text: str) -> set[str]:
     """The ids that somebody wrote into a text."""
-    return set(_NAMED.findall(_CODE.sub("", text)))
+    return set(_NAMED.findall(without_code(text)))
 
 
 def _led_to(tag: re.Match[str]) -> str:

@@ -79,6 +79,7 @@ class Parsed(HTMLParser):
         self.loaded: list[str] = []
         self.anchors: set[str] = set()
         self.ids: Counter[str] = Counter()
+        self.titles = 0
         self.parts: set[tuple[str, str]] = set()  # (tag, class), but those of formulas
         self.pictures: list[dict[str, str]] = []
         self.feed(path.read_text(encoding="utf-8"))
@@ -87,6 +88,7 @@ class Parsed(HTMLParser):
         found = {name: value or "" for name, value in attrs}
         self.anchors |= {found[name] for name in ("id", "name") if name in found}
         self.ids.update([found["id"]] if "id" in found else [])
+        self.titles += tag == "h1"
         self.parts |= {(tag, kind) for kind in found.get("class", "").split() or [""]} if tag not in MATHML else set()
         self.pictures += [found] if tag == "img" else []
         if "href" in found:
@@ -226,13 +228,14 @@ def test_every_figure_of_the_solved_run_is_there_with_its_words(visits: Visits, 
     assert found > 40
 
 
-def test_every_other_picture_is_there_and_no_page_has_an_id_twice(site: Path) -> None:
+def test_every_other_picture_is_there_and_no_page_has_a_title_or_an_id_twice(site: Path) -> None:
     for page in pages(site):
         for picture in parsed(page).pictures:
             assert picture.get("alt"), (page, picture)
             if not picture["src"].startswith("data:"):
                 Image.open(target(page, picture["src"])[0]).verify()
         assert [name for name, times in parsed(page).ids.items() if times > 1] == [], page
+        assert parsed(page).titles == 1, page
 
 
 def kinds(every: Sequence[Path]) -> list[Path]:

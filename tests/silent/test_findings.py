@@ -155,7 +155,7 @@ def test_h1_an_accepted_leak_is_published_too(tmp_path: Path) -> None:
     from autograder.release.generate import generate
 
     generate(course, "ps1")
-    with pytest.raises(GradingError, match=r"would leak ps1/p1\.ipynb.*accepted\.toml.*finding = \"leak\".*digest = "):
+    with pytest.raises(GradingError, match=r"would leak ps1/p1\.ipynb.*finding = \"leak\".*digest = .*accepted\.toml"):
         publish(tmp_path, tmp_path / "students")
     accept(tmp_path, leaked(tmp_path, PASTED, *SMOOTHED), "on purpose")
     publish(tmp_path, tmp_path / "students")

@@ -107,6 +107,26 @@ def test_pictures_beside_a_notebook_are_on_its_page_also_when_it_was_published_b
     assert all(Image.open(tmp_path / "site/release/x" / unquote(link)).size == (40, 40) for link in shown)
 
 
+def test_a_page_has_one_title_however_many_its_notebook_has(tmp_path: Path) -> None:
+    texts = ["A title\n=======\n\nText", "# Part 1\n\n## Of it\n\n```\n# a comment\n```", "Part 2\n===\n\nText"]
+    code = new_code_cell("# no title\n1 + 1")
+    notebooks = {"1": [*map(new_markdown_cell, texts)], "2": [code, new_markdown_cell("# A\n\n# B")]}
+    (tmp_path / "README.md").write_text("# A course\n")
+    pages = []
+    for name, cells in notebooks.items():
+        notebook = new_notebook(cells=cells)
+        pages.append(Page(Lesson("x", name, f"Lesson {name}", "1", 9), notebook, notebook))
+    build(Site("A course", "o/n", tmp_path, "README.md", pages, {}), tmp_path / "site")
+    assert _headings(tmp_path / "site/release/x/1.html") == ["1 A title", "2 Part 1", "3 Of it", "2 Part 2"]
+    assert _headings(tmp_path / "site/release/x/2.html") == ["1 Lesson 2", "2 A", "2 B"]
+    assert "Lesson 1" in (tmp_path / "site/course.html").read_text(encoding="utf-8")
+
+
+def _headings(page: Path) -> list[str]:
+    found = re.findall(r"<h([1-6])>(.*?)<a ", page.read_text(encoding="utf-8"))
+    return [f"{level} {text}" for level, text in found]
+
+
 def test_nothing_but_the_site_is_added_to_the_published_folder(students: Path) -> None:
     assert not list(students.rglob("jupyter_execute"))
 

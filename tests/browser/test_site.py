@@ -29,6 +29,7 @@ from autograder.model.course import Course
 from autograder.publish.publish import publish
 from autograder.release.solved_run import kept, name_of
 from autograder.site.shown import left_out
+from tests.browser.conftest import Photograph
 from tests.browser.test_axe import AXE, scheme, serious
 from tests.feedback.browser import needs_browser, overflow
 from tests.grading import ROOT
@@ -48,6 +49,8 @@ WORDS = (
     "cache",
 )
 NOTEBOOKS = sorted(f"release/{path.parent.name}/{path.stem}.html" for path in ROOT.glob("release/*/*.ipynb"))
+#: The first step of the main line; what a check says to a mistake there.
+FIRST, MESSAGE = "release/numpy_attention/1_attention.html", "article .highlight-text"
 #: Parts of formulas: their colour is the text's.
 MATHML = {"math", "mrow", "mi", "mo", "mn", "msub", "msup", "msubsup", "mfrac", "msqrt", "mover", "munder", "mtext",
           "mstyle", "munderover", "mtable", "mtr", "mtd", "mspace", "mroot", "mpadded", "menclose"}  # fmt: skip
@@ -193,7 +196,7 @@ def visits(browser: WebDriver, sites: dict[str, Path]) -> Visits:
 
 def axe(browser: WebDriver) -> dict[str, list[str]]:
     """Colours -> what is serious. In the dark only colours differ."""
-    browser.execute_script(PREPARED)
+    browser.execute_script(STILL + FEWER)
     found = {"light": serious(browser)}
     scheme(browser, "dark")
     WebDriverWait(browser, 10).until(lambda one: one.execute_script(DARK))
@@ -248,12 +251,14 @@ def kinds(every: Sequence[Path]) -> list[Path]:
     return chosen
 
 
-#: A button whose colour changes slowly has the one of the other scheme for a moment. Of a block of code, one word of
-#: each colour is enough: thousands have the same.
-PREPARED = """
+#: A button whose colour changes slowly has the one of the other scheme for a moment.
+STILL = """
 const still = document.createElement("style");
 still.textContent = "* { transition: none !important; animation: none !important }";
 document.head.append(still);
+"""
+#: Of a block of code, one word of each colour is enough: thousands have the same.
+FEWER = """
 const seen = new Set();
 for (const word of document.querySelectorAll(".highlight span, .output span")) {
   const block = word.closest("div.highlight, div.output"), look = `${block?.parentElement.className} ${word.className}`;
@@ -334,13 +339,28 @@ def test_the_front_page_says_what_it_is_on_one_screen_and_its_picture_begins_the
     assert 0 < title < text < picture < 0.9
 
 
-def test_dark_mode_is_dark_and_a_phone_need_not_scroll_sideways(browser: WebDriver, site: Path, photograph) -> None:
-    for name in ("index.html", "course.html", NOTEBOOKS[0]):
+def test_dark_mode_is_dark_and_a_phone_need_not_scroll_sideways(
+    browser: WebDriver, site: Path, photograph: Photograph
+) -> None:
+    for name in ("index.html", "course.html", FIRST):
         scheme(browser, "light")
         browser.get((site / name).as_uri())
-        photograph(browser, f"site-{site.parent.name}-light-{Path(name).stem}")
+        browser.execute_script(STILL)
+        named = f"site-{site.parent.name}-{Path(name).stem}"
+        photograph(browser, f"{named}-light")
         assert browser.execute_script(f"return {SHADES}.every(part => part > 200)"), name
         assert overflow(browser, 390) == 0, name
+        photograph_phone(browser, photograph, f"{named}-phone")
         scheme(browser, "dark")
         assert WebDriverWait(browser, 10).until(lambda one: one.execute_script(DARK)), name
-        photograph(browser, f"site-{site.parent.name}-dark-{Path(name).stem}")
+        browser.execute_script(f"document.querySelector('{MESSAGE}')?.scrollIntoView({{block: 'center'}})")
+        photograph(browser, f"{named}-dark")
+
+
+def photograph_phone(browser: WebDriver, photograph: Photograph, name: str) -> None:
+    """At the first figure that a cell draws, where there is one."""
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_script("document.querySelector('.cell_output img')?.scrollIntoView({block: 'end'})")
+    photograph(browser, name)
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -39,9 +39,9 @@ class DotProductAttention(nn.Module):
 """
 
 
-def attention(name: str, forward: str) -> SampleAnswer:
+def attention(forward: str) -> str:
     """A right ``DotProductAttention`` with this body of ``forward``."""
-    return SampleAnswer(name, _ATTENTION + body(forward, 8))
+    return _ATTENTION + body(forward, 8)
 
 
 _SELF_ATTENTION = """\

@@ -1,12 +1,10 @@
-"""Cases for ``DotProductAttention``: drawing them, torch's answer to them, and known mistakes on them."""
+"""Cases for ``DotProductAttention``: drawing them, and torch's answer to them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Mistake
-
-from ._dot_products import AttentionVariant, attention
+from autograder.exercise import Case
 
 Array = np.ndarray
 
@@ -26,14 +24,3 @@ def draw(generator: np.random.Generator, b: int, t: int, h: int, k: int, size: f
     drawn = {name: (size * generator.normal(0, 1, (b, t, h, k))).astype(np.float32) for name in ("queries", "keys")}
     drawn["values"] = generator.normal(0, 1.5, (b, t, h, k)).astype(np.float32)
     return Case({}, drawn, expected={"output": torch_attention(**drawn)})
-
-
-def computed(case: Case, variant: AttentionVariant = AttentionVariant()) -> Array:
-    """What this variant of the attention gives for the case: (b, t, h*k)"""
-    inputs = (case.inputs[name] for name in ("queries", "keys", "values"))
-    return attention(*inputs, variant, case.inputs.get("mask"))
-
-
-def known(id: str, message: str, hint: str, variant: AttentionVariant) -> Mistake:
-    """A mistake whose answer a variant of the attention computes."""
-    return Mistake(id, message, hint, lambda case: {"output": computed(case, variant)}, variant)

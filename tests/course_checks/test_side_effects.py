@@ -13,7 +13,7 @@ from autograder.exercise import SIDE_EFFECTS, Answers, Case, Exercise, compare_c
 from course.check import limits
 from course.check.encoder_lab import _own as encoder_lab
 from course.check.side_effects import side_effects
-from course.check.transformer_tutorial import _hand_over as transformer_tutorial
+from course.check.transformer_tutorial import calls as transformer_tutorial
 
 X = torch.arange(6.0).reshape(2, 3)
 
@@ -52,6 +52,9 @@ def test_a_call_that_stops_or_gives_nothing_is_judged_elsewhere():
 
 
 class Endless(nn.Module):
+    def __init__(self, *given: object) -> None:
+        super().__init__()
+
     def forward(self, *given: object) -> None:
         while True:
             pass
@@ -63,8 +66,9 @@ def test_a_part_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
     assert encoder_lab.effects(lambda: nn.Sequential(nn.Linear(3, 3), Endless()), given=X) == {}
     assert encoder_lab.effects(lambda: Endless()(X), given=X) == {}
     heads = torch.ones(1, 2, 1, 3)
-    case = SimpleNamespace(queries=heads, keys=heads, values=heads)
-    assert transformer_tutorial.effects(Endless(), case, lambda queries, keys: queries) == {}
+    case = SimpleNamespace(queries=heads, keys=heads, values=heads, load=lambda module: module)
+    with pytest.raises(limits.TookTooLong):
+        transformer_tutorial.attention_output(Endless, case)
     assert limits._stopped
 
 

@@ -61,10 +61,10 @@ def with_changes(notebook: str, *chosen: tuple[str, str]) -> dict[str, str]:
 
 
 TOGETHER = [
-    (ATTENTION, [("attention_scores", "divided by k"), ("attention_output", "softmax over the queries")]),
-    (ATTENTION, [("attention_scores", "not divided"), ("attention_heads", "unfolded by view alone")]),
-    (ATTENTION, [("attention_scores", "multiplied by the root of k"), ("attention_mask", "masks in the wrong order")]),
-    (ATTENTION, [("attention_output", "weights transposed"), ("attention_dropout", "no dropout")]),
+    (ATTENTION, [("attention_scores", "divided by k"), ("attention_output", "M1")]),
+    (ATTENTION, [("attention_scores", "not divided"), ("attention_heads", "M6")]),
+    (ATTENTION, [("attention_scores", "multiplied by the root of k"), ("attention_mask", "M10-tiled")]),
+    (ATTENTION, [("attention_output", "M4-transposed"), ("attention_dropout", "DROPOUT-none")]),
     (ATTENTION, [("self_attention_maps", "MAP-bias"), ("self_attention_forward", "SPLIT-turned")]),
     (BLOCK, [("block_attention", "M8-none"), ("block_feed_forward", "M7-ffn")]),
     (BLOCK, [("positional_values", "a base of 1000"), ("positional_forward", "multiplied")]),
@@ -115,9 +115,9 @@ def test_every_exercise_has_a_graded_cell() -> None:
 
 #: Notebook -> wrong answers in different cells of it, (exercise, name) each.
 SUBMISSIONS = [
-    (ATTENTION, [("attention_output", "softmax over the queries"), ("self_attention_maps", "MAP-bias"),
+    (ATTENTION, [("attention_output", "M1"), ("self_attention_maps", "MAP-bias"),
                  ("bank_reading", "all wrong")]),
-    (ATTENTION, [("attention_mask", "masks in the wrong order"), ("self_attention_forward", "SPLIT-turned"),
+    (ATTENTION, [("attention_mask", "M10-tiled"), ("self_attention_forward", "SPLIT-turned"),
                  ("bank_reading", "two wrong")]),
     (BLOCK, [("block_attention", "M8-pre"), ("attention_cost", "the square of p"), ("mean_pooling", "M15-sum"),
              ("positional_forward", "rows to sentences, as in tutorials with the tokens first")]),

@@ -25,3 +25,23 @@ def masked_word_probability(function: Any) -> None:
         came = f"Yours sum to {float(every.sum()):.4g}."
         expected = "the probabilities of all words of the vocabulary sum to 1."
         fail("masked_word_probability", expected, came, "A softmax over the vocabulary, at the mask.")
+
+
+def attention_heads(kind: Any) -> None:
+    """Shown with numbers that changed in one place: where does the change come out?"""
+    b, t, h, k = 2, 5, 3, 4
+    attention, given = kind(0.0).eval(), [torch.randn(b, t, h, k) for _ in range(3)]
+    before = attention(*given, b, h, t, k)
+    for head in range(h):
+        changed = given[2].clone()
+        changed[0, :, head] += 1  # of one head of sentence 0, and nothing else
+        moved = (attention(*given[:2], changed, b, h, t, k) - before).abs() > 1e-4
+        if bool(moved[1:].any()):
+            came = f"A change in sentence 0, head {head}, moved the output of sentence 1."
+            look = "Fold and unfold must agree on the order of batch and heads."
+            fail("attention_heads", "the sentences of a batch must not touch each other.", came, look)
+        places = moved[0].unflatten(-1, (h, k)).any(-1).any(0).nonzero().flatten().tolist()
+        if places != [head]:
+            expected = f"a change in head {head} must move the numbers from {head * k} to {head * k + k - 1}."
+            came = f"In yours it moves the places of the heads {places}."
+            fail("attention_heads", expected, came, "In which order must the axes stand before two can become one?")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from course.check.base import close, fail, passed
+from course.check.side_effects import check_side_effects
 from course.check.transformer_tutorial._calls import attend, make, undisturbed
+from course.check.transformer_tutorial._steps import alone, ready_score
 
 
 @undisturbed
@@ -16,6 +19,9 @@ def attention_scores(kind: Any) -> None:
     """A dot product of s makes a score of s / √k, for every query with every key."""
     name = "attention_scores"
     attention = make(name, kind, 0.0).eval()
+    _check_alone(name, attention)
+    with suppress(ValueError):  # the other steps are other exercises
+        attention = alone(kind, score=attention.calculate_score)(0.0).eval()
     t, k = 4, 5
     # Key j is a 1 at place j: query i's dot product with it is the query's number at place j.
     queries = torch.tensor([[1.0, 0, 2, 0, 0], [0, 3, 0, 0, 0], [0, 0, 0, -1, 0], [1, 1, 0, 4, 0]])
@@ -46,6 +52,19 @@ def attention_scores(kind: Any) -> None:
             "Divided, once, by the square root of the length of a key.",
         )
     passed(name, "every query meets every key", "divided by √k")
+
+
+def _check_alone(name: str, attention: Any) -> None:
+    """What the output does not show of ``calculate_score``: what it changes, and its precision."""
+    queries, keys = torch.randn(2, 4, 5), torch.randn(2, 4, 5)
+    check_side_effects(name, attention.calculate_score, queries, keys)
+    exact, off = ready_score(queries, keys), 0.0
+    with suppress(Exception):  # forward says more about what stops
+        score = attention.calculate_score(queries.clone(), keys.clone())
+        off = float((score - exact).abs().max() / exact.abs().max())
+    if 5e-5 < off < 1e-2:
+        came = "Yours are nearly right: something computes them with too few digits."
+        fail(name, "scores keep the precision of queries and keys.", came, "No half, no round.")
 
 
 def _logs(weights: Tensor) -> Tensor:

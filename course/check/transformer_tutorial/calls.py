@@ -14,10 +14,11 @@ from torch import Tensor, nn
 
 from course.check.base import is_stub
 from course.check.both_ways import made
+from course.check.limits import attempt_limit
 from course.check.side_effects import side_effects
 from course.check.transformer_tutorial import _given_lines
 from course.check.transformer_tutorial._halves import as_half, first_half, second_half
-from course.check.transformer_tutorial._hand_over import no_dropout
+from course.check.transformer_tutorial._steps import alone, no_dropout, softmax_done, with_ready_scores
 
 
 def mean_pooling(function: Any, case: Any) -> dict[str, Any]:
@@ -238,3 +239,92 @@ def attention_cost(function: Any, case: Any) -> dict[str, Any]:
     counts = [function(*sizes) for sizes in case.sizes.tolist()]
     columns = [[float(count) for count in part] for part in zip(*counts, strict=True)]
     return dict(zip(("encoder", "decoder", "cross", "next_word"), columns, strict=True))
+
+
+def attention_output(kind: Any, case: Any) -> dict[str, Any]:
+    return _attended(kind, case, ("mix",))
+
+
+def attention_heads(kind: Any, case: Any) -> dict[str, Any]:
+    return _attended(kind, case, ("fold", "unfold"))
+
+
+def attention_mask(kind: Any, case: Any) -> dict[str, Any]:
+    """With the mask alone, and with the mask and what follows it, where both work together."""
+    return _attended(kind, case, ("mask",), ("mask", "mix"))
+
+
+def _attended(kind: Any, case: Any, *steps: tuple[str, ...]) -> dict[str, Any]:
+    """``output`` of the class as it stands; ``ready_output`` with these own steps alone, and ``ready_2_output`` with
+    others. Side effects are those of the first steps.
+
+    Where the steps cannot be told apart, ``ready_output`` is that of the class with ready-made scores.
+    """
+    found, problem = dict[str, Any](), None
+    with no_dropout():
+        try:
+            with attempt_limit():
+                found["output"] = _attend(kind, case)
+        except Exception as error:
+            problem = error
+        for number, own in enumerate(steps, 1):
+            name = "ready_output" if number == 1 else f"ready_{number}_output"
+            with suppress(Exception), attempt_limit():
+                part = alone(kind, *own)
+                found[name] = _attend(part, case)
+                found |= _side_effects(part, case) if number == 1 else {}
+        if "ready_output" not in found:
+            with suppress(Exception), attempt_limit():
+                found["ready_output"] = _attend(with_ready_scores(kind), case)
+    if problem is not None and not found:
+        raise problem
+    return found
+
+
+def _attend(kind: Any, case: Any, attention: Any = None) -> Any:
+    """What the attention, or one of this class without dropout, gives for copies of the inputs: (b, t, h * k)"""
+    b, t, h, k = case.queries.shape
+    attention = attention or case.load(_the_class(kind)(0.0))
+    queries, keys, values = (x.clone() for x in (case.queries, case.keys, case.values))
+    masks = {"mask": case.mask.clone()} if hasattr(case, "mask") else {}
+    return attention(queries, keys, values, b, h, t, k, **masks)
+
+
+def _side_effects(kind: Any, case: Any) -> dict[str, Any]:
+    b, t, h, k = case.queries.shape
+    attention, masks = case.load(kind(0.0)), [case.mask] if hasattr(case, "mask") else []
+
+    def call(queries: Tensor, keys: Tensor, values: Tensor, *masks: Tensor) -> Any:
+        return attention(queries, keys, values, b, h, t, k, *masks)
+
+    return side_effects(call, case.queries, case.keys, case.values, *masks)
+
+
+def attention_dropout(kind: Any, case: Any) -> dict[str, Any]:
+    """In train mode, and twice in eval mode: of the class as it stands, and, as ``ready_…``, with weights that are
+    given, so that only what drops them matters.
+    """
+    found, problem = dict[str, Any](), None
+    try:
+        with attempt_limit():
+            found = _dropped(kind, case)
+    except Exception as error:
+        problem = error
+    for own in (("mix", "unfold"), ("mix",)):
+        with suppress(Exception), softmax_done(case.shares), attempt_limit():
+            ready = _dropped(alone(kind, *own, score=lambda *_: case.shares.clone()), case)
+            if all(isinstance(value, Tensor) for value in ready.values()):
+                found |= {f"ready_{name}": value for name, value in ready.items()}
+                break
+    if problem is not None and not found:
+        raise problem
+    return found
+
+
+def _dropped(kind: Any, case: Any) -> dict[str, Any]:
+    attention, found = case.load(kind(case.config.rate)), {}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        for name, mode in (("trained", True), ("evaluated", False), ("again", False)):
+            found[name] = _attend(kind, case, attention.train(mode))
+    return found

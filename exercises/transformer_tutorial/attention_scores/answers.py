@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from autograder.exercise import SampleAnswer
+
 from .._answers import attention, right, wrong
 
 CELL = "dot_product_attention_answer"
@@ -10,7 +12,7 @@ PRODUCTS = "torch.bmm(queries, keys.transpose(1, 2))"
 ROOT = "math.sqrt(queries.shape[-1])"
 
 RIGHT = [
-    attention("permute and matmul, mask added", """
+    SampleAnswer("permute and matmul, mask added", attention("""
         q, v = queries.permute(0, 2, 1, 3), values.permute(0, 2, 1, 3)
         scores = torch.matmul(q / math.sqrt(k), keys.permute(0, 2, 3, 1))
         if mask is not None:
@@ -18,7 +20,7 @@ RIGHT = [
         scores = scores - scores.max(dim=-1, keepdim=True).values
         weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
         return torch.matmul(self.dropout(weights), v).permute(0, 2, 1, 3).reshape(b, t, h * k)
-    """),
+    """)),
     right("einsum", (SCORE, 'return torch.einsum("bqk,bmk->bqm", queries, keys) / keys.shape[-1] ** 0.5')),
     right("queries divided first", (SCORE, "return (queries / math.sqrt(queries.size(2))) @ keys.mT")),
     right("products summed by hand",
@@ -46,9 +48,9 @@ WRONG = [
     wrong("in double precision", "M2-double",
           ("return torch.bmm(queries, keys", "return torch.bmm(queries.double(), keys.double()")),
     wrong("in half precision", "M2-half", ("torch.bmm(queries, keys.transpose(1, 2))",
-          "torch.bmm(queries, keys.transpose(1, 2)).half().float()"), unseen=True),
+          "torch.bmm(queries, keys.transpose(1, 2)).half().float()")),
     wrong("cut from the graph", "CUT", ("torch.bmm(queries, keys.transpose(1, 2))",
-          "torch.bmm(queries, keys.transpose(1, 2)).detach()"), unseen=True),
+          "torch.bmm(queries, keys.transpose(1, 2)).detach()")),
     wrong("a softmax in the scores, too", "M1-scores", (SCORE, f"return F.softmax({PRODUCTS} / {ROOT}, dim=-1)")),
     wrong("the queries divided in place", "CHANGED",
           (SCORE, f"queries /= {ROOT}\n        return {PRODUCTS}")),

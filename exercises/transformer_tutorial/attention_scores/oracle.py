@@ -11,6 +11,7 @@ from autograder.exercise import (
     SIDE_EFFECTS,
     Answers,
     Case,
+    Check,
     Exercise,
     Judgement,
     Mistake,
@@ -21,9 +22,8 @@ from autograder.exercise import (
 )
 
 from ..._attention import softmax
-from .._attention_cases import draw, known, torch_attention
-from .._attention_rules import wrong_shape
-from .._dot_products import AttentionVariant, scores
+from .._attention_cases import draw, torch_attention
+from .._dot_products import AttentionVariant, attention, scores
 
 Array = np.ndarray
 
@@ -37,6 +37,15 @@ def make(generator: np.random.Generator) -> list[Case]:
         inputs = {**case.inputs, "values": values}
         cases.append(Case({}, inputs, expected={"output": torch_attention(**inputs)}))
     return cases
+
+
+def known(id: str, message: str, hint: str, variant: AttentionVariant) -> Mistake:
+    """A mistake whose output is the attention with such scores."""
+
+    def answers(case: Case) -> dict[str, Array]:
+        return {"output": attention(*(case.inputs[name] for name in ("queries", "keys", "values")), variant)}
+
+    return Mistake(id, message, hint, answers, variant)
 
 
 SCORE_MISTAKES = [
@@ -87,7 +96,7 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 def _judge_shown(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """What the output shows of the scores."""
-    problem = wrong_shape(answers, case.expected["output"])
+    problem = _wrong_shape(answers, case.expected["output"])
     if problem:
         return Judgement([problem])
     weights = answers.arrays["output"][..., : case.inputs["queries"].shape[1]].astype(np.float64)  # (b, queries, keys)
@@ -102,6 +111,19 @@ def _judge_shown(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         if _comes_from(weights, _scores(case, mistake.variant)):
             return mistake.judgement()
     return _unknown()
+
+
+def _wrong_shape(answers: Answers, want: Array, name: str = "output") -> Check | None:
+    """Why this answer cannot be compared at all; None where it can."""
+    got = answers.arrays.get(name)
+    if got is None:
+        return Check(name, False, "Nothing came.", "Does forward return the result?")
+    if got.dtype.kind != "f":
+        return Check(name, False, "Expected floating-point numbers.", "Are the weights rounded or compared somewhere?")
+    if got.shape != want.shape:
+        message = f"Expected shape {want.shape} = (b, t, h * k), but yours is {got.shape}."
+        return Check(name, False, message, "Print the shape after every step.")
+    return None
 
 
 def _rounded(score: Array, want: Array) -> bool:

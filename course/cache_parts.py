@@ -81,7 +81,7 @@ def kept_keys(caches: Sequence[Cache]) -> Tensor:
 def milliseconds_per_token(
     cached: Any, uncached: Callable[[Tensor], Tensor], lengths: Sequence[int], tries: int = 3
 ) -> dict[str, list[float]]:
-    """The time for the logits of one more token, behind so many others: with a cache, and with everything anew.
+    """The time for the logits of one more token, after so many others: with a cache, and with everything anew.
 
     The shortest of some tries counts, because other programs only make a time longer.
     """

@@ -38,7 +38,7 @@ def ready_top_p(probabilities: Tensor, p: float) -> Tensor:
 def ready_generate(
     model: Callable[[Tensor], Tensor], ids: Tensor, words: int, choose: Choose, end: int, context: int
 ) -> Tensor:
-    """The prompt ids (tokens,) and at most so many chosen words; stops behind the end word."""
+    """The prompt ids (tokens,) and at most so many chosen words; stops after the end word."""
     for _ in range(words):
         ids = torch.cat([ids, choose(model(ids[-context:].unsqueeze(0))[:, -1])])
         if int(ids[-1]) == end:
@@ -82,7 +82,7 @@ def repeated(texts: Iterable[Sequence[int]], length: int = 4) -> float:
 
 @torch.no_grad()
 def surprisal(model: nn.Module, texts: Iterable[Tensor]) -> float:
-    """Minus the mean log-probability that the model gives each word behind the first, over all texts (tokens,)"""
+    """Minus the mean log-probability that the model gives each word after the first, over all texts (tokens,)"""
     found = []
     for ids in texts:
         logs = model(ids[None, :-1])[0].log_softmax(-1)  # (tokens - 1, vocabulary)

@@ -19,6 +19,9 @@ from torch import Tensor, nn
 
 from course import colab
 
+#: Under which other names solutions written for the sources of this course call a part.
+OTHER_NAMES = {"DistilBertClassifier": ("DistillBertAttention",)}
+
 
 def earlier(
     notebook: str,
@@ -26,16 +29,14 @@ def earlier(
     check: Callable[[Any], object],
     ready: Any,
     given: Mapping[str, Any] | None = None,
-    also: str = "",
 ) -> Any:
     """The class or function ``name`` from another notebook in this folder, else ``ready``; prints which.
 
     notebook: file name, say ``1_embedding.ipynb``
     check: the visible check that the part has to pass; it raises where it does not
     given: what the part's code may use besides torch, nn, F, math and its own notebook's imports and definitions
-    also: another name under which older solutions call it
     """
-    part, why = _own(Path(notebook), [name, also] if also else [name], dict(given or {}))
+    part, why = _own(Path(notebook), _names(name), dict(given or {}))
     if part is not None:
         try:
             with contextlib.redirect_stdout(io.StringIO()):
@@ -48,6 +49,18 @@ def earlier(
         return ready
     print(f"{name}: your own, from {notebook}.")
     return part
+
+
+def written(space: Mapping[str, Any], name: str) -> Any:
+    """The class or function ``name`` of a notebook whose names are ``space``, whichever of its names it has."""
+    for known in _names(name):
+        if known in space:
+            return space[known]
+    raise NameError(f"{name} is not defined. Run the cell in which you wrote it, then this one.")
+
+
+def _names(name: str) -> list[str]:
+    return [name, *OTHER_NAMES.get(name, ())]
 
 
 def _first_line(error: Exception) -> str:

@@ -1,6 +1,6 @@
-"""A sentence of your own: its tokens, the weights of one head, the logits. In a text box, or as a plain call.
+"""Pictures that follow text boxes, menus and sliders; and a sentence of your own: tokens, one head's weights, logits.
 
-The text box needs ipywidgets. Everything that it shows is one piece of HTML, picture included: JupyterLab, VS Code and
+The controls need ipywidgets. Everything that it shows is one piece of HTML, picture included: JupyterLab, VS Code and
 Colab show that in the same way.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
@@ -27,9 +27,12 @@ from course.tokenizer import encode, load_tokenizer
 CLASSES = ("negative", "positive")
 MAX_TOKENS = 40  # more labels than that cannot be read
 
-START = "Change the sentence and press Enter, or choose a head: the picture follows."
+START = "Change something, in a text box with Enter: the picture follows."
 
 IdsToTokens = Callable[[Any, Tensor], Sequence[str]]
+Show = Callable[..., tuple[str, Figure]]
+#: A text; or (the values of a menu, the first one chosen); or (least, most, step, first value) of a slider.
+Control = str | tuple[Any, Any] | tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,36 @@ def text_box(model: Any, ids_to_tokens: IdsToTokens, sentence: str, layer: int =
     The first picture is drawn when something is changed: grading runs this cell for everybody, and nobody looks at it.
     Raises MissingPackage where ipywidgets is not installed.
     """
+    first = read(model, ids_to_tokens, sentence, layer, head)
+    layers = model.attention_probs
+
+    def show(sentence: str, layer: int, head: int) -> tuple[str, Figure]:
+        reading = read(model, ids_to_tokens, sentence, layer, head)
+        return reading.text(), reading.figure()
+
+    places = {"layer": (range(len(layers)), layer), "head": (range(layers[layer].shape[1]), head)}
+    return _panel(show, {"sentence": sentence, **places}, f"{first.text()}\n{START}")
+
+
+def panel(show: Show, **controls: Control) -> Any:
+    """Controls, and below them what ``show`` makes of their values; it is called when one is changed.
+
+    show: takes the values by name -> a text and a figure
+    controls: a text makes a text box; (numbers, start) a menu; (least, most, step, start) a slider
+    Where ipywidgets is not installed, this says so and gives None: the plain call of ``show`` needs nothing.
+    """
+    try:
+        return _panel(show, controls, START)
+    except MissingPackage as message:
+        print(message)
+        return None
+
+
+def _panel(show: Show, controls: Mapping[str, Control], text: str) -> Any:
+    """The widget, with ``text`` below the controls at first: grading runs this for everybody, and nobody looks.
+
+    Raises MissingPackage.
+    """
     if find_spec("ipywidgets") is None:
         raise MissingPackage(
             "The text box needs the package ipywidgets. Install it with\n    pip install ipywidgets\n"
@@ -95,23 +128,31 @@ def text_box(model: Any, ids_to_tokens: IdsToTokens, sentence: str, layer: int =
         )
     import ipywidgets as widgets
 
-    first = read(model, ids_to_tokens, sentence, layer, head)
-    layers = model.attention_probs
-    wide = widgets.Layout(width="95%")
-    box = widgets.Text(sentence, description="sentence", continuous_update=False, layout=wide)
-    layer_menu = widgets.Dropdown(options=range(len(layers)), value=layer, description="layer")
-    head_menu = widgets.Dropdown(options=range(layers[layer].shape[1]), value=head, description="head")
-    shown = widgets.HTML(_lines(f"{first.text()}\n{START}"))
+    made = {name: _control(widgets, name, control) for name, control in controls.items()}
+    shown = widgets.HTML(_lines(text))
 
     def follow(_: Any) -> None:
         try:
-            shown.value = _page(read(model, ids_to_tokens, box.value, layer_menu.value, head_menu.value))
-        except CourseError as error:
+            shown.value = _page(*show(**{name: widget.value for name, widget in made.items()}))
+        except (CourseError, ValueError) as error:
             shown.value = _lines(str(error))
 
-    for control in (box, layer_menu, head_menu):
-        control.observe(follow, names="value")
-    return widgets.VBox([box, widgets.HBox([layer_menu, head_menu]), shown])
+    for widget in made.values():
+        widget.observe(follow, names="value")
+    boxes = [widget for widget in made.values() if isinstance(widget, widgets.Text)]
+    rest = widgets.HBox([widget for widget in made.values() if widget not in boxes])
+    return widgets.VBox([*boxes, rest, shown])
+
+
+def _control(widgets: Any, name: str, control: Control) -> Any:
+    if isinstance(control, str):
+        wide = widgets.Layout(width="95%")
+        return widgets.Text(control, description=name, continuous_update=False, layout=wide)
+    if len(control) == 2:
+        return widgets.Dropdown(options=control[0], value=control[1], description=name)
+    least, most, step, start = control
+    kind = widgets.IntSlider if isinstance(step, int) else widgets.FloatSlider
+    return kind(start, min=least, max=most, step=step, description=name, continuous_update=False)
 
 
 def _tokens(ids_to_tokens: IdsToTokens, tokenizer: Any, input_ids: Tensor) -> tuple[list[str], str]:
@@ -132,11 +173,11 @@ def _check_place(what: str, number: int, count: int) -> None:
         raise CourseError(f"There is no {what} {number!r}: this model's are numbered from 0 to {count - 1}.")
 
 
-def _page(reading: Reading) -> str:
-    picture, figure = io.BytesIO(), reading.figure()
+def _page(text: str, figure: Figure) -> str:
+    picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=80)
     data = base64.b64encode(picture.getvalue()).decode()
-    return f'{_lines(reading.text())}<img alt="{escape(alt_text(figure))}" src="data:image/png;base64,{data}">'
+    return f'{_lines(text)}<img alt="{escape(alt_text(figure))}" src="data:image/png;base64,{data}">'
 
 
 def _lines(text: str) -> str:

@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor, stack
 
 from course.errors import SentenceError
@@ -58,3 +60,22 @@ class WordVectors:
     def random(self, count: int = 10, seed: int | None = None) -> list[str]:
         """Some words of the vocabulary."""
         return random.Random(seed).sample(list(self.ids), count)
+
+
+def trained_head(
+    words: Iterable[str], layer: int, head: int, size: int = 32
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """What one trained head of ``mini`` works with, as NumPy arrays.
+
+    -> the words' vectors (words, dim), each with mean 0 and variance 1 as after a LayerNorm, without positions;
+    the head's matrices for queries and for keys (dim, size), without their biases
+    """
+    words = list(words)
+    if not words:
+        raise SentenceError("The sentence is empty: type at least one word.")
+    state = load_state_dict("mini")
+    vectors = WordVectors.load().of(words)
+    vectors = (vectors - vectors.mean(-1, keepdim=True)) / vectors.std(-1, keepdim=True, correction=0)
+    rows = slice(size * head, size * (head + 1))
+    query, key = (state[f"attention_layers.{layer}.{name}_lin.weight"][rows].T for name in ("q", "k"))
+    return vectors.numpy(), query.numpy(), key.numpy()

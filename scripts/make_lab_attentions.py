@@ -1,4 +1,4 @@
-"""Make what ``2_attention_visualization.ipynb`` shows, with the ``mini`` checkpoint. A few seconds on two cores.
+"""Make what ``3_attention_visualization.ipynb`` shows, with the ``mini`` checkpoint. A few seconds on two cores.
 
     python scripts/make_lab_attentions.py
 

@@ -2,7 +2,7 @@
 
     COURSE_DATA=... python scripts/measure_word_order.py
 
-Writes ``course/data/encoder_lab/word_order.json``, which ``2_attention_visualization.ipynb`` shows: accuracy on SST-2's
+Writes ``course/data/encoder_lab/word_order.json``, which ``3_attention_visualization.ipynb`` shows: accuracy on SST-2's
 development set, from the folder named by COURSE_DATA, with the position vectors and without; once with the words in
 order, and with the words shuffled by each of five seeds ([CLS] and [SEP] stay).
 """

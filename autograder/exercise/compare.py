@@ -117,7 +117,7 @@ def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise:
             label,
             False,
             f"{label}: expected shape {want.shape}, but yours is {got.shape}.",
-            "Print the shape after every step and compare it with the comment behind the line.",
+            "Print the shape after every step and compare it with the comment after the line.",
         )
     return _compare_numbers(label, got, want, exercise)
 

@@ -192,7 +192,7 @@ class Exercise:
     def patched(self) -> Iterator[tuple[str, Mistake]]:
         """(key, mistake) for every mistake that is made of patches: its id, or its message where it has none.
 
-        The second mistake of an id has a number behind it: several ways lead to one name.
+        The second mistake of an id has a number after it: several ways lead to one name.
         """
         keys: list[str] = []
         for mistake in (one for one in self.mistakes if one.patches):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.errors import GradingError
 from autograder.model.assistants import SENTENCES
 from autograder.model.limits import Limits
+from autograder.model.stretch import CHOICES, add_folds
 from autograder.model.toml_text import read_toml
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class CourseFile:
     main_line: the order in which students should take the notebooks.
     assistants: what assistants may do, by its name in ``model/assistants.py``; empty where the course has no rule.
     total: how ``autograder export --total`` adds up the assignments.
+    stretch: "fold" where stretch goals have a fold with their solution (``model/stretch.py``); "none" otherwise.
     """
 
     title: str = ""
@@ -122,11 +124,14 @@ class CourseFile:
     total: TotalRules = field(default_factory=TotalRules)
     main_line: MainLine = field(default_factory=MainLine)
     assistants: str = ""
+    stretch: str = "none"
 
     def fill_in(self, notebook: NotebookNode) -> NotebookNode:
-        """Put the public repository in the place of its placeholder, in every cell, and the rule for assistants at the
-        end of the first text; returns the same notebook.
+        """Put the public repository in the place of its placeholder, in every cell, the rule for assistants at the end
+        of the first text, and folds below stretch goals; returns the same notebook.
         """
+        if self.stretch == "fold":
+            add_folds(notebook)
         for cell in notebook.cells:
             cell.source = cell.source.replace(self.placeholder, self.repository)
         first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
@@ -300,6 +305,12 @@ def _assistants(key: str, value: Any) -> str:
     return str(value)
 
 
+def _stretch(key: str, value: Any) -> str:
+    if value not in CHOICES:
+        raise _wrong(key, " or ".join(f'"{choice}"' for choice in CHOICES), value)
+    return str(value)
+
+
 def _dates(key: str, value: Any) -> Mapping[str, datetime]:
     return {name: _date(f"{key}.{name}", moment) for name, moment in _table(key, value).items()}
 
@@ -332,4 +343,5 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "total": _total,
     "main_line": _main_line,
     "assistants": _assistants,
+    "stretch": _stretch,
 }

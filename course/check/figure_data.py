@@ -1,4 +1,4 @@
-"""What a matplotlib figure shows, as data: the arrays behind its panels, and the words around them."""
+"""What a matplotlib figure shows, as data: the arrays in its panels, and the words around them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FigureData:
 
 
 def read_figure(figure: Any) -> FigureData:
-    """The data behind a figure; pyplot forgets it afterwards, so that it is not shown a second time.
+    """The data of a figure; pyplot forgets it afterwards, so that it is not shown a second time.
 
     figure: a Figure, or what plt.subplots and its like give (axes, an array of axes, a pair of figure and axes)
     Raises TypeError where it is none of these.

@@ -1,4 +1,4 @@
-"""A student's ``forward`` with one step of it ready-made, so that the steps behind a broken one can be looked at."""
+"""A student's ``forward`` with one step of it ready-made, so that the steps after a broken one can be looked at."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -> type:
     """A subclass whose ``forward`` computes each variable in ``steps`` by the given expression.
 
-    The first statement that sets the variable is replaced, with those behind it that only change it (``x = f(x)``);
+    The first statement that sets the variable is replaced, with those after it that only change it (``x = f(x)``);
     where none does, one is put before the first that uses it. A statement that sets others as well stays, in front.
     A gap that was not filled in is left out.
     names: what the expressions use besides the variables of ``forward``

@@ -64,7 +64,7 @@ def check_side_effects(name: str, call: Callable[..., Any], *given: Tensor, weig
     """Fails where the call changes what it is given, or where training could not reach what the result is made of."""
     found = side_effects(call, *given, weights=weights)
     if any(found.get("changed", ())):
-        fail(name, "what goes in must come out as it went in.", "Yours was changed in place.", "Make new tensors.")
+        fail(name, "the inputs must be the same afterwards.", "Yours was changed in place.", "Make new tensors.")
     if any(found.get("cut", ())):
         fail(
             name,

@@ -8,36 +8,34 @@ from course.figures.canvas import Canvas
 from course.figures.described import described
 
 
-def scaled_dot_product() -> Figure:
-    """Attention of one head: queries meet keys, the weights mix the values."""
+def scaled_dot_product(queries: str = "n", keys: str = "m", key_size: str = "d", value_size: str = "e") -> Figure:
+    """Attention of one head: queries meet keys, the weights mix the values. The sizes are in the notebook's letters."""
+    asked, found, held = f"({queries}, {key_size})", f"({keys}, {key_size})", f"({keys}, {value_size})"
+    pairs, mixed = f"({queries}, {keys})", f"({queries}, {value_size})"
     canvas = Canvas(7.5, 5.0)
-    query = canvas.box(1.6, 0.45, "queries", "data")
-    key = canvas.box(3.3, 0.45, "keys", "data")
-    value = canvas.box(5.0, 0.45, "values", "data")
-    dot = canvas.box(2.45, 1.4, "dot products", "compute", 1.3)
-    scale = canvas.box(2.45, 2.15, "scale", "compute", 1.3)
-    softmax = canvas.box(2.45, 2.9, "softmax over the keys", "compute", 1.8)
-    mix = canvas.box(3.7, 3.9, "weighted sum of values", "compute", 1.9)
-    canvas.arrow(query.top, (1.6, 0.95), (2.15, 0.95), (2.15, 1.19))
-    canvas.arrow(key.top, (3.3, 0.95), (2.75, 0.95), (2.75, 1.19))
+    query, key, value = (
+        canvas.box(x, 0.45, f"{name}\n{shape}", "data", 1.75, 0.5)
+        for x, name, shape in ((1.9, "queries", asked), (3.75, "keys", found), (5.6, "values", held))
+    )
+    dot = canvas.box(2.75, 1.45, "dot products", "compute", 1.3)
+    scale = canvas.box(2.75, 2.2, "scale", "compute", 1.3)
+    softmax = canvas.box(2.75, 2.95, "softmax over the keys", "compute", 1.8)
+    mix = canvas.box(4.0, 3.95, "weighted sum of values", "compute", 1.9)
+    canvas.arrow(query.top, (1.9, 1.0), (2.45, 1.0), (2.45, 1.24))
+    canvas.arrow(key.top, (3.75, 1.0), (3.05, 1.0), (3.05, 1.24))
     canvas.chain([dot, scale, softmax])
-    canvas.arrow(softmax.top, (2.45, 3.4), (3.3, 3.4), (3.3, 3.69))
-    canvas.arrow(value.top, (5.0, 3.4), (4.1, 3.4), (4.1, 3.69))
-    canvas.arrow(mix.top, (3.7, 4.55))
-    canvas.label(3.7, 4.75, "context: one vector for each query", size=9.0)
-    canvas.label(0.1, 0.45, "(n, d)", align="left", size=8.5)
-    canvas.label(5.65, 0.45, "keys (m, d), values (m, e)", align="left", size=8.5)
-    canvas.label(0.1, 1.4, "scores (n, m)", align="left", size=8.5)
-    canvas.label(0.1, 2.15, "keeps them moderate\nwhatever d is", align="left", size=8.5)
-    canvas.label(0.1, 2.9, "weights (n, m)\neach row sums to 1", align="left", size=8.5)
-    canvas.label(7.4, 3.9, "(n, e)", align="right", size=8.5)
-    canvas.label(7.4, 1.6, "n queries, m keys,\nd and e dimensions", align="right", size=8.5)
+    canvas.arrow(softmax.top, (2.75, 3.45), (3.6, 3.45), (3.6, 3.74))
+    canvas.arrow(value.top, (5.6, 3.45), (4.4, 3.45), (4.4, 3.74))
+    canvas.arrow(mix.top, (4.0, 4.55))
+    canvas.label(4.0, 4.75, f"context: one vector per query, {mixed}", size=9.0)
+    canvas.label(0.1, 1.45, f"scores\n{pairs}", align="left", size=8.5)
+    canvas.label(0.1, 2.2, "keeps them moderate\nfor any vector length", align="left", size=8.5)
+    canvas.label(0.1, 2.95, f"weights {pairs}:\neach row sums to 1", align="left", size=8.5)
     return described(
         canvas.figure,
-        "A flow chart from bottom to top. Queries and keys meet in dot products; the scores are scaled and go "
-        "through a softmax over the keys; the resulting weights and the values enter a weighted sum, which "
-        "gives one context vector for each query. The shapes stand beside: scores and weights (n, m), context "
-        "(n, e).",
+        f"A flow chart from bottom to top. Queries {asked} and keys {found} meet in dot products; the scores {pairs} "
+        f"are scaled and go through a softmax over the keys; the resulting weights {pairs} and the values {held} "
+        f"enter a weighted sum, which gives one context vector per query, {mixed}.",
     )
 
 

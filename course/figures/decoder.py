@@ -98,20 +98,29 @@ def decoder_model() -> Figure:
 
 
 def curves(
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str, level: float | None = None
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    xlabel: str,
+    ylabel: str,
+    levels: Mapping[str, float] | None = None,
+    log: bool = False,
 ) -> Figure:
-    """Several curves with one pair of axes. lines: name -> x and y; level: a dotted line at this height"""
+    """Several curves with one pair of axes. lines: name -> x and y; levels: dotted lines, name -> height;
+    log: whether x has a logarithmic scale"""
     figure, axes = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
     plt.close(figure)
     for (name, (x, y)), colour, style in zip(lines.items(), COLOURS, STYLES, strict=False):
         axes.plot(x, y, style, color=colour, label=name, linewidth=1.6)
-    if level is not None:
-        axes.axhline(level, color=FAINT, linewidth=0.8, linestyle=":")
+    for name, height in (levels or {}).items():
+        axes.axhline(height, color=FAINT, linewidth=0.8, linestyle=":")
+        axes.annotate(name, (1.0, height), (-2, 2), ("axes fraction", "data"), "offset points", ha="right", fontsize=8)
+    axes.set_xscale("log" if log else "linear")
     axes.set_xlabel(xlabel, color=INK)
     axes.set_ylabel(ylabel, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
-    below = "" if level is None else f" A dotted line lies at {number(level)}."
+    if len(lines) > 1:
+        axes.legend(frameon=False)
+    dotted = (f"“{name}” at {number(height)}" for name, height in (levels or {}).items())
+    below = f" Dotted lines: {listed(dotted)}." if levels else ""
     return described(figure, curves_text(lines, xlabel, ylabel) + below)
 
 

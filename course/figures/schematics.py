@@ -5,6 +5,7 @@ Symbols: B sentences in the batch, T tokens in the longest of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from matplotlib.figure import Figure
@@ -15,18 +16,19 @@ from course.figures.described import described
 TOKENS = ("[CLS]", "the", "best", "movies", "[SEP]")
 
 
-def pipeline() -> Figure:
-    """From a sentence to logits: embedding, encoder, pooling, classification."""
+def pipeline(built: Sequence[str] = ("embedding", "encoder", "classification")) -> Figure:
+    """From a sentence to logits: embedding, encoder, pooling, classification. built: the parts that are coloured"""
+    kinds = {part: "learned" if part in built else "data" for part in ("embedding", "encoder", "classification")}
     canvas = Canvas(7.5, 2.75)
     y = 1.35
     ids = canvas.box(0.5, y, "token\nids", "data", 0.65, 0.6)
-    embedding = canvas.box(1.62, y, "Embedding", "learned", 0.9, 0.6)
+    embedding = canvas.box(1.62, y, "Embedding", kinds["embedding"], 0.9, 0.6)
     canvas.frame(3.62, y, 2.42, 1.75, "Encoder")
-    first = canvas.box(2.92, y, "Attention\nblock 1", "learned", 0.8, 0.65)
+    first = canvas.box(2.92, y, "Attention\nblock 1", kinds["encoder"], 0.8, 0.65)
     dots = canvas.box(3.62, y, "…", "data", 0.3, 0.65)
-    last = canvas.box(4.32, y, "Attention\nblock L", "learned", 0.8, 0.65)
-    pooling = canvas.box(5.5, y, "Pooling\n[CLS]", "compute", 0.75, 0.6)
-    classifier = canvas.box(6.75, y, "Classification", "learned", 1.1, 0.6)
+    last = canvas.box(4.32, y, "Attention\nblock L", kinds["encoder"], 0.8, 0.65)
+    pooling = canvas.box(5.5, y, "Pooling\n[CLS]", "compute" if "classification" in built else "data", 0.75, 0.6)
+    classifier = canvas.box(6.75, y, "Classification", kinds["classification"], 1.1, 0.6)
     chain = [ids, embedding, first, dots, last, pooling, classifier]
     for before, after in pairwise(chain):
         canvas.arrow(before.right, after.left)
@@ -37,12 +39,14 @@ def pipeline() -> Figure:
     shapes = ("(B, T)", "(B, T, dim)", "(B, T, dim)", "", "(B, T, dim)", "(B, dim)", "(B, n_classes)")
     for box, shape in zip(chain, shapes, strict=True):
         canvas.label(box.x, y - 0.5, shape)
-    canvas.label(3.75, 0.17, "B sentences of T tokens, L blocks; under each box the shape of what leaves it")
+    coloured = "" if len(built) == len(kinds) else "; coloured: what you build now"
+    canvas.label(3.75, 0.17, f"B sentences of T tokens, L blocks; under each box the shape of its output{coloured}")
     return described(
         canvas.figure,
         "A flow chart from left to right: token ids (B, T), embedding (B, T, dim), an encoder of L attention "
         "blocks (B, T, dim), pooling of [CLS] (B, dim), classification (B, n_classes). A sentence goes in, "
-        "the logits for negative and positive come out.",
+        "the logits for negative and positive come out."
+        + (f" Coloured, because they are built now: {' and '.join(built)}." if coloured else ""),
     )
 
 

@@ -15,32 +15,26 @@ from course.figures.described import described
 def lookup() -> Figure:
     """Attention as a dictionary that is asked softly: every entry answers, in proportion to how well its key fits."""
     canvas = Canvas(7.5, 3.5)
-    query = canvas.box(0.85, 1.75, "query\n“bank”", "result", 1.1, 0.6)
+    query = canvas.box(0.85, 1.75, "query\n“music”", "result", 1.1, 0.6)
     value = canvas.box(6.65, 1.75, "what comes\nback", "result", 1.15, 0.6)
     canvas.label(0.85, 3.3, "what I look for", size=9.0)
     canvas.label(2.75, 3.3, "what each entry\noffers: its key", size=9.0)
     canvas.label(3.9, 3.3, "how well\nit fits", size=9.0)
     canvas.label(5.0, 3.3, "what it holds:\nits value", size=9.0)
     canvas.label(6.65, 3.3, "a mixture", size=9.0)
-    for y, word, weight in (
-        (2.65, "river", "0.24"),
-        (2.05, "bank", "0.27"),
-        (1.45, "cold", "0.24"),
-        (0.85, "water", "0.25"),
-    ):
+    for number, (y, word) in enumerate(((2.65, "song"), (2.05, "piano"), (1.45, "stone"), (0.85, "paper")), start=1):
         key = canvas.box(2.75, y, word, "learned", 0.85, 0.38)
         held = canvas.box(5.0, y, word, "compute", 0.85, 0.38)
         canvas.arrow(query.right, key.left)
         canvas.line(key.right, (3.62, y))
-        canvas.label(3.9, y, f"× {weight}", size=9.0)
+        canvas.label(3.9, y, f"× $w_{number}$", size=9.0)
         canvas.arrow((4.18, y), held.left)
         canvas.arrow(held.right, value.left)
-    canvas.label(3.75, 0.2, "every entry answers; the weights are positive and sum to 1")
+    canvas.label(3.75, 0.2, "every entry answers; the weights $w_1$ to $w_4$ are positive and sum to 1")
     return described(
         canvas.figure,
-        "From left to right: the query “bank” points to four keys, river, bank, cold and water; each key's "
-        "fit, 0.24, 0.27, 0.24 and 0.25, weights the value of the same word, and the four values mix into "
-        "what comes back.",
+        "From left to right: the query “music” points to four keys, song, piano, stone and paper; each key's "
+        "fit, w1 to w4, weights the value of the same word, and the four values mix into what comes back.",
     )
 
 

@@ -11,7 +11,7 @@ from autograder.exercise import Case
 
 from .._attention import Array
 
-#: (layer, the residual stream behind it) -> the stream that goes on; layer -1 is the embedding
+#: (layer, the residual stream after it) -> the stream that goes on; layer -1 is the embedding
 Edit = Callable[[int, Any], Any]
 
 

@@ -58,7 +58,7 @@ MISTAKES = [
     Mistake("D5-round", "The last word is followed by the first one.", "n words have n - 1 pairs.",
             (PAIRS, "(ids, ids.roll(-1))")),
     Mistake("D5-gap", "The pairs have a word between them.", "Neighbours.", (PAIRS, "(ids[:-2], ids[2:])")),
-    Mistake("D5-same", "Each word is paired with itself.", "The next word is one place further on.",
+    Mistake("D5-same", "Each word is paired with itself.", "The next word is one position further on.",
             (PAIRS, "(ids, ids)")),
     CHANGED.by((PUT, """while len(ids) > 1:
         counts[ids[0], ids[1]] += 1

@@ -8,7 +8,7 @@ from autograder.exercise import CUT, Case, Exercise, Mistake, pure, variant
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    """A prompt, a piece behind a cache, one token behind a cache, and a piece with large scores."""
+    """A prompt, a piece after a cache, one token after a cache, and a piece with large scores."""
     import torch
     from torch.nn import functional as F
 

@@ -56,7 +56,7 @@ def _drawn(
 
 
 def _logits(inputs: Mapping[str, Array], ids: Array) -> Array:
-    """Each word's own numbers, the mean of what all words up to it carry, and the place's numbers."""
+    """Each word's own numbers, the mean of what all words up to it carry, and the position's numbers."""
     own, carried, places = (inputs[name].astype(np.float64) for name in ("own", "carried", "places"))
     count = np.arange(1, len(ids) + 1)
     result: Array = own[ids] + carried[ids].cumsum(0) / count[:, None] + places[(count - 1) % len(places)]

@@ -34,12 +34,12 @@ PICKED = "looked[..., 1:]"
 MEAN = f"{PICKED}.mean(dim=(0, 2))"
 
 MISTAKES = [
-    Mistake("IND-copy", "This is the weight of the earlier copy itself.", "The token after it: one place further.",
+    Mistake("IND-copy", "This is the weight of the earlier copy itself.", "The token after it: one position further.",
             (OFFSET, "-period"), (PICKED, "looked")),
     Mistake("IND-previous", "This is the weight of the token before.",
             "An induction head looks at what followed the earlier copy.", (OFFSET, "-1"), ("1:", "period - 1 :")),
-    Mistake("IND-two", "This is the weight of the token two places after the copy.",
-            "One place after it: period - 1 back.", (OFFSET, "2 - period"), ("1:", "2:")),
+    Mistake("IND-two", "This is the weight of the token two positions after the copy.",
+            "One position after it: period - 1 back.", (OFFSET, "2 - period"), ("1:", "2:")),
     Mistake("IND-first", "A query without an earlier copy was counted: the last one of the first round.",
             "The diagonal begins one query too early.", (PICKED, "looked")),
     Mistake("IND-late", "A query was left out: the first one of the second round.", "Queries from period on count.",
@@ -71,8 +71,8 @@ RIGHT = {
     "a mask": variant(HEAD, """
         t = weights.shape[-1]
         query, key = torch.meshgrid(torch.arange(t), torch.arange(t), indexing="ij")
-        behind = (query - key == period - 1) & (query >= period)
-        return (weights * behind).sum(dim=(0, 2, 3)) / (behind.sum() * weights.shape[0])
+        follows = (query - key == period - 1) & (query >= period)
+        return (weights * follows).sum(dim=(0, 2, 3)) / (follows.sum() * weights.shape[0])
     """),
     "gathered": variant(HEAD, """
         later = weights[:, :, period:]

@@ -59,7 +59,7 @@ MISTAKES = [
             (ZERO, "outputs[..., [(head + 1) % model.heads for head in heads], :] = 0")),
     Mistake("KNOCK-layer", "Heads of another layer are silenced.", "Layers count from 0.",
             ("model.layers[layer]", "model.layers[(layer + 1) % len(model.layers)]")),
-    Mistake("KNOCK-behind", "Numbers after o_proj were silenced; there the heads are mixed already.",
+    Mistake("KNOCK-behind", "Numbers after o_proj were zeroed; there the heads are mixed already.",
             "The hook sits in front of o_proj.",
             ("register_forward_pre_hook(silence)", "register_forward_hook(silence)"),
             ("def silence(module, inputs):", "def silence(module, given, output):\n        inputs = [output]")),
@@ -94,7 +94,7 @@ RIGHT = {
             weight.copy_(kept)
         return logits
     """),
-    "subtracted behind o_proj": variant(HEAD, """
+    "subtracted after o_proj": variant(HEAD, """
         attention = model.layers[layer].self_attn
         silent = torch.tensor([head in heads for head in range(model.heads)])
 

@@ -28,7 +28,7 @@ def _losses(logits: Array, ids: Array) -> Array:
 
 
 HEAD = "def next_word_loss(logits, ids):"
-SHIFT = "The logits at place i predict the word at place i + 1."
+SHIFT = "The logits at position i predict the word at position i + 1."
 WORDS = "The mean over all words."
 # Lines of the solution that mistakes change.
 SHIFTED = "logits[:, :-1], ids[:, 1:]"
@@ -43,7 +43,7 @@ MISTAKES = [
             (SHIFTED, "logits[:, :-2], ids[:, 2:]")),
     Mistake("D4-before", "The logits are compared with the word before.", SHIFT,
             (SHIFTED, "logits[:, 1:], ids[:, :-1]")),
-    Mistake("D4-round", "The last place predicts the first word.", "After the last word nothing is known.",
+    Mistake("D4-round", "The last position predicts the first word.", "After the last word nothing is known.",
             (SHIFTED, "logits, ids.roll(-1, 1)")),
     Mistake("D4-flat", "Rows were joined before the shift: the end of a row predicts the next row's first word.",
             "Cut [:, :-1] and [:, 1:] before you flatten.", (SHIFTED, "logits, ids"),
@@ -90,5 +90,5 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch",
-    shows=("the mean over all words", "the logits at a place predict the next word", "large logits"),
+    shows=("the mean over all words", "the logits at a position predict the next word", "large logits"),
 )  # fmt: skip

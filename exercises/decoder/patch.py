@@ -73,7 +73,7 @@ MISTAKES = [
     LEFT_WEIGHTS,
     Mistake("", "token as a row of the batch", "",
             (PUT, "patched[token % len(patched)] = kept[0][token % len(patched)]")),
-    Mistake("", "the layer behind", "",
+    Mistake("", "the next layer", "",
             ("model.layers[layer].register_forward_hook(put)", "model.layers[-1].register_forward_hook(put)")),
 ]  # fmt: skip
 

@@ -28,7 +28,7 @@ BOTH = "torch.cat([angles, angles], dim=-1)"
 ANGLES = "positions[:, None] * frequencies"
 
 MISTAKES = [
-    Mistake("TABLE-swap", "cos and sin have changed places.", "cos comes first.",
+    Mistake("TABLE-swap", "cos and sin are swapped.", "cos comes first.",
             ("angles.cos(), angles.sin()", "angles.sin(), angles.cos()")),
     Mistake("TABLE-neighbours", "Neighbouring columns share an angle; here columns i and i + head_size / 2 do.",
             "All angles once, then all of them once more: torch.cat.", (BOTH, "angles.repeat_interleave(2, dim=-1)")),

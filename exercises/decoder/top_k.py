@@ -12,7 +12,7 @@ TIES = np.array([[4, 2, 1, 2, 2, 1], [1, 1, 1, 1, 1, 7], [1, 3, 3, 1, 2, 2]]) / 
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    """k from 1 to beyond the vocabulary, and ties for the last place."""
+    """k from 1 to beyond the vocabulary, and ties for the last position."""
     from transformers import TopKLogitsWarper
 
     drawn = [
@@ -43,7 +43,7 @@ MISTAKES = [
     Mistake("TOPK-first", "The first k words of the vocabulary were kept.", "The k likeliest.",
             (KEPT, "probabilities * (torch.arange(probabilities.shape[1]) < k)")),
     Mistake("TOPK-order", "The probabilities were sorted, and belong to other words now.",
-            "Each word keeps its place.", (DIVIDED, f"({DIVIDED}).sort(dim=-1, descending=True).values")),
+            "Each word keeps its position.", (DIVIDED, f"({DIVIDED}).sort(dim=-1, descending=True).values")),
     Mistake("TOPK-more", "One word too many was kept.", "Exactly k, where there are no ties.",
             (LEAST, LEAST.replace("topk(k,", "topk(min(k + 1, probabilities.shape[-1]),"))),
     Mistake("TOPK-strict", "The k-th word itself was removed.", "At least as likely as the k-th: >=.",

@@ -61,7 +61,7 @@ MISTAKES = [
     Mistake("A-half-v", "Only the average of the squares is corrected.", CORRECT, (M_HAT, "m")),
     Mistake(
         "A-count",
-        "The correction is one step behind or ahead.",
+        "The correction is one step too late or too early.",
         "step counts from 1.",
         ("beta1**step", "beta1**(step + 1)"),
         ("beta2**step", "beta2**(step + 1)"),
@@ -152,7 +152,6 @@ EXERCISE = Exercise(
     pure,
     MISTAKES,
     right=RIGHT,
-    accepted={"detach": "An optimiser works on numbers: no gradient goes through its step."},
     framework="torch",
     atol=1e-10,
     rtol=1e-8,

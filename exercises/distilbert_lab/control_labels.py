@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import CHANGED, Case, Exercise, variant
 
-from ._rules import CHANCE, TEST, TYPE, UNEVEN, one_label_per_type
+from ._rules import CHANCE, GENERATOR, TEST, TYPE, UNEVEN, one_label_per_type
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -38,6 +38,7 @@ MISTAKES = [
     TEST.by((RESULT, "return table[train_words], torch.randint(2, (vocabulary,), generator=generator)[test_words]")),
     CHANCE.by((TABLE, "table = torch.arange(vocabulary) % 2")),
     UNEVEN.by((TABLE, "table = (torch.rand(vocabulary, generator=generator) < 0.1).long()")),
+    GENERATOR.by((TABLE, "table = torch.randint(2, (vocabulary,))")),
     CHANGED.by((RESULT, "found = table[train_words], table[test_words]\n    train_words.zero_()\n    return found")),
 ]
 

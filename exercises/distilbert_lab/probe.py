@@ -166,7 +166,5 @@ EXERCISE = Exercise(
     right=RIGHT,
     accepted={"detach": "A probe has a formula: nothing is trained through it."},
     framework="torch",
-    atol=2e-4,
-    rtol=1e-3,
     shows=("the right scores", "the test half apart", "an intercept without penalty"),
 )

@@ -148,7 +148,7 @@ def torch_encoder(
     prefix: str = "",
     dtype: type[np.floating] = np.float64,
 ) -> Array:
-    """torch's own layers behind torch's own tables: (batch, tokens) -> (batch, tokens, d_model)"""
+    """torch's own layers after torch's own tables: (batch, tokens) -> (batch, tokens, d_model)"""
     own = {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
     x = torch_embedding(ids, own, "embeddings.")
     for i in range(sizes["num_hidden_layers"]):

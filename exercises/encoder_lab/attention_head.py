@@ -58,7 +58,7 @@ MISTAKES = [
             self.wk = self.wq
             self.wv = nn.Linear(d_model, d_v, bias=False)
         """)),
-    Mistake("head-qk", "Query and key have changed places.", "The method takes q, k, v, in this order.",
+    Mistake("head-qk", "Query and key are swapped.", "The method takes q, k, v, in this order.",
             forward("self.scaled_dot_product_attention(k, q, v)[0]")),
     Mistake("head-raw-q", "The queries are the hidden states themselves: wq was not used.", PROJECT,
             forward("self.scaled_dot_product_attention(hidden_states, k, v)[0]")),
@@ -82,7 +82,7 @@ MISTAKES = [
     DROPPED,
     CHANGED,
     CUT.by(forward("self.scaled_dot_product_attention(q.detach(), k, v)[0]")),
-    Mistake("", "an activation behind the head", "",
+    Mistake("", "an activation after the head", "",
             forward("torch.relu(self.scaled_dot_product_attention(q, k, v)[0])")),
 ]  # fmt: skip
 

@@ -36,7 +36,7 @@ MISTAKES = [
             returns("query @ key.transpose(1, 2) / math.sqrt(query.size(1))")),
     Mistake("M3-batch", "Your scores are divided by the root of the batch size.", LENGTH,
             returns("query @ key.transpose(1, 2) / math.sqrt(len(key))")),
-    Mistake("M4-swap", "Query and key have changed places: entry (i, j) is how token j asks for token i.",
+    Mistake("M4-swap", "Query and key are swapped: entry (i, j) is how token j asks for token i.",
             "Rows are queries, columns are keys.", returns("key @ query.transpose(1, 2) / math.sqrt(key.size(-1))")),
     Mistake("M1-early", "These are weights already: a softmax was applied.", "The softmax is the next step.",
             returns("F.softmax(query @ key.transpose(1, 2) / math.sqrt(key.size(-1)), -1)")),

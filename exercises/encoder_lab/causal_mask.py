@@ -49,5 +49,5 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases, compare_case, MISTAKES, right=RIGHT, framework="torch",
-    shows=("ones up to the diagonal, zeros behind it",),
+    shows=("ones up to the diagonal, zeros right of it",),
 )  # fmt: skip

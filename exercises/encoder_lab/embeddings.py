@@ -20,7 +20,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ):
         weights = embedding_weights(generator, vocabulary, positions, d_model, size)
         ids = generator.integers(1, vocabulary, (batch, tokens))
-        ids[0, 2] = 0  # a token like any other here: it has a place of its own
+        ids[0, 2] = 0  # a token like any other here: it has a position of its own
         ids[1] = ids[0, ::-1]  # the same tokens elsewhere: positions must tell them apart
         sizes = {"vocab_size": vocabulary, "max_position_embeddings": positions, "d_model": d_model}
         expected = {
@@ -70,12 +70,12 @@ MISTAKES = [
     Mistake("M11-difference", "The positions were subtracted.", "They are added.",
             forward(f"{PLACES}self.layer_norm(words - places)")),
     Mistake("M11-batch", "The position is counted along the batch.",
-            "Position is the place in the sentence, axis 1 of input_ids.", at("torch.arange(len(input_ids))[:, None]")),
+            "Position counts along the sentence, axis 1 of input_ids.", at("torch.arange(len(input_ids))[:, None]")),
     Mistake("M11-one", "The positions start at 1.", FIRST, at("torch.arange(1, input_ids.size(1) + 1)")),
     Mistake("M11-zero", "Every token gets the vector of position 0.", "Token t gets the vector of position t.",
             at("torch.zeros_like(input_ids)")),
     Mistake("M11-reversed", "The positions count from the end.", FIRST, at("torch.arange(input_ids.size(1)).flip(0)")),
-    Mistake("M11-skips", "Tokens of number 0 were not counted: what comes behind them is at too early a position.",
+    Mistake("M11-skips", "Tokens of number 0 were not counted: what comes after them has a position that is too early.",
             "Every token has a position, whatever its number.", at("((input_ids != 0).cumsum(1) - 1).clamp(min=0)")),
     Mistake("M13",
             "The layer norm's eps is larger than the 1e-12 that the assignment asks for: small vectors come out too "

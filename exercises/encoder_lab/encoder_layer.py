@@ -45,7 +45,7 @@ self.attention = MultiHeadAttention(d_model, num_attention_heads)
 self.layer_norm_2 = nn.LayerNorm(d_model)
 self.feed_forward = FeedForward(d_model, intermediate_size)
 """
-SKIP = "Each skip goes around norm and sublayer: what went in is added to what came out."
+SKIP = "Each skip goes around norm and sublayer: its input is added to its output."
 STEPS = "Normalise, attend, add; normalise, feed forward, add."
 BEFORE, OWN = "Pre-LN: before the sublayer.", "Each sublayer has a norm of its own."
 
@@ -73,11 +73,11 @@ MISTAKES = [
     Mistake("M7-network", "The skip around the feed-forward network is missing.", SKIP,
             forward("h = x + a(n1(x))\nreturn f(n2(h))")),
     Mistake("M7-none", "Both skips are missing.", SKIP, forward("return f(n2(a(n1(x))))")),
-    Mistake("M7-normed", "The skips start behind the norms: what is added is the normalised input.", SKIP,
+    Mistake("M7-normed", "The skips start after the norms: what is added is the normalised input.", SKIP,
             forward("h = n1(x)\nh = h + a(h)\nh = n2(h)\nreturn h + f(h)")),
-    Mistake("M7-first-normed", "The first skip starts behind its norm: what is added is the normalised input.", SKIP,
+    Mistake("M7-first-normed", "The first skip starts after its norm: what is added is the normalised input.", SKIP,
             forward("h = n1(x)\nh = h + a(h)\nreturn h + f(n2(h))")),
-    Mistake("M7-second-normed", "The second skip starts behind its norm: what is added is the normalised input.", SKIP,
+    Mistake("M7-second-normed", "The second skip starts after its norm: what is added is the normalised input.", SKIP,
             forward("h = n2(x + a(n1(x)))\nreturn h + f(h)")),
     Mistake("M7-place", "The second skip starts at the layer's input: what the attention added is lost.",
             "It starts from the result of the first addition.", forward("h = x + a(n1(x))\nreturn x + f(n2(h))")),
@@ -90,7 +90,7 @@ MISTAKES = [
     Mistake("M8-second", "layer_norm_2 is missing.", "One before each sublayer.",
             forward("h = x + a(n1(x))\nreturn h + f(h)")),
     Mistake("M8-shared", "layer_norm_1 was used twice.", OWN, forward("h = x + a(n1(x))\nreturn h + f(n1(h))")),
-    Mistake("M8-swapped", "The two norms have changed places.", "layer_norm_1 comes before the attention.",
+    Mistake("M8-swapped", "The two norms are swapped.", "layer_norm_1 comes before the attention.",
             forward("h = x + a(n2(x))\nreturn h + f(n1(h))")),
     Mistake("M8-output", "The norms come after the sublayers, before the additions.", BEFORE,
             forward("h = x + n1(a(x))\nreturn h + n2(f(h))")),

@@ -43,7 +43,7 @@ MISTAKES = [
             "Return what the softmax gave.", attend(DOT, "scores")),
     Mistake("weights-scores", "What is returned second are the scores, not the weights.",
             "Return what the softmax gave.", attend(DOT, SOFTMAX, "weights @ v, scores")),
-    Mistake("weights-order", "Output and weights have changed places.", "return output, weights",
+    Mistake("weights-order", "Output and weights are swapped.", "return output, weights",
             attend(DOT, SOFTMAX, "weights, weights @ v")),
     Mistake("M2", "The scores are not divided by √d_k.", LOOK_SCALE, attend(PRODUCTS)),
     Mistake("M3", "The scores are divided by d_k itself, or by its root twice.", LOOK_SCALE,

@@ -38,7 +38,7 @@ FAR = "How far one is from the other: the length of their difference."
 ONCE = "original and shuffled are two results: each stands once in the difference."
 
 MISTAKES = [
-    Mistake("moved-places", "Places were compared, not tokens: there are two different words at place i now.",
+    Mistake("moved-places", "Positions were compared, not tokens: there are two different words at position i now.",
             "Which token of the original is token i of the shuffled sentence?",
             returns("(original - shuffled).norm(dim=-1).mean(-1)")),
     Mistake("moved-back", "The order was applied in the wrong direction.",

@@ -41,7 +41,7 @@ MISTAKES = [
             returns("query / keys / math.sqrt(len(query))")),
     Mistake("product-minus", "√d was subtracted from the products.", EACH,
             returns("query * keys - math.sqrt(len(query))")),
-    Mistake("product-turned", "Rows and columns have changed places.", "(keys, dimensions)",
+    Mistake("product-turned", "Rows and columns are swapped.", "(keys, dimensions)",
             returns("(query * keys / math.sqrt(len(query))).T")),
     Mistake("product-absolute", "The signs are lost.", "A negative product lowers the score.",
             returns("(query * keys).abs() / math.sqrt(len(query))")),

@@ -23,7 +23,7 @@ FIRST = "Count the tokens of the first one."
 
 MISTAKES = [
     Mistake("start-sep", "That is the position of the first [SEP]: it still belongs to the first sentence.",
-            "The second sentence begins right behind it.", returns("int((token_type_ids == 0).sum()) - 1")),
+            "The second sentence begins right after it.", returns("int((token_type_ids == 0).sum()) - 1")),
     Mistake("start-next", "That is one too far: positions count from 0.",
             "The position is the number of tokens before it.", returns("int((token_type_ids == 0).sum()) + 1")),
     Mistake("start-second", "That is the length of the second sentence.", FIRST, returns("int(token_type_ids.sum())")),
@@ -46,5 +46,5 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases, compare_case, MISTAKES, right=RIGHT, framework="torch",
-    shows=("the second sentence begins right behind the first",),
+    shows=("the second sentence begins right after the first",),
 )  # fmt: skip

@@ -75,7 +75,7 @@ def cases(heads: int | None) -> Callable[[np.random.Generator], list[Case]]:
 #: Share of the points that is left where one mistake is the only one.
 ONE_MISTAKE = 0.6
 SQUARE = "It runs only because n = d_qkv here; write the shapes down with n = 20."
-BEHIND = "V belongs behind the weights."
+BEHIND = "V belongs after the weights."
 TOLD = {
     "M1": ("The attention weights sum to 1 over the queries; each query's weights must sum to 1 over the keys.",
            "Which axis of the scores are the keys? The softmax runs along it."),
@@ -103,13 +103,13 @@ TOLD = {
     "M3-inverted": ("The root was divided by the dot products; they should be divided by it.",
                     "What stands above the fraction bar of the formula?"),
     "M4": ("K was not transposed: numbers of different dimensions were multiplied.", SQUARE),
-    "M4-swap": ("Query and key have changed places: entry (i, j) is how token j asks for token i.",
+    "M4-swap": ("Query and key are swapped: entry (i, j) is how token j asks for token i.",
                 "Rows are queries, columns are keys: which of the two is transposed?"),
     "M4-transposed": ("The weights were transposed before they met the values.",
                       "Row i of the weights belongs to token i and mixes the values of all tokens j."),
     "M5": ("The stack of matrices was reshaped into one without moving its axes: each head got numbers of the others.",
            "Before (heads, d_model, d_qkv) becomes two axes, the head axis must stand beside d_qkv."),
-    "M6": ("The heads were merged without moving the head axis behind the tokens: numbers of different tokens are "
+    "M6": ("The heads were merged without moving the head axis after the tokens: numbers of different tokens are "
            "mixed.", "From (heads, n, d_qkv) to (n, heads, d_qkv) first, and only then to (n, heads · d_qkv)."),
     "HEADS-interleaved": ("The heads' outputs are interleaved, number by number.",
                           "They are laid end to end: all of head 0, then all of head 1, and so on."),
@@ -130,7 +130,7 @@ TOLD = {
     "S-elementwise": ("Queries and keys were multiplied number by number: @ makes dot products.", SQUARE),
     "S-dimensions": ("Keys were multiplied with queries from the wrong side.", SQUARE),
     "W-elementwise": ("Weights and values were multiplied number by number: @ makes weighted sums.", SQUARE),
-    "W-turned": ("Values and weights have changed places.", SQUARE),
+    "W-turned": ("Values and weights are swapped.", SQUARE),
     "W-alone": ("The weights never meet the values.", SQUARE),
     "W-scores": ("The scores never meet the values.", SQUARE),
 }  # fmt: skip

@@ -206,7 +206,7 @@ IMPLEMENTATIONS = [
     Implementation(
         "rounded",
         lambda q, k, v: _torch("float64")(q, k, v).round(1),
-        "rounds its result to one place",
+        "rounds its result to one decimal",
         "How large a difference do your comparisons let pass?",
     ),
 ]

@@ -108,7 +108,7 @@ def test_a_deliverable_is_named_and_its_answer_left_out(tmp_path):
         assert archive.read("source/encoder_lab/models.py") == (ROOT / "release/encoder_lab/models.py").read_bytes()
         assert b"BEGIN SOLUTION" in (ROOT / "source/encoder_lab/models.py").read_bytes()
         assert b'encoder_lab = ["models.py"]' in archive.read("course.toml")
-        archive.extract("source/encoder_lab/1_models.ipynb", tmp_path)
+        archive.extract("source/encoder_lab/2_encoder.ipynb", tmp_path)
     assert answers_in(tmp_path / "source", "encoder_lab") == []
 
 

@@ -20,7 +20,9 @@ from course.tokenizer import load_tokenizer
 from tests.claims.texts import cell, numbers, printed_numbers, run, says
 from tests.grading import ROOT, solution
 
-MODELS, LOOKING = "encoder_lab/1_models", "encoder_lab/2_attention_visualization"
+HEADS, MODELS, LOOKING = (
+    f"encoder_lab/{name}" for name in ("1_attention", "2_encoder", "3_attention_visualization")
+)
 DATA = Path(str(files("course"))) / "data" / "encoder_lab"
 
 
@@ -42,7 +44,7 @@ def test_half_of_the_layers_are_more_than_half_of_the_weights(models_file: Any) 
 
 
 def test_multi_head_attention_has_the_weights_that_the_text_counts(models_file: Any) -> None:
-    (count,) = numbers(MODELS, "heads-notice", "768 · 768 + 768 for `output_linear`: #")
+    (count,) = numbers(HEADS, "heads-notice", "768 · 768 + 768 for `output_linear`: #")
     assert count == sum(p.numel() for p in models_file.MultiHeadAttention(768, 12).parameters())
 
 
@@ -115,7 +117,7 @@ def test_the_rollout_by_hand_is_what_its_cell_shows() -> None:
 
 def test_the_rollout_finds_as_much_of_the_special_tokens_as_the_text_says() -> None:
     given: dict[str, Any] = {"torch": torch}
-    exec(solution("encoder_lab", "2_attention_visualization", "attention_rollout_answer"), given)
+    exec(solution("encoder_lab", "3_attention_visualization", "attention_rollout_answer"), given)
     attentions = load_file(DATA / "attentions.safetensors")["attentions"]
     rolled = given["attention_rollout"](attentions)
     last, all_layers = (100 * matrix.mean(0) for matrix in (attentions[-1].mean(0), rolled))

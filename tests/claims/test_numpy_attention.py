@@ -9,6 +9,7 @@ import numpy as np
 import course
 from course import finetuning
 from course.pretrained import MINI
+from course.word_vectors import trained_head
 from tests.claims.texts import numbers, printed_numbers, run, says
 
 DATA = Path(course.__file__).parent / "data" / "numpy_attention"
@@ -51,6 +52,23 @@ def test_attention_has_six_matrix_products() -> None:
     arrays = (np.load(DATA / f"{name}.npy").view(Counted) for name in ("x", "W_q", "W_k", "W_v", "W_o"))
     self_attention(*arrays)
     assert len(products) == 6
+
+
+def test_a_trained_head_looks_from_bank_to_river_and_muddy() -> None:
+    words = ["the", "river", "bank", "was", "muddy", "when", "the", "bank", "closed"]
+    x, A_q, A_k = trained_head(words, layer=0, head=4)
+    given = {"np": np, "trained_head": trained_head}
+    run(ATTENTION, "words", given=given)
+    assert given["words"] == words and (given["A_q"] == A_q).all()
+    weights = self_attention(x, A_q, A_k, np.linalg.pinv(x), np.eye(len(words)))
+    row = {word: dict(zip(words, weights[i], strict=True)) for i, word in enumerate(words)}
+    text = "The query of *bank* finds *river* (#) and *muddy* (#), and *river* finds both banks (# each)"
+    shown = [row["bank"]["river"], row["bank"]["muddy"], row["river"]["bank"]]
+    assert numbers(ATTENTION, "words-map-notice", text) == [round(float(weight), 2) for weight in shown]
+    (closed,) = numbers(ATTENTION, "words-map-notice", "*Closed* looks at *river* (#)")
+    assert closed == round(float(row["closed"]["river"]), 2)
+    says(ATTENTION, "words-map-notice", "The two rows of *bank* are equal")
+    assert np.allclose(weights[2], weights[7], atol=1e-6)
 
 
 def test_fine_tuning_takes_as_many_steps_as_the_closing_says() -> None:

@@ -136,31 +136,24 @@ def test_the_ratios_in_the_text_are_those_that_are_stored(ratios: dict[str, floa
 
     bag, late = "The {} picked up his/her bag.", "The {} said that he/she was late."
     for sentence, known in (
-        ("For the doctor the ratio is #,", of(bag.format("doctor"))),
+        ("For the doctor with the bag the ratio is #,", of(bag.format("doctor"))),
         ("with the same bag it is #.", of(bag.format("person"))),
         ("with her bag the ratio is #, less than half", of(bag.format("nurse"))),
-        ("the nurse has #, the engineer #, the person # and the visitor #",
-         of(*(late.format(who) for who in ("nurse", "engineer", "person", "visitor")))),
+        ("the nurse has # and the visitor #", of(late.format("nurse"), late.format("visitor"))),
         ("only # times as probable for a man and # times for a woman, but # times for a tree and # times for a horse",
          of(*(f"The old/young {who} stood by the road." for who in ("man", "woman", "tree", "horse")))),
-        ("Red and blue have a ratio of #", of("The doctor picked up the red/blue bag.")),
+        ("red and blue have a ratio of #", of("The doctor picked up the red/blue bag.")),
     ):  # fmt: skip
         assert [round(number, 1) for number in numbers(BIAS, NOTICE, sentence)] == known, sentence
     assert ratios[bag.format("nurse")] < ratios[bag.format("person")] / 2
 
 
 def test_the_conclusions_about_masked_words_are_what_the_rows_show(ratios: dict[str, float]) -> None:
-    says(BIAS, NOTICE, "In all twelve sentences with *his/her* or *he/she* the first word is the more probable one")
-    gendered = [ratio for sentence, ratio in ratios.items() if "his/her" in sentence or "he/she" in sentence]
-    assert len(gendered) == 12 and min(gendered) > 1
     (times,) = numbers(BIAS, NOTICE, "*eight* is more than # times as probable as *seven*")
     assert 1 / ratios["The train leaves at seven/eight."] > times
     (most,) = numbers(BIAS, NOTICE, "the two compared words together never have more than # %")
     stored = [one for pair in masked_words.stored_pairs() for one in pair]
     assert 100 * max(sum(one.words.values()) for one in stored) < most
-    best = Counter(word for one in stored for word in one.top)
-    says(BIAS, NOTICE, "are among its five best guesses in four sentences each, *best* in seven")
-    assert (best["film"], best["movie"], best["best"]) == (4, 4, 7)
     says(BIAS, "demo-masked", "of thirty sentences")
     assert len(stored) == 30
 

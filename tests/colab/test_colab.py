@@ -140,7 +140,7 @@ def test_the_file_to_be_written_is_fetched_or_the_student_is_told(
 ) -> None:
     """On Colab neither ``models.py`` nor its tests come along with the notebook; here Drive may not be used."""
     opening = OPEN_ADDRESS.format(repository=str(repository)) if reachable else ""
-    done = run_cells(colab, tmp_path, f"{STAND_IN}{opening}", "1_models", "models-file")
+    done = run_cells(colab, tmp_path, f"{STAND_IN}{opening}", "1_attention", "models-file")
     fetched = [tmp_path / "models.py", tmp_path / "tests" / "test_models.py"]
     if reachable:
         assert done.returncode == 0, done.stderr
@@ -154,22 +154,22 @@ def test_the_file_to_be_written_is_fetched_or_the_student_is_told(
         assert "models.py could not be fetched" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_in_the_next_session_the_second_notebook_trains_the_students_own_model(
+def test_in_the_next_session_the_last_notebook_trains_the_students_own_model(
     colab: Colab, repository: Path, tmp_path: Path
 ) -> None:
-    """A Drive that outlives the machine: notebook 1 is opened in one session, notebook 2 in another one."""
+    """A Drive that outlives the machine: notebook 1 is opened in one session, notebook 3 in another one."""
     drive = DRIVE.format(drive=str(tmp_path / "drive"))
     opening = OPEN_ADDRESS.format(repository=str(repository))
     for machine in ("first", "second"):
         (tmp_path / machine).mkdir()
-    done = run_cells(colab, tmp_path / "first", f"{STAND_IN}{drive}{opening}", "1_models", "models-file")
+    done = run_cells(colab, tmp_path / "first", f"{STAND_IN}{drive}{opening}", "1_attention", "models-file")
     assert done.returncode == 0, done.stderr
     kept = tmp_path / "drive" / "MyDrive" / "transformer-course" / "encoder_lab" / "models.py"
     assert kept.is_file() and not (tmp_path / "first" / "models.py").exists()
     solved = without_markers((ROOT / "source" / "encoder_lab" / "models.py").read_text(encoding="utf-8"))
     kept.write_text(solved, encoding="utf-8")  # what the student wrote
     done = run_cells(
-        colab, tmp_path / "second", f"{STAND_IN}{drive}", "2_attention_visualization", "imports", "own-model"
+        colab, tmp_path / "second", f"{STAND_IN}{drive}", "3_attention_visualization", "imports", "own-model"
     )
     assert "Your own model, from models.py." in done.stdout, done.stderr
 

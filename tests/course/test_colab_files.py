@@ -75,10 +75,10 @@ def test_what_is_written_in_the_drives_folder_is_there_in_the_next_session(machi
 def test_what_was_written_before_goes_along_and_replaces_nothing(machine: StandIn, capsys: Any) -> None:
     machine.in_drive("transformer-course/encoder_lab/models.py", OWN)
     Path("models.py").write_text("# the empty file of a new machine\n")
-    Path("1_models.ipynb").write_text("{}")
+    Path("1_attention.ipynb").write_text("{}")
     colab.drive("encoder_lab")
     assert Path("models.py").read_text() == OWN
-    assert "There now: 1_models.ipynb, models.py." in capsys.readouterr().out
+    assert "There now: 1_attention.ipynb, models.py." in capsys.readouterr().out
     colab.drive("encoder_lab")  # a second time, and nothing changes
     assert Path("models.py").read_text() == OWN
 

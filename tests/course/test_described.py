@@ -31,7 +31,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "cache.step_times": ({"one block": ((16, 64), {"whole": [1.0, 4.2], "cached": [0.9, 1.1]})},),
     "decoder.bars": ({"T = 1": [0.7, 0.3], "T = 2": [0.6, 0.4]}, ["cat", "dog"], "probability"),
     "decoder.rows_of_bars": ({"greedy": [0.9, 0.31], "drawn": [0.1, 0.44]}, ["repetition", "surprisal"]),
-    "decoder.curves": ({"loss": (range(3), [4.0, 1.5, 2.0])}, "step", "loss", 4.25),
+    "decoder.curves": ({"loss": (range(3), [4.0, 1.5, 2.0])}, "step", "loss", {"even": 4.25}),
     "lab.lines": ({"one": [0.1, 0.2], "two": [[0.3, 0.01], [0.4, 0.02]]}, "layer", "accuracy"),
     "lab.losses": ({"AdamW": [0.7, 0.4], "SGD": [0.7, 0.6]},),
     "lab.two_effects": ([[0.1, -0.2], [0.3, 0.0]], [[0.2, -0.1], [0.1, 0.1]], ["layer 0", "layer 1"], ["0", "1"]),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 from course import parts, playground, pretrained
 from course.errors import CourseError, MissingPackage, SentenceError
+from course.figures.decoder import curves
 from course.tokenizer import encode, load_tokenizer
 from tests.claims.texts import cell
 
@@ -87,8 +90,45 @@ def test_without_ipywidgets_one_line_says_what_to_install(model: Any, monkeypatc
 
 @pytest.mark.parametrize(
     ("notebook", "function"),
-    [("distilbert/4_attention_visualization", "ids_to_tokens"), ("encoder_lab/2_attention_visualization", "tokens_of")],
+    [("distilbert/4_attention_visualization", "ids_to_tokens"), ("encoder_lab/3_attention_visualization", "tokens_of")],
 )
 def test_both_notebooks_have_both_ways_and_distilbert_takes_the_students_function(notebook: str, function: str) -> None:
     assert f"playground.text_box(model, {function}," in cell(notebook, "text-box")
     assert f"playground.look(model, {function}," in cell(notebook, "without-text-box")
+
+
+def shown(text: str, place: int, factor: float, words: int) -> tuple[str, Figure]:
+    if not text:
+        raise ValueError("Type something.")
+    return f"{text} {place} {factor:g} {words}", curves({"line": ([1, 2], [factor, place])}, "x", "y")
+
+
+def test_a_panel_has_a_control_for_each_value_and_follows_all_of_them() -> None:
+    widgets = pytest.importorskip("ipywidgets", reason="ipywidgets is not installed (the extra 'views')")
+    view = playground.panel(shown, text="begin", place=(range(3), 1), factor=(0.0, 2.0, 0.5, 1.0), words=(1, 9, 1, 4))
+    box, (place, factor, words), below = view.children[0], view.children[1].children, view.children[2]
+    assert playground.START in below.value and "<img" not in below.value, "nothing is drawn while it is graded"
+    kinds = (widgets.Text, widgets.Dropdown, widgets.FloatSlider, widgets.IntSlider)
+    assert tuple(map(type, (box, place, factor, words))) == kinds
+    assert [control.description for control in (box, place, factor, words)] == ["text", "place", "factor", "words"]
+    place.value, factor.value, words.value, box.value = 2, 0.5, 7, "more"
+    assert "<p>more 2 0.5 7</p>" in below.value and '<img alt="A line chart' in below.value
+    box.value = ""
+    assert below.value == "<p>Type something.</p>"
+
+
+def test_without_ipywidgets_a_panel_says_so_and_the_notebook_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(playground, "find_spec", lambda name: None)
+    assert playground.panel(shown, text="begin") is None
+    assert "pip install ipywidgets" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "notebook", ["numpy_attention/1_attention", "decoder/1_language_model", "decoder/2_generation",
+                 "decoder/5_looking_inside"],
+)  # fmt: skip
+def test_beside_every_panel_stands_a_plain_call_of_the_same_function(notebook: str) -> None:
+    name = re.search(r"playground\.panel\((\w+),", cell(notebook, "play"))
+    assert name and f"{name[1]}(" in cell(notebook, "play-plain")

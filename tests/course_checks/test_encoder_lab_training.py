@@ -19,7 +19,7 @@ from course.check import encoder_lab as check
 from tests.claims.texts import numbers, printed_numbers, says
 from tests.grading import ROOT, assignment, without_markers
 
-NOTEBOOK = "encoder_lab/2_attention_visualization"
+NOTEBOOK = "encoder_lab/3_attention_visualization"
 MODELS = without_markers((ROOT / "source" / "encoder_lab" / "models.py").read_text(encoding="utf-8"))
 #: What the part needs of the notebook's other cells.
 BEFORE = ("imports", "tokenize-pair", "shown", "separator-share-answer", "previous-token-answer")

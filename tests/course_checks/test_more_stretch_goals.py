@@ -14,7 +14,7 @@ from course.check.base import CheckFailed
 from tests.course_checks.test_stretch_goals import untouched, with_changes
 from tests.grading import ROOT, solution
 
-TESTS, VIEWS = ("numpy_attention", "3_write_tests"), ("encoder_lab", "2_attention_visualization")
+TESTS, VIEWS = ("numpy_attention", "3_write_tests"), ("encoder_lab", "3_attention_visualization")
 TOKENS = [*["[CLS]", "time", "flies", "like", "an", "arrow", "[SEP]", "fruit", "flies", "like", "a", "banana", "[SEP]"]]
 
 

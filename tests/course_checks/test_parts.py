@@ -101,7 +101,6 @@ def test_an_older_name_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         lambda part: None,
         ready=None,
         given={"Embeddings": 5},
-        also="DistillBertAttention",
     )
     assert found.known == 5
 

@@ -10,13 +10,13 @@ import pytest
 
 from autograder.model.verdict import CellVerdict, NotebookVerdict
 from course.check.encoder_lab._loading import load
+from tests.exercises import models_file as models
 from tests.exercises.models_file import models_file, solution_file
 from tests.exercises.test_answers import one_worker, trials
-from tests.grading import cell_of, grade_cells
+from tests.grading import cell_of
 
 pytestmark = [pytest.mark.slow, one_worker("encoder_lab")]
 
-NOTEBOOK = "1_models"
 #: Exercises answered in the notebook itself.
 IN_CELLS = {
     "attention_scores",
@@ -31,9 +31,9 @@ NOTHING = "raise NotImplementedError()"
 
 
 @lru_cache
-def graded(models: str | None) -> NotebookVerdict:
-    files = {} if models is None else {"models.py": models.encode()}
-    return grade_cells("encoder_lab", NOTEBOOK, {}, files)
+def graded(text: str | None) -> NotebookVerdict:
+    files = {} if text is None else {"models.py": text.encode()}
+    return models.graded(files)
 
 
 def lost(verdict: NotebookVerdict) -> dict[str, float]:

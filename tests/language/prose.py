@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 
 import nbformat
@@ -59,3 +62,30 @@ GUIDES = ("roadmap", "from-nbgrader", "from-otter", "plain-tests", "verdicts", "
 def guides() -> dict[str, str]:
     """Name -> text of guides."""
     return {f"docs/{name}.md": (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
+
+
+def in_code(source: str) -> str:
+    """What people read in Python: comments, and texts of two words and more (docstrings, messages), one per line."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    found = [token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT]
+    nodes = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    return "\n\n".join([*found, *(text for text in nodes if isinstance(text, str) and " " in text.strip())])
+
+
+def given_code() -> dict[str, str]:
+    """Name -> the comments and texts in the code cells of a notebook, without its solutions and hidden tests."""
+    hidden = re.compile(r"(?s)### BEGIN (SOLUTION|HIDDEN TESTS).*?### END \1")
+    texts = {}
+    for path in sorted((ROOT / "source").glob("*/*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        sources = [hidden.sub("pass", cell.source) for cell in cells if cell.cell_type == "code"]
+        name = path.relative_to(ROOT / "source").as_posix()
+        texts[f"{name}, code"] = "\n\n".join(in_code(re.sub(r"(?m)^[%!].*$", "", source)) for source in sources)
+    return texts
+
+
+def messages() -> dict[str, str]:
+    """Name -> the texts of a module from which checks and feedback speak, and of what students fill in."""
+    folders = ("course/check", "exercises", "source/encoder_lab")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py") if "_packs" not in path.parts]
+    return {path.relative_to(ROOT).as_posix(): in_code(path.read_text(encoding="utf-8")) for path in sorted(paths)}

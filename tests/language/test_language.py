@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.language.prose import guides, notebooks, paragraphs, prose, sentences
+from tests.language.prose import given_code, guides, messages, notebooks, paragraphs, prose, sentences
 
 spellchecker = pytest.importorskip("spellchecker", reason="pyspellchecker is not installed (requirements-dev.txt)")
 
@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 DICTIONARY = spellchecker.SpellChecker(distance=1)
 NOTEBOOKS, GUIDES = notebooks(), guides()
 TEXTS = {**NOTEBOOKS, **GUIDES}
+CODE = {**given_code(), **messages()}
 #: Words of the field, of libraries and of the course; names of people. One a line, in small letters.
 OWN_WORDS = {line for line in (HERE / "words.txt").read_text(encoding="utf-8").split("\n") if line}
 #: Phrases that readers had to read twice; one regular expression a line.
@@ -44,9 +45,14 @@ def test_every_word_is_in_the_dictionary_or_in_the_courses_list(name: str) -> No
     assert misspelled(TEXTS[name]) == set()
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_no_notebook_has_a_riddle(name: str) -> None:
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_notebook_and_no_guide_has_a_riddle(name: str) -> None:
     assert riddles(TEXTS[name]) == []
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_no_comment_and_no_message_that_students_read_has_a_riddle(name: str) -> None:
+    assert riddles(CODE[name]) == []
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

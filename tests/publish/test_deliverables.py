@@ -27,7 +27,7 @@ def course(tmp_path) -> Course:
     """One notebook of the lab and its files."""
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, tmp_path)
-    ignore = shutil.ignore_patterns("1_models.ipynb", "__pycache__")
+    ignore = shutil.ignore_patterns("1_attention.ipynb", "2_encoder.ipynb", "__pycache__")
     shutil.copytree(ROOT / "source" / LAB, tmp_path / "source" / LAB, ignore=ignore)
     return Course(tmp_path)
 

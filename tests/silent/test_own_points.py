@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from autograder.model.verdict import NotebookVerdict
+from tests.exercises import models_file as lab_file
 from tests.exercises.models_file import models_file, solution_file
 from tests.exercises.test_answers import one_worker, trials
 from tests.grading import cell_of, grade_cells, solution
@@ -62,7 +63,7 @@ def test_a_softmax_that_is_wrong_on_purpose_forgives_no_missing_one() -> None:
 
 
 def lab(models: str) -> NotebookVerdict:
-    return grade_cells("encoder_lab", "1_models", {}, {"models.py": models.encode()})
+    return lab_file.graded({"models.py": models.encode()})
 
 
 def said(verdict: NotebookVerdict, cell: str) -> str:

@@ -27,7 +27,7 @@ def test_it_is_read_in_a_minute_and_has_one_picture() -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("what is it?", "An open course of 21 notebooks in which students build transformers themselves"),
+        ("what is it?", "An open course of 23 notebooks in which students build transformers themselves"),
         ("what else is it?", "the grader that goes with it"),
         ("for whom, as a student?", "you know Python and matrix products"),
         ("for whom, as an instructor?", "grade a class in minutes"),

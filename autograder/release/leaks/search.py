@@ -26,6 +26,7 @@ from autograder.model.cells import place
 from autograder.model.course import Course
 from autograder.release.findings import Finding, pinned
 from autograder.release.leaks.embedded import embedded, text_in
+from autograder.release.leaks.folds import graded_parts_in_folds
 from autograder.release.leaks.hidden_pictures import hidden_pictures
 from autograder.release.leaks.secrets import BARE_WIDTH, Needle, Secrets, bare, secrets_of, shown_whole, squeeze
 from autograder.release.leaks.tensors import Tensors, number_groups
@@ -64,7 +65,8 @@ def hidden_of(course: Course, opened: Sequence[Assignment] = ()) -> dict[str, Hi
 
 def release_leaks(folder: Path, assignment: Assignment, hidden: Hidden | None = None) -> list[Finding]:
     """The leaks of one assignment's release: what must not be there, and what its own text shows of a secret."""
-    return [*shown_whole(assignment), *found_in(folder, [hidden or Hidden.of(assignment)], f"{assignment.name}/")]
+    shown = [*shown_whole(assignment), *graded_parts_in_folds(assignment)]
+    return [*shown, *found_in(folder, [hidden or Hidden.of(assignment)], f"{assignment.name}/")]
 
 
 def leaks(folder: Path, assignments: Assignment | Sequence[Assignment], prefix: str = "") -> list[Finding]:

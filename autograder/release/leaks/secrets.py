@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
 from autograder.model import cells
+from autograder.model.stretch import fold_id
 from autograder.release.findings import Finding, pinned
 
 #: Shorter pieces occur by chance. Lines that are shorter count together with those that follow.
@@ -102,11 +103,13 @@ def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
     regions: list[Region] = []
     visible: dict[str, str] = {}
     for name, notebook in {**assignment.source, **assignment.other_languages}.items():
+        there = {cell.get("id") for cell in notebook.cells}
         for number, cell in enumerate(notebook.cells):
             owner = f"{assignment.name}/{name}/{cells.grade_id(cell) or f'cell {number}'}"
             place = f"{assignment.name}/{name}.ipynb, {cells.place(cell, number)}"
             found, visible[place] = split_cell(cell, owner)
-            regions += [replace(region, where=place) for region in found]
+            if fold_id(cell) not in there:  # a stretch goal's fold shows its solution
+                regions += [replace(region, where=place) for region in found]
     # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
     beside = {f"{assignment.name}/{name}": data.decode("utf-8", "replace") for name, data in assignment.files.items()}
     visible |= {name: text for name, text in beside.items() if not any(f"BEGIN {mark}" in text for mark in _REGIONS)}

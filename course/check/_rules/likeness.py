@@ -1,4 +1,4 @@
-"""In what way numbers of the right shape are wrong, in words: turned round, scaled, shifted, alike, right in part.
+"""In what way numbers of the right shape are wrong, in words: flipped, scaled, shifted, alike, right in part.
 
 For answers that no mistake of the catalogue explains. Nothing that is said quotes an expected value.
 """
@@ -62,18 +62,18 @@ def _factor(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 
 def _turned(got: Array, want: Array, near: Near) -> Iterator[str]:
-    """The right numbers at other places."""
+    """The right numbers at other positions."""
     for first, second in combinations(_axes(got), 2):
         if got.shape[first] == got.shape[second] and near(got, want.swapaxes(first, second)):
-            yield f"{_named(first, got)} and {_named(second, got)} have changed places."
+            yield f"{_named(first, got)} and {_named(second, got)} are swapped."
     for axis in _axes(got):
         if near(got, np.flip(want, axis)):
             yield f"the entries along {_named(axis, got)} stand in reverse order."
         for step in (1, -1):
             if near(got, np.roll(want, step, axis)):
-                yield f"the entries along {_named(axis, got)} are shifted by one place."
+                yield f"the entries along {_named(axis, got)} are shifted by one position."
     if near(np.sort(got, None), np.sort(want, None)):
-        yield "the numbers are the right ones, but they stand at other places."
+        yield "the numbers are the right ones, but they stand at other positions."
 
 
 def _in_part(got: Array, want: Array, near: Near) -> Iterator[str]:

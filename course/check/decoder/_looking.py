@@ -1,4 +1,4 @@
-"""What the checks and hidden cells of notebook 5 share: small models, and calls that must leave no hook behind."""
+"""What the checks and hidden cells of notebook 5 share: small models, and calls that must remove every hook."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def small_model() -> Any:
 
 
 def called(function: Callable[..., Any], model: nn.Module, *calls: Sequence[Any]) -> dict[str, Any]:
-    """``logits``: what the function gives for the model and each of these arguments, one behind the other; ``hooks``:
+    """``logits``: what the function gives for the model and each of these arguments, one after the other; ``hooks``:
     how many hooks it left; ``changed``: whether a weight is another one afterwards.
 
     Hooks that were left are removed after each call, and weights put back: the next one begins afresh.

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from course.check.base import close, fail
+from course.check.decoder import _byte_pairs
 
 
 def perplexity(function: Any) -> None:
@@ -56,3 +57,26 @@ def causal_attention(function: Any) -> None:
     if blind:
         came = f"In yours, token {blind[0][0]} gives token {blind[0][1]} no weight."
         fail("causal_attention", "a token sees itself and all earlier tokens.", came, "Only later ones are hidden.")
+
+
+def pair_counts(function: Any) -> None:
+    found = dict(function({tuple("banana"): 3, tuple("an"): 2}))
+    want = {("b", "a"): 3, ("a", "n"): 8, ("n", "a"): 6}
+    if found != want:
+        look = "Each neighbour in each word, as often as the word occurs."
+        fail("pair_counts", f"banana three times and an twice make {want}.", f"Yours makes {found}.", look)
+
+
+def merge(function: Any) -> None:
+    for word, pair, want in (("banana", ("a", "n"), ("b", "an", "an", "a")), ("aaab", ("a", "a"), ("aa", "a", "b"))):
+        found = tuple(function(tuple(word), pair))
+        if found != want:
+            look = "From left to right, and each symbol at most once."
+            fail("merge", f"the pair {pair} makes {want} of {word}.", f"Yours makes {found}.", look)
+
+
+def encode(function: Any) -> None:
+    found = list(function("abc", [("b", "c"), ("a", "b")], _byte_pairs.joined))
+    if found != ["a", "bc"]:
+        look = "One merge after the other, in the order of the list."
+        fail("encode", "with the merges (b, c), (a, b) the word abc is a, bc.", f"Yours is {found}.", look)

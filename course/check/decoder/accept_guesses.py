@@ -29,6 +29,6 @@ def accept_guesses(function: Any) -> None:
         with running(name, "logits of shape (5, 8) and 4 guesses", "argmax, then compare."):
             found = torch.as_tensor(function(logits, torch.tensor(guesses))).tolist()
         if found != WORDS[:want].tolist():
-            look = "Behind a wrong guess, the model has read a wrong word: nothing after it counts."
+            look = "After a wrong guess, the model has read a wrong word: nothing after it counts."
             fail(name, f"{words}.", f"Yours gives {found}.", look)
     passed(name, "right guesses are kept", "the first wrong one is replaced, and ends it")

@@ -42,7 +42,7 @@ def beam_search(function: Any) -> None:
         fail(name, "with a beam for every text, the likeliest one is found.", "Yours finds another.", look)
     if found(_Detour(), 2, 2)[2:] != [1, 3]:
         look = "Keep the beams whose sums are largest, over all words of all beams."
-        fail(name, "two beams find a likely text behind a first word that is not the likeliest.", "Yours misses.", look)
+        fail(name, "two beams find a likely text after a first word that is not the likeliest.", "Yours misses.", look)
     passed(name, "one beam is greedy", "many beams find the best", "two take a detour")
 
 
@@ -52,7 +52,7 @@ def _log_probability(model: Any, text: Tensor) -> float:
 
 
 class _Detour:
-    """Word 0 is likeliest at first, but all that follows it is uncertain; behind word 1 comes 3 for sure."""
+    """Word 0 is likeliest at first, but all that follows it is uncertain; after word 1 comes 3 for sure."""
 
     def __call__(self, ids: Tensor) -> Tensor:
         first = torch.tensor([0.5, 0.4, 0.05, 0.05]).log()

@@ -12,7 +12,7 @@ import torch
 from course import cache_parts
 from course.cache_parts import CachedBlock
 from course.check.both_ways import both_ways, meaning
-from course.check.decoder import _caches, _generation, _looking, _modern
+from course.check.decoder import _byte_pairs, _caches, _generation, _looking, _modern
 from course.check.side_effects import side_effects
 from course.decoder_parts import ReadyBlock, ready_causal_attention
 from course.small_decoder import SmallDecoder
@@ -151,3 +151,29 @@ def _with_parts(kind: Any, case: Any, *sizes: int) -> dict[str, Any]:
         module = case.load(kind(*sizes))
         noted = side_effects(lambda x: module(x, *tables), case.x, weights=list(module.parameters()))
         return {"output": module(case.x.clone(), *tables), **made, **noted}
+
+
+# --- byte-pair encoding -----------------------------------------------------------------------------------------------
+
+
+def pair_counts(function: Any, case: Any) -> dict[str, Any]:
+    words = {tuple(symbols): often for symbols, often in zip(case.config.words, case.config.counts, strict=True)}
+    found = function(dict(words))
+    pairs = sorted(found)
+    return {"pairs": [list(pair) for pair in pairs], "counts": [found[pair] for pair in pairs]}
+
+
+def merge(function: Any, case: Any) -> dict[str, Any]:
+    given = zip(case.config.words, case.config.pairs, strict=True)
+    return {"symbols": [list(function(tuple(word), tuple(pair))) for word, pair in given]}
+
+
+def train(function: Any, case: Any) -> dict[str, Any]:
+    words = dict(zip(case.config.words, case.config.counts, strict=True))
+    found = function(words, case.config.number, _byte_pairs.counts, _byte_pairs.joined)
+    return {"merges": [pair if isinstance(pair, str) else list(pair) for pair in found]}
+
+
+def encode(function: Any, case: Any) -> dict[str, Any]:
+    merges = [tuple(pair) for pair in case.config.merges]
+    return {"tokens": [list(function(word, list(merges), _byte_pairs.joined)) for word in case.config.words]}

@@ -27,5 +27,5 @@ def complex_rotation(function: Any) -> None:
         fail(name, "real numbers come back.", "Yours are complex.", "torch.cat of .real and .imag")
     if not close(out, ready_rotate(x, *turned(angles)), 1e-3):
         look = "The first half is the real part, the second half the imaginary part."
-        fail(name, "the result is that of rotate.", "Yours is another one.", look)
+        fail(name, "the result is that of rotate.", "Yours differs.", look)
     passed(name, "the same as rotate")

@@ -46,10 +46,11 @@ def _arguments(name: str, function: Any, tables: tuple[Tensor, Tensor]) -> None:
     later = _tables(name, function, torch.tensor([4, 2]))
     if any(not close(new, old[[4, 2]]) for new, old in zip(later, tables, strict=True)):
         look = "A model that goes on writing starts at a later position."
-        fail(name, "row t belongs to positions[t].", "Yours does not depend on the positions that are given.", look)
+        fail(name, "row t belongs to positions[t].", "The positions that are given change nothing in yours.", look)
     _, sin = _tables(name, function, torch.tensor([1]), 16.0)
     if abs(float(torch.asin(sin[0, SIZE // 2 - 1])) - 0.125) > 1e-4:
-        fail(name, "with base 16, position 1 turns the last of four pairs by 1/8.", "Yours does not.", "Is base used?")
+        want = "with base 16, position 1 turns the last of four pairs by 1/8."
+        fail(name, want, "Yours turns it by another angle.", "Is base used?")
 
 
 def _tables(name: str, function: Any, positions: Tensor, *base: float) -> tuple[Tensor, Tensor]:

@@ -22,7 +22,7 @@ FLAGS = ("graph", "learned", "mode", "eval_mode", "gradients", "shared", "spoile
 
 GRAPH = Mistake(
     "LOSS-graph",
-    "The loss comes back as a tensor, with the graph of the whole step behind it: memory fills up.",
+    "The loss comes back as a tensor, together with the graph of the whole step: memory fills up.",
     "A number: loss.item().",
     share=0.5,
 )
@@ -75,6 +75,11 @@ TEST = Mistake(
 )
 CHANCE = Mistake(
     "C-chance", "The labels are the same for every generator.", "Draw them: torch.randint(…, generator=…)."
+)
+GENERATOR = Mistake(
+    "C-generator",
+    "With the same generator the labels differ: they were not drawn from it.",
+    "torch.randint(…, generator=generator).",
 )
 UNEVEN = Mistake("C-uneven", "One of the two labels is far more frequent.", "Both equally likely: randint(2, …).")
 
@@ -141,6 +146,9 @@ def one_label_per_type(exercise: Exercise, case: Case, answers: Answers) -> Judg
         return named(exercise, "C-uneven")
     if np.array_equal(train, other):
         return named(exercise, "C-chance")
+    repeated = answers.arrays.get("repeated")
+    if repeated is not None and not repeated.all():
+        return named(exercise, "C-generator")
     changed = answers.arrays.get("changed")
     return named(exercise, "CHANGED") if changed is not None and changed.any() else right("labels")
 

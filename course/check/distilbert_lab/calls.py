@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -153,9 +154,11 @@ def control_labels(function: Any, case: Any) -> dict[str, Any]:
     given = [case.train_words.clone(), case.test_words.clone()]
     train, test = function(*given, case.config.vocabulary, torch.Generator().manual_seed(case.config.seed))
     changed = [not torch.equal(one, old) for one, old in zip(given, (case.train_words, case.test_words), strict=True)]
-    again = torch.Generator().manual_seed(case.config.seed + 1)
-    other, _ = function(case.train_words, case.test_words, case.config.vocabulary, again)
-    return {"train": train, "test": test, "other": other, "changed": changed}
+    same, other = (
+        function(case.train_words, case.test_words, case.config.vocabulary, torch.Generator().manual_seed(seed))[0]
+        for seed in (case.config.seed, case.config.seed + 1)
+    )
+    return {"train": train, "test": test, "other": other, "repeated": [np.array_equal(train, same)], "changed": changed}
 
 
 def head_parts(function: Any, case: Any) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def sentence_b_start(function: Any) -> None:
 def separator_share(function: Any) -> None:
     attention = torch.tensor([[[0.2, 0.0, 0.5, 0.05, 0.25]] * 5, [[1.0, 0, 0, 0, 0]] * 4 + [[0, 0, 0, 0, 1.0]]])
     share = as_array(function(attention, ["[CLS]", "dog", "[SEP]", "cat", "[SEP]"]))
-    same_shape("separator_share", "the shares", share, (2,), "(heads,)", "One number a head.")
+    same_shape("separator_share", "the shares", share, (2,), "(heads,)", "One number per head.")
     for head, want, words in (
         (0, 0.75, "where every query gives half to one [SEP] and a quarter to the other, the share is 0.75."),
         (1, 0.2, "where one query of five gives all to [SEP], the share is 0.2."),
@@ -99,9 +99,9 @@ def products(function: Any) -> None:
 def moved(function: Any) -> None:
     original, order = torch.randn(3, 4, 6), torch.tensor([2, 0, 3, 1])
     near = as_array(function(original.clone(), original[:, order], order))
-    same_shape("moved", "the distances", near, (3,), "(layers,)", "One number a layer.")
+    same_shape("moved", "the distances", near, (3,), "(layers,)", "One number per layer.")
     if not close(near, torch.zeros(3)):
-        want = "where every token keeps its vector, and only its place changes, nothing has moved."
+        want = "where every token keeps its vector, and only its position changes, nothing has moved."
         look = "Token i of the shuffled sentence is token order[i] of the original."
         fail("moved", want, f"Yours has moved by {float(near[0]):.3g}.", look)
     step = torch.tensor([1.0, 2, 3, 2])[:, None] * torch.tensor([3.0, -4, 0, 0, 0, 0])  # each a multiple of 5 long
@@ -181,10 +181,10 @@ def embeddings(kind: Any) -> None:
     output = first(module(torch.tensor([[3, 7, 3], [3, 7, 3]])))
     same_shape("embeddings", "the output", output, (2, 3, 6), "(batch, tokens, d_model)", "One vector for every token.")
     if close(output[0, 0], output[0, 2]):
-        look = "Are the position vectors added, and does every place have its own?"
-        fail("embeddings", "the same word at two places must get two different vectors.", "Yours are equal.", look)
+        look = "Are the position vectors added, and does every position have its own?"
+        fail("embeddings", "the same word at two positions must get two different vectors.", "Yours are equal.", look)
     if not close(output[0], output[1]):
-        came = "In yours the place in the batch matters."
+        came = "In yours the position in the batch matters."
         fail("embeddings", "two equal sentences must get equal vectors.", came, "The position is axis 1.")
 
 
@@ -205,7 +205,7 @@ def encoder_layer(kind: Any) -> None:
         same_shape("encoder_layer", "the output", output, (2, 4, 6), "(batch, tokens, d_model)")
         if not close(output, x + sum(shifts), 1e-2):
             came = f"Yours adds {float((output - x).mean()):.4g} on average, and not to every number the same."
-            look = "Each skip goes around the norm as well: from before it to behind the sublayer."
+            look = "Each skip goes around the norm as well: from before it to after the sublayer."
             fail("encoder_layer", words, came, look)
 
 

@@ -65,7 +65,7 @@ def with_names(rule: Rule, **parts: str) -> Rule:
 
 
 def _dropped(case: Case, answers: Answers) -> bool:
-    """True where an output is the right one but for zeros, and enlarged by one common factor, as behind a dropout."""
+    """True where an output is the right one but for zeros, and enlarged by one common factor, as after a dropout."""
     for name, want in case.expected.items():
         kind = name.rpartition("/")[2]
         if kind not in ("output", "logits"):
@@ -151,7 +151,7 @@ def _dropped_last(output: Array, training: Array) -> bool:
 
 
 def _classified(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The default rule; a dropout that is missing or in the wrong place, or a missing bias, costs half."""
+    """The default rule; a dropout that is missing or in the wrong position, or a missing bias, costs half."""
     judgement = compare_case(exercise, case, answers)
     if judgement.earned < 1:
         return judgement

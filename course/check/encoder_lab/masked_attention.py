@@ -20,12 +20,12 @@ def masked_attention(function: Any) -> None:
     mask = torch.ones(5, 5).tril()[None]
     weights = run(name, function, query, key, eye, mask)
     same_shape(name, "the output", weights, (2, 5, 5), "(batch, queries, size of a value)")
-    finite(name, "the output", weights, "0 times infinity is nan. Is a whole row masked, or the mask turned round?")
+    finite(name, "the output", weights, "0 times infinity is nan. Is a whole row masked, or the mask flipped?")
     hidden = float(weights.triu(1).abs().max())
     if hidden > 1e-6:
         shown = float(weights.tril(-1).abs().max())
         came = (
-            "The mask is turned round: only what it hides is seen."
+            "The mask is flipped: only what it hides is seen."
             if shown < 1e-6
             else f"Weights of up to {hidden:.2g} are left there."
         )

@@ -9,7 +9,7 @@ from course.recorded import recorded
 
 
 def separator_heads(heads: Any) -> None:
-    """One head a layer. Grading says which ones are right."""
+    """One head per layer. Grading says which ones are right."""
     name = "separator_heads"
     with running(name, "a list of six numbers"):
         numbers = [int(head) for head in heads]

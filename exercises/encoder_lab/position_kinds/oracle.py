@@ -10,7 +10,7 @@ POSITIONS = [
         "learned",
         {
             "sinusoidal": "sines and cosines are computed; nothing in them is trained.",
-            "relative": "relative positions have no vector for a place, only something for a distance between two.",
+            "relative": "relative positions have no vector for a position, only something for a distance between two.",
         },
     ),
     Question(
@@ -25,16 +25,16 @@ POSITIONS = [
         "what counts is how far two tokens are apart; the attention scores are changed",
         "relative",
         {
-            "learned": "a learned vector belongs to one place and is added to the word, before any attention.",
-            "sinusoidal": "the pattern belongs to one place and is added to the word, before any attention.",
+            "learned": "a learned vector belongs to one position and is added to the word, before any attention.",
+            "sinusoidal": "the pattern belongs to one position and is added to the word, before any attention.",
         },
     ),
     Question(
-        "no vector at all for a place beyond the longest sentence",
+        "no vector at all for a position beyond the longest sentence",
         "learned",
         {
             "sinusoidal": "sines and cosines are a formula, which can be evaluated for token 513 as well.",
-            "relative": "two neighbours are one apart, however far behind they stand.",
+            "relative": "two neighbours are one apart, however late they come.",
         },
     ),
 ]

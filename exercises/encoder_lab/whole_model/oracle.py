@@ -41,7 +41,7 @@ POOLED: dict[str, Callable[[Array], Array]] = {
     "M15-early": lambda x: np.maximum(x[:, 0], 0),
 }
 FINISHED: dict[str, Callable[[Array], Array]] = {"M15-softmax": softmax, "M15-relu": lambda x: np.maximum(x, 0)}
-LAYER_BY_LAYER = "Each class passes its own check? Then look at the shapes and numbers behind each of them, one by one."
+LAYER_BY_LAYER = "Each class passes its own check? Then look at the shapes and numbers after each of them, one by one."
 
 MISTAKES = [
     Mistake("whole-crash", "Put together, your classes stop with {problem}", LAYER_BY_LAYER),
@@ -132,7 +132,7 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     ids = {name: _named(answers, name) for name in charged}
     if nameless := [name for name in charged if not ids[name]]:
         message = f"Put together, your classes cannot be right before these parts are: {', '.join(nameless)}."
-        return wrong("whole_model", message, "Mend them first: this part has no code of its own.")
+        return wrong("whole_model", message, "Fix them first: this part has no code of its own.")
     if not case.config["stand_ins"]:
         return right("whole_model")  # the case with stand-ins decides
     part = _cover({PARTS[name] for name in charged} & set(STAND_INS))

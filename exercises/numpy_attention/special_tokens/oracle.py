@@ -10,15 +10,15 @@ RIGHT = {"cls": "a", "sep": "b"}
 #: token -> letter -> why this token is not for that
 REASONS = {
     "cls": {
-        "b": "[CLS] stands once, in front of everything. What ends segments would have to stand behind each of them.",
-        "c": "[CLS] is there when nothing has to be filled up, too. For filling up there is [PAD], behind the words.",
-        "d": "[CLS] hides no word: all words of the text follow it. For a hidden word there is [MASK], at its place.",
+        "b": "[CLS] stands once, in front of everything. What ends segments would have to stand after each of them.",
+        "c": "[CLS] is there when nothing has to be filled up, too. For filling up there is [PAD], after the words.",
+        "d": "[CLS] hides no word: all words of the text follow it. A hidden word has [MASK] at its position.",
         "e": "[CLS] is there when the vocabulary knows every word, too. For a word it does not know there is [UNK].",
         "f": "[CLS] is in the printed lists, whose texts have no full stop. A full stop is a token of its own.",
     },
     "sep": {
-        "a": "[SEP] stands behind words, and twice where there are two sentences. What opens a sequence stands first.",
-        "c": "[SEP] is there when nothing has to be filled up, too. For filling up there is [PAD], behind everything.",
+        "a": "[SEP] stands after words, and twice where there are two sentences. What opens a sequence stands first.",
+        "c": "[SEP] is there when nothing has to be filled up, too. For filling up there is [PAD], after everything.",
         "d": "[SEP] hides no word: all words of the text are in the list beside it. For a hidden word there is [MASK].",
         "e": "[SEP] is there when the vocabulary knows every word, too. For a word it does not know there is [UNK].",
         "f": "[SEP] is in the printed lists, whose texts have no full stop. A full stop is a token of its own.",

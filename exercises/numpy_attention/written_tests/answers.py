@@ -46,9 +46,12 @@ RIGHT = [
     ),
 ]
 
+#: The share of the wrong implementations that are rejected where one is not.
+ONE_MISSED = 16 / 17
+
 WRONG = [
-    SampleAnswer("blind for the scale", without(THREE), points=0, mistake="M2", unseen=True),
-    SampleAnswer("blind for overflow", without(FINITE), points=0, mistake="M1-overflow", unseen=True),
+    SampleAnswer("blind for the scale", without(THREE), share=ONE_MISSED, mistake="M2", unseen=True),
+    SampleAnswer("blind for overflow", without(FINITE), share=ONE_MISSED, mistake="M1-overflow", unseen=True),
     SampleAnswer("nothing", written("pass"), points=0, mistake="M2"),
     SampleAnswer("returns False", written("return False"), points=0, mistake="M2"),
     SampleAnswer("always fails", written("assert False"), points=0),

@@ -1,0 +1,42 @@
+"""The drawings of attention use the letters of their own notebook, which the road map's table of names lists."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import nbformat
+import pytest
+
+from tests.grading import ROOT
+
+CALL = re.compile(r"figures\.scaled_dot_product\((.*)\)")
+
+
+def drawings() -> list[tuple[str, list[str]]]:
+    """(assignment, the letters that it hands to the drawing)"""
+    found = []
+    for path in sorted((ROOT / "source").glob("*/*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if call := CALL.search(cell.source):
+                found.append((path.parent.name, list(ast.literal_eval(f"[{call[1]}]"))))
+    return found
+
+
+def names_of(assignment: str) -> set[str]:
+    """The names in the assignment's column of the table."""
+    table = (ROOT / "docs" / "roadmap.md").read_text(encoding="utf-8").split("## One thing, five names")[1]
+    lines = [line.strip("|") for line in table.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines]
+    column = rows[0].index(assignment)
+    return {name for row in rows[2:] for name in re.findall(r"\w+", row[column])}
+
+
+@pytest.mark.parametrize(("assignment", "letters"), drawings(), ids=lambda value: str(value))
+def test_a_drawing_of_attention_has_the_letters_of_its_assignment(assignment: str, letters: list[str]) -> None:
+    assert len(letters) == 4
+    assert set(letters) <= names_of(assignment)
+
+
+def test_three_notebooks_draw_attention() -> None:
+    assert [assignment for assignment, _ in drawings()] == ["distilbert", "encoder_lab", "numpy_attention"]

@@ -1,14 +1,29 @@
 """Pictures of attention, and the course's drawings. Each function gives back a figure, which the cell then shows."""
 
 from course.attention_html import head_view, model_view
-from course.figures.attention_schematics import multi_head, scaled_dot_product
+from course.figures.attention_schematics import (
+    attention_in_distilbert,
+    attention_in_encoder_lab,
+    attention_in_numpy,
+    multi_head,
+)
 from course.figures.heatmaps import attention_heatmaps, head_grid
 from course.figures.neurons import neuron_view
-from course.figures.schematics import attention_block, embedding_sum, pipeline, pre_and_post_norm
+from course.figures.schematics import (
+    attention_block,
+    embedding_sum,
+    pipeline,
+    pipeline_embedding,
+    pipeline_model,
+    pre_and_post_norm,
+)
 
 __all__ = [
     "attention_block",
     "attention_heatmaps",
+    "attention_in_distilbert",
+    "attention_in_encoder_lab",
+    "attention_in_numpy",
     "embedding_sum",
     "head_grid",
     "head_view",
@@ -16,6 +31,7 @@ __all__ = [
     "multi_head",
     "neuron_view",
     "pipeline",
+    "pipeline_embedding",
+    "pipeline_model",
     "pre_and_post_norm",
-    "scaled_dot_product",
 ]

@@ -8,7 +8,19 @@ from course.figures.canvas import Canvas
 from course.figures.described import described
 
 
-def scaled_dot_product(queries: str = "n", keys: str = "m", key_size: str = "d", value_size: str = "e") -> Figure:
+def attention_in_numpy() -> Figure:
+    return _scaled_dot_product("n", "n", "d_qkv", "d_qkv")
+
+
+def attention_in_distilbert() -> Figure:
+    return _scaled_dot_product("queries", "keys", "dim_per_head", "dim_per_head")
+
+
+def attention_in_encoder_lab() -> Figure:
+    return _scaled_dot_product("n", "m", "d_k", "d_v")
+
+
+def _scaled_dot_product(queries: str, keys: str, key_size: str, value_size: str) -> Figure:
     """Attention of one head: queries meet keys, the weights mix the values. The sizes are in the notebook's letters."""
     asked, found, held = f"({queries}, {key_size})", f"({keys}, {key_size})", f"({keys}, {value_size})"
     pairs, mixed = f"({queries}, {keys})", f"({queries}, {value_size})"

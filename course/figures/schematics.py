@@ -16,8 +16,23 @@ from course.figures.described import described
 TOKENS = ("[CLS]", "the", "best", "movies", "[SEP]")
 
 
-def pipeline(built: Sequence[str] = ("embedding", "encoder", "classification")) -> Figure:
-    """From a sentence to logits: embedding, encoder, pooling, classification. built: the parts that are coloured"""
+def pipeline() -> Figure:
+    """From a sentence to logits: embedding, encoder, pooling, classification."""
+    return _pipeline(("embedding", "encoder", "classification"))
+
+
+def pipeline_embedding() -> Figure:
+    """The same where the embedding is built now."""
+    return _pipeline(("embedding",))
+
+
+def pipeline_model() -> Figure:
+    """The same where encoder and classification are built now."""
+    return _pipeline(("encoder", "classification"))
+
+
+def _pipeline(built: Sequence[str]) -> Figure:
+    """built: the parts that are coloured"""
     kinds = {part: "learned" if part in built else "data" for part in ("embedding", "encoder", "classification")}
     canvas = Canvas(7.5, 2.75)
     y = 1.35

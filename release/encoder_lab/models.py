@@ -1,6 +1,6 @@
 """A Transformer encoder, from one attention head to a sentence classifier.
 
-You write this file, class by class; ``1_models.ipynb`` beside it says when and how, and checks each class.
+You write this file, class by class; ``1_attention.ipynb`` and ``2_encoder.ipynb`` beside it say when and how, and check each class.
 Shapes: B sentences in a batch, T tokens in each. Keep the names of classes, arguments and attributes: the checks
 set your weights by name. Hand the file in together with the notebooks.
 """
@@ -101,7 +101,7 @@ class Embeddings(nn.Module):
 
 
 class TransformerEncoderLayer(nn.Module):
-    """Attention, then feed-forward, each behind its own layer norm (pre-LN) and with a skip around it.
+    """Attention, then feed-forward, each after its own layer norm (pre-LN) and with a skip around it.
 
     d_model: length of a token's vector
     num_attention_heads: heads of the attention
@@ -122,7 +122,7 @@ class TransformerEncoderLayer(nn.Module):
 
 
 class TransformerEncoder(nn.Module):
-    """The embeddings and a stack of layers: from token ids to one vector a token that knows its neighbours.
+    """The embeddings and a stack of layers: from token ids to one vector per token that knows its neighbours.
 
     Arguments as in Embeddings and TransformerEncoderLayer; num_hidden_layers: how many layers.
     """
@@ -149,7 +149,7 @@ class TransformerEncoder(nn.Module):
 
 
 class ClassificationHead(nn.Module):
-    """From one vector a sentence to one number a class (logits: no softmax).
+    """From one vector per sentence to one number per class (logits: no softmax).
 
     d_model: length of the vector
     num_classes: number of classes

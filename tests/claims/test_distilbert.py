@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -127,3 +128,16 @@ def test_what_the_text_sees_in_the_figure_is_there(maps: torch.Tensor) -> None:
     assert (maps[0, 1:].argmax(-1) == torch.arange(13)).float().mean() > 0.5
     says(FIGURES, "figure-notice", "It looks at `best`")
     assert maps[-1, 0].argmax() == tokens.index("best")
+
+
+def test_of_the_four_matrices_only_d_can_come_out_of_an_attention() -> None:
+    given: dict[str, Any] = {"torch": torch, "figures": SimpleNamespace(attention_heatmaps=lambda *_: None)}
+    run(BLOCK, "possible", given=given)
+    possible = [bool((m >= 0).all() and torch.allclose(m.sum(-1), torch.ones(3))) for m in given["matrices"]]
+    assert possible == [False, False, False, True]
+    says(BLOCK, "possible-answer", "In A one weight is negative")
+    assert (given["matrices"][0] < 0).sum() == 1
+    says(BLOCK, "possible-answer", "In B the *columns* sum to 1")
+    assert torch.allclose(given["matrices"][1].sum(0), torch.ones(3))
+    (total,) = numbers(BLOCK, "possible-answer", "In C the row of *good* sums to #.")
+    assert round(float(given["matrices"][2][1].sum()), 2) == total

@@ -19,10 +19,14 @@ from course.errors import CourseError
 TOKENS = ["[CLS]", "good", "film", ".", "[SEP]"]
 SCHEMATICS = (
     figures.pipeline,
+    figures.pipeline_embedding,
+    figures.pipeline_model,
     figures.embedding_sum,
     figures.attention_block,
     figures.multi_head,
-    figures.scaled_dot_product,
+    figures.attention_in_numpy,
+    figures.attention_in_distilbert,
+    figures.attention_in_encoder_lab,
     figures.pre_and_post_norm,
 )
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import nbformat
 import pytest
 
+from course import figures
+from course.figures.described import alt_text
 from tests.grading import ROOT
 
-CALL = re.compile(r"figures\.scaled_dot_product\((.*)\)")
+CALL = re.compile(r"figures\.(attention_in_\w+)\(\)")
 
 
 def drawings() -> list[tuple[str, list[str]]]:
-    """(assignment, the letters that it hands to the drawing)"""
+    """(assignment, the letters of the shapes in its drawing of attention)"""
     found = []
     for path in sorted((ROOT / "source").glob("*/*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
-            if call := CALL.search(cell.source):
-                found.append((path.parent.name, list(ast.literal_eval(f"[{call[1]}]"))))
+            if call := CALL.fullmatch(cell.source.strip()):
+                said = alt_text(getattr(figures, call[1])())
+                shapes = re.findall(r"\((\w+), (\w+)\)", said)
+                found.append((path.parent.name, sorted({letter for shape in shapes for letter in shape})))
     return found
 
 
@@ -34,7 +37,7 @@ def names_of(assignment: str) -> set[str]:
 
 @pytest.mark.parametrize(("assignment", "letters"), drawings(), ids=lambda value: str(value))
 def test_a_drawing_of_attention_has_the_letters_of_its_assignment(assignment: str, letters: list[str]) -> None:
-    assert len(letters) == 4
+    assert len(letters) >= 2
     assert set(letters) <= names_of(assignment)
 
 

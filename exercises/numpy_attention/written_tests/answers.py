@@ -50,7 +50,7 @@ RIGHT = [
 ONE_MISSED = 16 / 17
 
 WRONG = [
-    SampleAnswer("blind for the scale", without(THREE), share=ONE_MISSED, mistake="M2", unseen=True),
+    SampleAnswer("blind for the scale", without(THREE), share=14 / 17, mistake="M2", unseen=True),
     SampleAnswer("blind for overflow", without(FINITE), share=ONE_MISSED, mistake="M1-overflow", unseen=True),
     SampleAnswer("nothing", written("pass"), points=0, mistake="M2"),
     SampleAnswer("returns False", written("return False"), points=0, mistake="M2"),

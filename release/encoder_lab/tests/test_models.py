@@ -182,7 +182,7 @@ def test_encoder_layer_normalises_before_its_sublayers():
     layer = small_layer()
     x = torch.randn(2, 5, 12)
     change, far = layer(x) - x, 100 * x
-    # behind the norm a hundredfold input looks like the input; so the change of the first sublayer stays small
+    # after the norm a hundredfold input looks like the input; so the change of the first sublayer stays small
     assert (layer(far) - far).abs().max() < 20 * change.abs().max()
 
 

@@ -1,4 +1,4 @@
-"""Ready-made parts for the exercises that take them as arguments: with one character per symbol, by ``str.replace``."""
+"""Ready-made parts for the exercises that take them as arguments: by regular expressions, with spaces between symbols."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ Pair = tuple[str, str]
 
 def counts(words: Mapping[Sequence[str], int]) -> Counter[Pair]:
     found: Counter[Pair] = Counter()
-    for symbols, often in words.items():
-        text = " ".join(symbols)
-        for pair in re.findall(r"(?=(?:^| )(\S+) (\S+))", text):
-            found[pair] += often
+    for word in words:
+        neighbours = Counter(re.findall(r"(?=(?:^| )(\S+) (\S+))", " ".join(word)))
+        found.update({pair: words[word] * count for pair, count in neighbours.items()})
     return found
 
 

@@ -1,4 +1,4 @@
-"""Ready-made parts for the exercises that take them as arguments: by regular expressions, with spaces between symbols."""
+"""Ready-made parts for exercises that take them as arguments: regular expressions, symbols with spaces between them."""
 
 from __future__ import annotations
 

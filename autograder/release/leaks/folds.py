@@ -58,13 +58,13 @@ def expressions(code: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.Starred):
-            plain = _Plain().visit(copy.deepcopy(node))
+            plain = _Anonymous().visit(copy.deepcopy(node))
             if sum(isinstance(part, ast.expr) for part in ast.walk(plain)) >= MIN_NODES:
                 found[ast.dump(plain)] = ast.unparse(node)
     return found
 
 
-class _Plain(ast.NodeTransformer):
+class _Anonymous(ast.NodeTransformer):
     """Every name is one and the same; where something is taken out of a value, only the value is left."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:

@@ -72,6 +72,8 @@ def drawing_names(name: str) -> set[str]:
     names = {"plt.show", "playground.look", "plot_attention"}
     for cell in code(name):
         for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "playground.panel":
+                names.add(ast.unparse(node.args[0]))  # what a panel shows is a figure, and so is its plain call
             for alias in node.names if isinstance(node, ast.ImportFrom) else ():
                 module, own = str(node.module), alias.asname or alias.name  # type: ignore[union-attr]
                 if f"{module}.{alias.name}".startswith("course.figures"):

@@ -43,6 +43,7 @@ class StudentKernel:
         self._kernel: Kernel | ForkedShell | None = None
         self._scratch: Scratch | None = None
         self._conversation: Execution | None = None
+        self.starts = 0  # kernels so far: what another process holds of an earlier one's is lost
         self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
         self.log: list[str] = []
 
@@ -166,6 +167,7 @@ class StudentKernel:
         One that crashes now is not run another time, so that this comes to an end.
         """
         self.close()
+        self.starts += 1
         ahead = None if self._unseen else self._kernels.started_ahead(self._files, self._inputs)
         if ahead is not None:
             self._kernel, self._scratch = ahead

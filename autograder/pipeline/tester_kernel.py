@@ -30,7 +30,9 @@ _NO_MESSAGE = b"no answer"
 
 
 class TesterKernel:
-    """Started when the first cell needs it. When it ends, the next one executes again what went well before."""
+    """Started when the first cell needs it. When it ends, or the student's kernel whose objects it holds, the next one
+    executes again what went well before.
+    """
 
     def __init__(
         self, kernels: Kernels, limits: Limits, clock: Clock, files: Mapping[str, bytes], student: StudentKernel
@@ -39,11 +41,12 @@ class TesterKernel:
         self._kernel: Kernel | ForkedShell | None = None
         self._scratch: Scratch | None = None
         self._done: dict[int, tuple[str, Step]] = {}
+        self._student_starts = student.starts
         self.log: list[str] = []
 
     def run(self, index: int, cell: str, step: Step, outputs: Outputs) -> TestOutcome:
         """Execute the tester's parts of a cell; ``outputs`` gets what the visible ones show."""
-        if not self._student.ready() or not self._revive():
+        if not self._is_ready():
             return TestOutcome("outside", PartOutcome("skipped", "Skipped", "the submission's time was up"))
         outcome = self._execute(cell, step, outputs)
         if outcome.ended.status in ("crashed", "timeout"):
@@ -83,6 +86,18 @@ class TesterKernel:
             self.log.append(f"cell '{cell}': the tester did not say how it ended, after calls of the student's code")
             return TestOutcome("outside", part)
 
+    def _is_ready(self) -> bool:
+        """Have both kernels, of which neither knows objects of an earlier one; False where the time is up."""
+        while self._student.ready():
+            if self._done and self._student_starts != self._student.starts:
+                self._stop()
+            self._student_starts = self._student.starts
+            if not self._revive():
+                return False
+            if self._student.ready() and self._student_starts == self._student.starts:
+                return True
+        return False
+
     def _revive(self) -> bool:
         while self._kernel is None and not self._clock.is_up:
             self._restart()
@@ -100,9 +115,10 @@ class TesterKernel:
         self.close()
         self.start()
         for index, (cell, step) in list(self._done.items()):
-            self._execute(cell, step, Outputs(HIDDEN_OUTPUT_BYTES))
-            if self._kernel is None:
+            ended = self._execute(cell, step, Outputs(HIDDEN_OUTPUT_BYTES)).ended
+            if ended.status in ("crashed", "timeout"):  # not another time, so that this comes to an end
                 del self._done[index]
+            if self._kernel is None:
                 return
 
     def _stop(self) -> None:

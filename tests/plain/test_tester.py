@@ -120,7 +120,7 @@ class Box:
 """
 
 
-def test_after_a_crash_the_names_are_those_of_the_next_kernel():
+def test_after_a_crash_the_tests_before_are_executed_again_and_so_their_names_are_of_the_next_kernel():
     opened = assignment(
         cell("kept = []"),
         solution(BOX, "box_answer"),
@@ -131,7 +131,7 @@ def test_after_a_crash_the_names_are_those_of_the_next_kernel():
         test("assert first.twice() == 2", "old"),
     )  # fmt: skip
     done = graded(opened, {"leave_answer": "def leave():\n    import os\n    os._exit(1)"})
-    assert points(done) == {"before": 1, "crash": 0, "after": 1, "old": 0}
+    assert points(done) == {"before": 1, "crash": 0, "after": 1, "old": 1}
 
 
 def test_a_crash_that_a_test_would_swallow_fails_its_cell():
@@ -214,3 +214,18 @@ def test_a_slow_answer_has_the_whole_time_in_each_of_its_two_runs() -> None:
     answer = "import time\ntime.sleep(3)\ndef square(x):\n    return x * x"
     done = graded(OPENED, {"square_answer": answer}, limits=Limits(cell_seconds=5, submission_seconds=5))
     assert [one.points for one in done.verdict.notebooks[0].cells] == [2, 2]
+
+
+def test_a_test_that_kills_its_kernel_when_it_is_executed_again_costs_no_later_one():
+    opened = assignment(
+        cell(HELPERS),
+        solution("def first():\n    return 1", "first_answer"),
+        test("assert first() == 1", "before"),
+        solution("def leave():\n    return 1", "leave_answer"),
+        test("assert leave() == 1", "crash"),
+        SQUARE,
+        test("assert square(2) == 4", "after"),
+    )
+    dies_later = "import os\ndef first():\n    return 1 if 'leave' not in globals() else os._exit(1)"
+    answers = {"first_answer": dies_later, "leave_answer": "def leave():\n    os._exit(1)"}
+    assert points(graded(opened, answers)) == {"before": 1, "crash": 0, "after": 1}

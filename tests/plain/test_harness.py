@@ -34,5 +34,5 @@ def test_a_judge_that_gives_more_or_takes_without_a_word_is_found(quickstart: Pa
         kept.read_text().replace(' 2.0, ""]', ' 1.0, ""]').replace('"total_right", 0.0', '"total_right", 1.0')
     )
     (wrong,) = courses.compare(quickstart, tmp_path, options)
-    assert not right.has_fault
+    assert not right.has_fault, right.refused
     assert {one.kind for one in wrong.differences if one.is_fault} == {"more", "less"}

@@ -80,5 +80,5 @@ def test_bad_input_is_one_line(root, capsys, words, said):
 
 
 def test_nothing_that_students_get_imports_it():
-    users = [path for path in modules("autograder") if "pipeline.appeal" in path.read_text()]
+    users = [path for path in modules("autograder") if "pipeline.explanation" in path.read_text()]
     assert [path.name for path in users] == ["explain.py"]

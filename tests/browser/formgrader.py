@@ -31,8 +31,8 @@ class Formgrader:
         place = f"//tbody//tr[.//*[normalize-space(text())='{text}']]"
         return self.wait.until(seen.visibility_of_element_located((By.XPATH, place)), f"no row {text!r}")
 
-    def press(self, text: str, button: str) -> str:
-        """A button in a row, by its column's class; returns what the window that opens says, and closes it."""
+    def press(self, text: str, button: str) -> None:
+        """A button in a row, by its column's class: the window that opens says that it went well, and is closed."""
         self.wait.until(lambda _: self.row(text).find_elements(By.CSS_SELECTOR, f".{button} a"), f"no {button}")
         self.row(text).find_element(By.CSS_SELECTOR, f".{button} a").click()
         window = self.wait.until(seen.visibility_of_element_located(DIALOG), f"{button} opened no window")
@@ -40,7 +40,7 @@ class Formgrader:
         said = window.text
         window.find_element(By.CSS_SELECTOR, ".modal-footer .close").click()
         self.wait.until(seen.invisibility_of_element_located(DIALOG), "the window stays open")
-        return said
+        assert "Success" in said, said
 
     def field(self, identifier: str) -> WebElement:
         return self.wait.until(seen.visibility_of_element_located((By.ID, identifier)), f"no field {identifier}")

@@ -39,6 +39,25 @@ def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -
     return rewritten(kind, rewrite, names)
 
 
+def ending_behind(kind: type, part: str, variable: str) -> type:
+    """A subclass whose ``forward`` ends behind the last statement that uses ``self.<part>``, and gives ``variable``.
+
+    A line that only gives another value that name still belongs to it. Raises ValueError where ``forward`` cannot be
+    read, or does not use the part.
+    """
+
+    def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
+        places = [place for place, statement in enumerate(body) if _mentions(statement, part)]
+        if not places:
+            raise ValueError(f"forward does not use {part}")
+        end = places[-1] + 1
+        while end < len(body) and set_by(body[end]) == {variable} and variable not in used_by(body[end]):
+            end += 1
+        return [*body[:end], *ast.parse(f"return {variable}").body]
+
+    return rewritten(kind, rewrite, {})
+
+
 def beginning_with(kind: type, variable: str, names: Mapping[str, Any]) -> type:
     """A subclass whose ``forward`` begins where ``variable`` is first used; its value is the one in ``names``.
 
@@ -85,6 +104,10 @@ def set_by(statement: ast.stmt) -> set[str]:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
     return set()
+
+
+def _mentions(statement: ast.stmt, part: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == part for node in ast.walk(statement))
 
 
 def _changed_by(statement: ast.stmt) -> set[str]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from course.check.base import is_stub
 from course.check.half_written import left_behind
-from course.check.ready_steps import beginning_with
+from course.check.ready_steps import beginning_with, ending_behind
 
 
 class StandInEmbeddings(nn.Module):
@@ -142,6 +142,8 @@ def run_loop(
     _forward(model, input_ids)
     again, grown = _kept(model, len(layers)), _size(getattr(model, "attention_probs", None)) > size
     layer_inputs = torch.stack(inputs) if inputs else torch.zeros(0, *embedded.shape)
+    left = _left_by_loop(model, input_ids) if pooled is not None else None
+    pooled = left if left is not None else pooled
     return LoopRecord(layer_inputs, pooled, first, again, grown)
 
 
@@ -149,6 +151,19 @@ def pooled_by(model: nn.Module, input_ids: Tensor) -> Tensor | None:
     """(batch, dim): what the model's classifier would be given; None where nothing gets there. It is taken out."""
     _end_at_classifier(model)
     return _forward(model, input_ids)
+
+
+def _left_by_loop(model: nn.Module, input_ids: Tensor) -> Tensor | None:
+    """The first token of ``output`` before anything is done with it: that is the classifier's; None where none is."""
+    kind = type(model)
+    try:
+        model.__class__ = ending_behind(kind, "attention_layers", "output")
+        output = model(input_ids)
+        return output[:, 0] if isinstance(output, Tensor) and output.ndim == 3 else None
+    except Exception:
+        return None
+    finally:
+        model.__class__ = kind
 
 
 def run_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: int, heads: int) -> Any:

@@ -463,14 +463,17 @@ def _mask_and_whole(exercise: Exercise, case: Case, answers: Answers) -> Judgeme
 def _dropped(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """Value j is a 1 at place j, and a 1 at place t: so outputs are the weights as they were used, and their sum."""
     want = case.expected["evaluated"]
-    for name in ("trained", "evaluated", "again"):
+    for name in ("trained", "evaluated", "again", "undropped"):
         got = answers.arrays.get(name)
         if got is None or got.shape != want.shape or got.dtype.kind != "f":
             return Judgement([compare_value(name, got, want, exercise)])
     trained, evaluated = (answers.arrays[name].astype(np.float64) for name in ("trained", "evaluated"))
     if not np.allclose(evaluated, answers.arrays["again"], atol=1e-6):
         return named(exercise, "M16")
-    check = compare_value("evaluated", evaluated, want, exercise)
+    if not evaluated.any():
+        message = "Every output is 0, so that nothing shows whether weights are dropped."
+        return wrong("evaluated", message, "First the weights mix the values; only then does dropout show.")
+    check = compare_value("evaluated", evaluated, answers.arrays["undropped"], exercise)  # wrong weights have a price
     mistake = _dropout(trained, evaluated, case) if check.passed else None
     return named(exercise, mistake) if mistake else Judgement([check])
 

@@ -301,8 +301,8 @@ def _side_effects(kind: Any, case: Any) -> dict[str, Any]:
 
 
 def attention_dropout(kind: Any, case: Any) -> dict[str, Any]:
-    """In train mode, and twice in eval mode: of the class as it stands, and, as ``ready_…``, with weights that are
-    given, so that only what drops them matters.
+    """In train mode, twice in eval mode, and with the rate 0: of the class as it stands, and, as ``ready_…``, with
+    weights that are given, so that only what drops them matters.
     """
     found, problem = dict[str, Any](), None
     try:
@@ -310,21 +310,28 @@ def attention_dropout(kind: Any, case: Any) -> dict[str, Any]:
             found = _dropped(kind, case)
     except Exception as error:
         problem = error
-    for own in (("mix", "unfold"), ("mix",)):
-        with suppress(Exception), softmax_done(case.shares), attempt_limit():
-            ready = _dropped(alone(kind, *own, score=lambda *_: case.shares.clone()), case)
-            if all(isinstance(value, Tensor) for value in ready.values()):
-                found |= {f"ready_{name}": value for name, value in ready.items()}
-                break
+    with suppress(Exception), softmax_done(case.shares), attempt_limit():
+        own = ("mix", "unfold") if _drops(kind, case) else ("mix",)
+        ready = _dropped(alone(kind, *own, score=lambda *_: case.shares.clone()), case)
+        found |= {f"ready_{name}": value for name, value in ready.items()}
     if problem is not None and not found:
         raise problem
     return found
 
 
+def _drops(kind: Any, case: Any) -> bool:
+    """Whether the last step drops something, too."""
+    with suppress(Exception):
+        found = _dropped(alone(kind, "unfold"), case)
+        return not torch.equal(found["trained"], found["evaluated"])
+    return False
+
+
 def _dropped(kind: Any, case: Any) -> dict[str, Any]:
-    attention, found = case.load(kind(case.config.rate)), {}
+    rate, found = case.config.rate, {}
+    runs = (("trained", rate, True), ("evaluated", rate, False), ("again", rate, False), ("undropped", 0.0, False))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        for name, mode in (("trained", True), ("evaluated", False), ("again", False)):
-            found[name] = _attend(kind, case, attention.train(mode))
+        for name, share, mode in runs:
+            found[name] = _attend(kind, case, case.load(_the_class(kind)(share)).train(mode))
     return found

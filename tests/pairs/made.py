@@ -1,0 +1,153 @@
+"""The tries: a wrong answer beside a right one to another exercise, and right parts with a wrong line between them."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import permutations
+
+from autograder.authoring.sample_answers import Sample, samples
+from autograder.authoring.texts import texts_of
+from autograder.authoring.trial import Trials
+from autograder.errors import GradingError
+from autograder.exercise import SampleAnswer
+
+#: A line behind a line of the solution: what it made is turned round.
+SEAM = """def turned_round(value):
+    if getattr(value, "ndim", 0) and str(value.dtype).replace("torch.", "").startswith("float"):
+        return value.flip(-1) if hasattr(value, "flip") else value[..., ::-1]
+    return value
+
+
+"""
+#: Exercises without code of their own: of a model that is wrong in a way without a name there is no whole; and a bonus
+#: for the style of a right answer.
+WITHOUT_CODE = {"classifier_whole", "pretrained_logits", "whole_model", "no_loops"}
+
+
+@dataclass(frozen=True)
+class Try:
+    """Texts to put into the solution cells (or files) of an assignment.
+
+    loses: the exercises that lose points; None: one of them at most, whichever.
+    """
+
+    name: str
+    texts: Mapping[str, str]
+    loses: frozenset[str] | None
+
+
+def wrong_beside_right(trials: Trials, chosen: random.Random | None = None, per_pair: int = 0) -> Iterator[Try]:
+    """For every two exercises of a notebook: wrong answers to one, each beside a right answer to the other.
+
+    per_pair: so many of the wrong answers, drawn; default: all.
+    """
+    chosen = chosen or random.Random(0)
+    for one, other in permutations(_in_one_notebook(trials), 2):
+        if one.notebook != other.notebook:
+            continue
+        drawn = chosen.sample(one.wrong, min(per_pair, len(one.wrong))) if per_pair else one.wrong
+        for number, wrong in enumerate(drawn):
+            right = other.right[number % len(other.right)]
+            texts = _together(trials, wrong.answer, right.answer)
+            if texts is not None and _fits(trials, *_in_file(trials, right)):
+                loses = {one.name, *wrong.answer.costs, *right.answer.costs}
+                yield Try(f"{wrong} beside {right.exercise}: {right.answer.name}", texts, frozenset(loses))
+
+
+@dataclass(frozen=True)
+class _Exercise:
+    name: str
+    notebook: str
+    right: list[Sample]
+    wrong: list[Sample]
+
+
+@lru_cache
+def _in_one_notebook(trials: Trials) -> list[_Exercise]:
+    found = []
+    every = samples(trials)
+    for slug in sorted({sample.slug for sample in every}):
+        (notebook,) = trials.asking(slug) or ("",)
+        own = [sample for sample in every if sample.slug == slug]
+        right, wrong = ([sample for sample in own if sample.right == side] for side in (True, False))
+        if notebook and right and wrong:
+            found.append(_Exercise(slug.partition("/")[2], notebook, right, wrong))
+    return found
+
+
+def _in_file(trials: Trials, right: Sample) -> tuple[tuple[str, str], ...]:
+    """The texts of an answer that are files."""
+    texts = texts_of(right.answer, trials.solutions)
+    return tuple((name, text) for name, text in texts.items() if name in trials.assignment.deliverables)
+
+
+@lru_cache
+def _fits(trials: Trials, *files: tuple[str, str]) -> bool:
+    """Whether a right answer goes with the rest of its file: one class may speak to the others in another way, and is
+    right for its own exercise alone.
+    """
+    verdicts = trials.run(dict(files)).verdicts.items() if files else ()
+    return all(one.status == "passed" or name in WITHOUT_CODE for name, one in verdicts)
+
+
+def _together(trials: Trials, wrong: SampleAnswer, right: SampleAnswer) -> dict[str, str] | None:
+    """Both answers at once; None where they fill the same place, and cannot both be changes of the solution."""
+    solved = trials.solutions
+    if not {wrong.cell, *wrong.cells} & {right.cell, *right.cells}:
+        return {**texts_of(right, solved), **texts_of(wrong, solved)}
+    if wrong.text or right.text or wrong.cells or right.cells or bool(wrong.methods) != bool(right.methods):
+        return None
+    if set(wrong.methods) & set(right.methods) or (wrong.methods and (wrong.changes or right.changes)):
+        return None
+    methods, orders = {**right.methods, **wrong.methods}, permutations((wrong.changes, right.changes))
+    try:
+        first, second = (texts_of(replace(wrong, changes=(*a, *b), methods=methods), solved) for a, b in orders)
+    except GradingError:  # a line that both change
+        return None
+    return first if first == second else None
+
+
+def wrong_seams(trials: Trials) -> Iterator[Try]:
+    """For every line of a solution that several exercises share: what it made is turned round behind it."""
+    shared: dict[str, set[str]] = {}
+    for exercise in _in_one_notebook(trials):
+        shared.setdefault(exercise.right[0].answer.cell, set()).add(exercise.name)
+    for cell in sorted(cell for cell, names in shared.items() if len(names) > 1):
+        text = trials.solutions[cell]
+        for line, name in _made_lines(text):
+            lines = text.split("\n")
+            own = lines[line - 1]
+            lines.insert(line, f"{own[: len(own) - len(own.lstrip())]}{name} = turned_round({name})")
+            yield Try(f"{trials.assignment.name}/{cell}, line {line}: {name}", {cell: _with_seam(lines)}, None)
+
+
+def _with_seam(lines: list[str]) -> str:
+    """The function stands behind the last import from the future and the docstring."""
+    tree = ast.parse("\n".join(lines))
+    first = next(node for node in tree.body if not isinstance(node, ast.Expr | ast.ImportFrom | ast.Import))
+    return "\n".join(lines[: first.lineno - 1]) + "\n" + SEAM + "\n".join(lines[first.lineno - 1 :])
+
+
+def _made_lines(text: str) -> Iterator[tuple[int, str]]:
+    """(line, name) of every assignment to a single name in the body of a function, in one line of its own."""
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef):
+            for statement in function.body:
+                target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+                if isinstance(target, ast.Name) and statement.end_lineno == statement.lineno:
+                    yield statement.lineno, target.id
+
+
+def problem(trials: Trials, one: Try) -> str:
+    """What is not as it should be; empty where all is well."""
+    verdicts = trials.run(one.texts).verdicts
+    lost = {name for name, verdict in verdicts.items() if verdict.points is not None and verdict.status != "passed"}
+    said = ", ".join(sorted(lost)) or "nothing"
+    if one.loses is None:  # a line that makes whole numbers, say, is left as it was
+        return "" if len(lost - WITHOUT_CODE) <= 1 else f"{one.name}: {said} is lost, not one exercise"
+    other = sorted(name for name in lost ^ one.loses if name in verdicts and name not in WITHOUT_CODE)
+    return f"{one.name}: {said} is lost; not as it should be: {', '.join(other)}" if other else ""

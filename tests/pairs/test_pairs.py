@@ -1,0 +1,49 @@
+"""A wrong answer costs its own exercise alone, and so does a wrong line between right ones: a few of all tries."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.references import loader
+from tests.exercises.test_answers import ASSIGNMENTS, SLUGS, one_worker, trials
+from tests.grading import REFERENCES
+from tests.pairs.made import Try, problem, wrong_beside_right, wrong_seams
+
+pytestmark = pytest.mark.slow
+#: So many tries of each kind for an assignment; ``python -m tests.pairs`` makes all.
+FEW = 4
+SEED = 33
+
+#: Wrong answers that, by their author's word, cost another exercise too, and why.
+COST_MORE = {
+    ("distilbert/encoder_list", "linear layers in place of blocks"): "no model takes the trained weights",
+    ("distilbert/encoder_loop", "both results fed to the next block"): "no model runs",
+    ("encoder_lab/separator_share", "share-heads"): "the next question is read off its numbers",
+    ("numpy_attention/no_loops", "not scaled, without a loop"): "a bonus on the code of another exercise",
+    ("transformer_tutorial/attention_output", "values set to 0 before their use"): "no output shows what is dropped",
+    ("transformer_tutorial/classifier_forward", "M15-all"): "of padding, too, the largest number is taken",
+    ("transformer_tutorial/classifier_forward", "M15-last"): "the last token may be padding",
+    ("transformer_tutorial/classifier_forward", "averaged over the numbers"): "nothing runs behind it",
+}
+
+
+def few(assignment: str, kind: str) -> Iterator[Try]:
+    chosen = random.Random(SEED)
+    made = wrong_beside_right(trials(assignment), chosen, 1) if kind == "pairs" else wrong_seams(trials(assignment))
+    every = list(made)
+    yield from chosen.sample(every, min(FEW, len(every)))
+
+
+@pytest.mark.parametrize("kind", ["pairs", "seams"])
+@pytest.mark.parametrize("assignment", [pytest.param(name, marks=one_worker(name)) for name in ASSIGNMENTS])
+def test_what_is_wrong_costs_one_exercise_whatever_stands_beside_it(assignment: str, kind: str) -> None:
+    assert [said for one in few(assignment, kind) if (said := problem(trials(assignment), one))] == []
+
+
+def test_few_answers_cost_another_exercise_too() -> None:
+    found = {(slug, answer.name) for slug in SLUGS for answer in loader.sample_answers(REFERENCES.folder, slug)[1]
+             if answer.costs}  # fmt: skip
+    assert found == set(COST_MORE)

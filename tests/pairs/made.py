@@ -33,11 +33,13 @@ class Try:
     """Texts to put into the solution cells (or files) of an assignment.
 
     loses: the exercises that lose points; None: one of them at most, whichever.
+    right_files: the right answer's files, where it fills some.
     """
 
     name: str
     texts: Mapping[str, str]
     loses: frozenset[str] | None
+    right_files: tuple[tuple[str, str], ...] = ()
 
 
 def wrong_beside_right(trials: Trials, chosen: random.Random | None = None, per_pair: int = 0) -> Iterator[Try]:
@@ -53,9 +55,10 @@ def wrong_beside_right(trials: Trials, chosen: random.Random | None = None, per_
         for number, wrong in enumerate(drawn):
             right = other.right[number % len(other.right)]
             texts = _together(trials, wrong.answer, right.answer)
-            if texts is not None and _fits(trials, *_in_file(trials, right)):
+            if texts is not None:
                 loses = {one.name, *wrong.answer.costs, *right.answer.costs}
-                yield Try(f"{wrong} beside {right.exercise}: {right.answer.name}", texts, frozenset(loses))
+                name = f"{wrong} beside {right.exercise}: {right.answer.name}"
+                yield Try(name, texts, frozenset(loses), _in_file(trials, right))
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,8 @@ def _made_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def problem(trials: Trials, one: Try) -> str:
     """What is not as it should be; empty where all is well."""
+    if not _fits(trials, *one.right_files):
+        return ""
     verdicts = trials.run(one.texts).verdicts
     lost = {name for name, verdict in verdicts.items() if verdict.points is not None and verdict.status != "passed"}
     said = ", ".join(sorted(lost)) or "nothing"

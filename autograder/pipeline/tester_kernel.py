@@ -70,6 +70,8 @@ class TesterKernel:
         finished = self._kernel.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=calls.answer)
         if not finished.alive:
             self._stop()
+        if calls.failed is not None or finished.status == "timeout":
+            self._student.stop()  # an answer was lost, and with it what each side believes that the other knows
         ended = calls.failed or _stopped(finished)
         if ended.status == "timeout" and seconds == limit:
             self._clock.timed_out(finished.seconds)

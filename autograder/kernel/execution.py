@@ -10,7 +10,7 @@ from typing import Any, Literal
 import zmq
 
 from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, KernelChannels, lost
-from autograder.kernel.line import Line, Question
+from autograder.kernel.line import Line, TesterQuestion
 from autograder.kernel.outputs import Outputs, problem
 from autograder.tester.failure import line_that_raised
 from autograder.tester.line import SERVING
@@ -85,7 +85,7 @@ class Execution:
         self._channels, self._process_handle, self._line = channels, process_handle, line
         self.outputs = outputs
         self._reply: dict[str, Any] | None = None
-        self._question: Question | None = None
+        self._question: TesterQuestion | None = None
         self._replied_at = self._lost_at = float("inf")
         self._idle = self._timed_out = False
         self._shown, self._asked_at = not then, float("inf")
@@ -123,7 +123,7 @@ class Execution:
             self._resume(data)
         return said
 
-    def proceed(self) -> Finished | Question:
+    def proceed(self) -> Finished | TesterQuestion:
         """Wait for the code's end, or for its next question, which :meth:`reply` answers."""
         while not self._is_asked():
             if not self._poller.poll(TICK):

@@ -22,7 +22,7 @@ _AT_ONCE = 1000  # packets that are read between two looks at the clock
 
 
 @dataclass(frozen=True)
-class Question:
+class TesterQuestion:
     """What running code asked, unread; None where that was more than ``MAX_DATA``."""
 
     data: bytes | None
@@ -41,7 +41,7 @@ class Line(Protocol):
     def drop(self) -> None:
         """Forget what has come in: whoever sent it was not asked yet."""
 
-    def question(self) -> Question | None:
+    def question(self) -> TesterQuestion | None:
         """What was asked in the request; None where that has not come yet."""
 
 
@@ -76,7 +76,7 @@ class Texts:
                     return
             until = time.monotonic() + _SEND_SECONDS
 
-    def receive(self) -> Question | None:
+    def receive(self) -> TesterQuestion | None:
         """The next whole text; None where it has not come yet."""
         with contextlib.suppress(OSError):
             for _ in range(_AT_ONCE):
@@ -93,8 +93,8 @@ class Texts:
                     return self._whole()
         return None
 
-    def _whole(self) -> Question:
-        asked = Question(b"".join(self._pieces) if self._size <= MAX_DATA else None)
+    def _whole(self) -> TesterQuestion:
+        asked = TesterQuestion(b"".join(self._pieces) if self._size <= MAX_DATA else None)
         self._pieces, self._size = [], 0
         return asked
 
@@ -129,12 +129,12 @@ class SocketLine:
     def drop(self) -> None:
         self._texts.drop()
 
-    def question(self) -> Question | None:
+    def question(self) -> TesterQuestion | None:
         for _ in range(MAX_WAITING):
             if (asked := self._texts.receive()) is None or asked.data is None:
                 return asked
             if asked.data.startswith(self._request):
-                return Question(asked.data[len(self._request) :])
+                return TesterQuestion(asked.data[len(self._request) :])
         return None
 
     def close(self) -> None:
@@ -160,12 +160,12 @@ class StdinLine:
     def drop(self) -> None:
         self._channels.drop_questions()
 
-    def question(self) -> Question | None:
+    def question(self) -> TesterQuestion | None:
         with contextlib.suppress(zmq.Again):
             for _ in range(MAX_WAITING):
                 message = self._channels.receive(self._channels.stdin)
                 if message is not None and message.parent == self._request and message.kind == "input_request":
-                    return Question(message.data)
+                    return TesterQuestion(message.data)
         return None
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from autograder.kernel.collect_answers import MAX_BYTES, MAX_OF_SUBMISSION, coll
 from autograder.kernel.execution import Execution, Finished, too_long
 from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
-from autograder.kernel.line import Question
+from autograder.kernel.line import TesterQuestion
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.running_kernel import Kernel
 from autograder.kernel.scratch import Scratch
@@ -149,7 +149,7 @@ class StudentKernel:
             return
         conversation.reply(b"", _CLOSING)
         ended = conversation.proceed()
-        if isinstance(ended, Question) or not ended.alive:
+        if isinstance(ended, TesterQuestion) or not ended.alive:
             self.stop()
 
     def revive(self) -> bool:

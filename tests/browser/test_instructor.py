@@ -33,7 +33,7 @@ AUTOMATIC: dict[str, tuple[float | None, float | None, bool]] = {
     "roles": (None, None, True),
     "pretraining": (1.0, None, False),
     "intuition": (None, None, True),
-    "written_tests": (0.0, None, False),
+    "written_tests": (5.0, None, False),
 }
 ROLES = """\
 Without `[CLS]` the classifier reads the vector of the first *word*, which has its own word to stand for.
@@ -100,7 +100,7 @@ def test_a_instructors_day_in_the_formgrader(browser: WebDriver, server: Server,
     page.open(f"manage_submissions/{SHEET}")
     row = page.row(STUDENT)
     assert row.find_element(By.CSS_SELECTOR, ".status").text == "graded"
-    assert row.find_element(By.CSS_SELECTOR, ".score").text == "17.5 / 20"
+    assert row.find_element(By.CSS_SELECTOR, ".score").text == "22.5 / 25"
     page.press(STUDENT, "generate-feedback")
     assert COMMENT in (server.folder / "feedback" / STUDENT / SHEET / "2_finetuning.html").read_text(encoding="utf-8")
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from matplotlib.figure import Figure
-from torch import Tensor
 
 from course.errors import CourseError, MissingPackage, SentenceError
 from course.figures.described import alt_text
 from course.figures.heatmaps import head_grid
 from course.tokenizer import encode, load_tokenizer
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: What the two logits stand for, in the order in which the model gives them.
 CLASSES = ("negative", "positive")
@@ -29,7 +31,7 @@ MAX_TOKENS = 40  # more labels than that cannot be read
 
 START = "Change something, in a text box with Enter: the picture follows."
 
-IdsToTokens = Callable[[Any, Tensor], Sequence[str]]
+IdsToTokens = Callable[[Any, "Tensor"], Sequence[str]]
 Show = Callable[..., tuple[str, Figure]]
 #: A text; or (the values of a menu, the first one chosen); or (least, most, step, first value) of a slider.
 Control = str | tuple[Any, Any] | tuple[float, float, float, float]
@@ -48,7 +50,7 @@ class Reading:
     def text(self) -> str:
         """Three lines at most: tokens, logits, remark."""
         judged = ", ".join(f"{name} {logit:.2f}" for name, logit in zip(CLASSES, self.logits, strict=True))
-        positive = torch.tensor(self.logits).softmax(-1)[1].item()
+        positive = (1 + math.tanh((self.logits[1] - self.logits[0]) / 2)) / 2
         lines = [f"tokens: {' '.join(self.tokens)}", f"logits: {judged} (positive with {positive:.1%})", self.note]
         return "\n".join(line for line in lines if line)
 
@@ -68,6 +70,8 @@ def read(model: Any, ids_to_tokens: IdsToTokens, sentence: str, layer: int = 0, 
     input_ids = encode(sentence, model.config)["input_ids"]  # (1, tokens)
     if input_ids.shape[1] > MAX_TOKENS:
         raise SentenceError(f"The sentence has {input_ids.shape[1]} tokens, and the picture has room for {MAX_TOKENS}.")
+    import torch  # notebooks that need no torch draw with panels, too
+
     with torch.no_grad():
         logits = model(input_ids)  # (1, 2)
     layers = model.attention_probs

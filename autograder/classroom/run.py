@@ -22,7 +22,8 @@ from autograder.classroom.journal import Entry, Journal
 from autograder.classroom.lock import only_run
 from autograder.classroom.progress import Progress, Report
 from autograder.classroom.regrade import reasons, times_of
-from autograder.classroom.rows import Row, put_in_results, row_of
+from autograder.classroom.row import Row
+from autograder.classroom.rows import put_in_results, row_of
 from autograder.classroom.workers import GradingOptions, Job, JobResult, jobs_like, local_results, worker_processes
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties

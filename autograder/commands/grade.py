@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from autograder.classroom.rows import Row
+from autograder.classroom.row import Row
 from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
 from autograder.commands._output import Output
 from autograder.errors import GOES_ON, GradingError, said

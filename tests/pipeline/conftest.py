@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.rows import Row
+from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
 from autograder.release import generate

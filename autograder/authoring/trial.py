@@ -115,11 +115,12 @@ class Trials:
         """
         wanted = set(only)
         verdicts: dict[str, CellVerdict] = {}
+        earlier: dict[str, CellVerdict] = {}  # a later notebook is not charged for what an earlier one was
         visible: dict[str, str] = {}
         for name, graded in self.affected(texts).items():
             chosen = [grade_id for grade_id in graded if not wanted or grade_id in wanted]
             if chosen:
-                tried = self._notebook(name, texts, chosen)
+                tried = self._notebook(name, texts, chosen, earlier)
                 verdicts |= tried.verdicts
                 visible |= tried.visible
         return Tried(verdicts, visible)
@@ -151,11 +152,14 @@ class Trials:
             found += [notebook.cells[index].source for index in sorted(kept)]
         return found
 
-    def _notebook(self, name: str, texts: Mapping[str, str], graded: list[str]) -> Tried:
+    def _notebook(
+        self, name: str, texts: Mapping[str, str], graded: list[str], earlier: dict[str, CellVerdict]
+    ) -> Tried:
         with self._executed(name, texts, graded) as (ran, outcomes):
             verdict = judge(
-                ran, self.assignment.references, student="sample", assignment=self.assignment.name, notebook=name
-            )
+                ran, self.assignment.references, student="sample", assignment=self.assignment.name, notebook=name,
+                earlier=earlier,
+            )  # fmt: skip
         said = {
             str(cells.grade_id(ran.notebook.cells[index])): _message(outcome.visible)
             for index, outcome in outcomes.items()

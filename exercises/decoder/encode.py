@@ -78,6 +78,10 @@ RIGHT = {
             return list(symbols)
         symbols = tuple(merge(symbols, min(known, key=ranks.get)))
     """),
+    "reduce": variant(HEAD, """
+    from functools import reduce
+    return [*reduce(merge, merges, tuple(word))]
+    """),
     "a tuple": variant(HEAD, """
     symbols = tuple(word)
     for left, right in merges:

@@ -71,6 +71,14 @@ RIGHT = {
         done.append(left)
     return tuple(done)
     """),
+    "the rest is the same task": variant(HEAD, """
+    if len(symbols) < 2:
+        return tuple(symbols)
+    first, second, *rest = symbols
+    if (first, second) == tuple(pair):
+        return (first + second, *merge(tuple(rest), pair))
+    return (first, *merge(tuple(symbols[1:]), pair))
+    """),
     "a flag": variant(HEAD, """
     done, skip = [], False
     for left, right in zip(symbols, (*symbols[1:], None)):

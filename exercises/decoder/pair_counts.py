@@ -68,6 +68,10 @@ RIGHT = {
             counts[symbols[i], symbols[i + 1]] += often
     return counts
     """),
+    "every pair, then its sum": variant(HEAD, """
+    found = [(pair, often) for symbols, often in words.items() for pair in zip(symbols, symbols[1:])]
+    return {pair: sum(often for other, often in found if other == pair) for pair, _ in found}
+    """),
     "a defaultdict": variant(HEAD, """
     from collections import defaultdict
     from itertools import pairwise

@@ -65,6 +65,13 @@ RIGHT = {
         split = [(tuple(merge(symbols, best)), often) for symbols, often in split]
     return merges
     """),
+    "until there are enough, or no pair": variant(HEAD, """
+    table, merges = dict(zip(map(tuple, words), words.values())), []
+    while len(merges) < number and (counts := pair_counts(table)):
+        merges.append(min(sorted(counts), key=lambda pair: -counts[pair]))
+        table = {merge(symbols, merges[-1]): often for symbols, often in table.items()}
+    return merges
+    """),
     "most, then the first of them": variant(HEAD, """
     split = {tuple(word): words[word] for word in words}
     merges = []

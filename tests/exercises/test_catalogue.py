@@ -43,6 +43,7 @@ ALSO_CALLED = {
     ("encoder_lab/attention_scores", "M3-batch"): {"M2", "M3"},  # in a batch of one, or of the square of d
     ("encoder_lab/sentence_b_start", "start-second"): {"start-next"},  # where it is longer by one
     ("encoder_lab/sentence_b_start", "start-words"): {"start-second"},  # where it is shorter by two
+    ("decoder/encode", "BPE-longest"): {"BPE-rank"},  # in the words of the small case
     ("decoder/top_k", "TOPK-softmax-zero"): {"TOPK-softmax"},  # where no word is removed
     ("decoder/top_k", "TOPK-order"): {"TOPK-first"},  # where the likeliest word alone is left
     ("decoder/top_k", "TOPK-none"): {"TOPK-batch"},  # where the least of all thresholds removes nothing

@@ -39,8 +39,8 @@ def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -
     return rewritten(kind, rewrite, names)
 
 
-def ending_behind(kind: type, part: str, variable: str) -> type:
-    """A subclass whose ``forward`` ends behind the last statement that uses ``self.<part>``, and gives ``variable``.
+def ending_after(kind: type, part: str, variable: str) -> type:
+    """A subclass whose ``forward`` ends after the last statement that uses ``self.<part>``, and gives ``variable``.
 
     A line that only gives another value that name still belongs to it. Raises ValueError where ``forward`` cannot be
     read, or does not use the part.

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from course.check.base import is_stub
 from course.check.half_written import left_behind
-from course.check.ready_steps import beginning_with, ending_behind
+from course.check.ready_steps import beginning_with, ending_after
 
 
 class StandInEmbeddings(nn.Module):
@@ -157,7 +157,7 @@ def _left_by_loop(model: nn.Module, input_ids: Tensor) -> Tensor | None:
     """The first token of ``output`` before anything is done with it: that is the classifier's; None where none is."""
     kind = type(model)
     try:
-        model.__class__ = ending_behind(kind, "attention_layers", "output")
+        model.__class__ = ending_after(kind, "attention_layers", "output")
         output = model(input_ids)
         return output[:, 0] if isinstance(output, Tensor) and output.ndim == 3 else None
     except Exception:

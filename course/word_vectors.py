@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor, stack
 
 from course.errors import SentenceError
-from course.pretrained import load_state_dict
-from course.tokenizer import load_tokenizer
+from course.tokenizer import TOKENIZER_FILE, load_tokenizer
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class WordVectors:
 
     @classmethod
     def load(cls, checkpoint: str = "mini") -> WordVectors:
+        from course.pretrained import load_state_dict
+
         table = load_state_dict(checkpoint)["embeddings.word_embeddings.weight"]
         tokens = load_tokenizer().convert_ids_to_tokens(list(range(len(table))))
         rows = [row for row, token in enumerate(tokens) if len(token) > 2 and token.isascii() and token.isalpha()]
@@ -44,6 +49,8 @@ class WordVectors:
 
     def of(self, words: Iterable[str]) -> Tensor:
         """The vectors of several words: (words, dim)"""
+        from torch import stack
+
         return stack([self[word] for word in words])
 
     def similar(self, vector: Tensor, count: int = 8) -> list[tuple[str, float]]:
@@ -73,9 +80,15 @@ def trained_head(
     words = list(words)
     if not words:
         raise SentenceError("The sentence is empty: type at least one word.")
-    state = load_state_dict("mini")
-    vectors = WordVectors.load().of(words)
-    vectors = (vectors - vectors.mean(-1, keepdim=True)) / vectors.std(-1, keepdim=True, correction=0)
+    from safetensors.numpy import load_file  # this notebook needs no PyTorch
+
+    state = load_file(TOKENIZER_FILE.with_name("model.safetensors"))
+    vocabulary = json.loads(TOKENIZER_FILE.read_text(encoding="utf-8"))["model"]["vocab"]
+    if unknown := [word for word in words if word not in vocabulary]:
+        raise SentenceError(f"{unknown[0]!r} is no single word of the vocabulary (lower case).")
+    table = state["embeddings.word_embeddings.weight"].astype(np.float32)
+    vectors = table[[vocabulary[word] for word in words]]
+    vectors = (vectors - vectors.mean(-1, keepdims=True)) / vectors.std(-1, keepdims=True)
     rows = slice(size * head, size * (head + 1))
     query, key = (state[f"attention_layers.{layer}.{name}_lin.weight"][rows].T for name in ("q", "k"))
-    return vectors.numpy(), query.numpy(), key.numpy()
+    return vectors, query.astype(np.float32), key.astype(np.float32)

@@ -8,7 +8,8 @@ from enum import Enum
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
-from autograder.ci.visible import VisibleCheck, Words, printable, visible_check
+from autograder.ci.text import Words, printable
+from autograder.ci.visible import VisibleCheck, visible_check
 from autograder.gradebook.results import result_of
 from autograder.model import cells
 from autograder.model.graded import Graded

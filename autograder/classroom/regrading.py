@@ -234,9 +234,6 @@ def nobody(plan: RegradePlan, assignment: str) -> NothingToGrade | None:
     return NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
 
 
-_TOLERANCE = 1e-9
-
-
 def keep_higher(course: Course, old: SubmissionVerdict, graded: Graded) -> tuple[Graded, dict[Key, float]]:
     """The new grading, in which exercises that would lose points keep their verdict and outputs of before.
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.ci.junit import junit_xml
 from autograder.ci.outcome import Disclosure, failed_outcome
-from autograder.ci.visible import printable
+from autograder.ci.text import printable
 from tests.ci.outcomes import HELD, HOSTILE, broken, every_status, with_text
 
 #: Elements with their attributes (True: required) and children, from junit-10.xsd of jenkinsci/xunit-plugin.

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from autograder.ci.outcome import Disclosure, failed_outcome
 from autograder.ci.summary import summary_md
-from autograder.ci.visible import printable
+from autograder.ci.text import printable
 from tests.ci.outcomes import HELD, HOSTILE, broken, every_status, with_text
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

@@ -15,8 +15,8 @@ from autograder.authoring.trial import Trials
 from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer
 
-#: A line behind a line of the solution: what it made is turned round.
-SEAM = """def turned_round(value):
+#: Goes after a line of the solution: what that line made is flipped.
+SEAM = """def flipped(value):
     if getattr(value, "ndim", 0) and str(value.dtype).replace("torch.", "").startswith("float"):
         return value.flip(-1) if hasattr(value, "flip") else value[..., ::-1]
     return value
@@ -115,7 +115,7 @@ def _together(trials: Trials, wrong: SampleAnswer, right: SampleAnswer) -> dict[
 
 
 def wrong_seams(trials: Trials) -> Iterator[Try]:
-    """For every line of a solution that several exercises share: what it made is turned round behind it."""
+    """For every line of a solution that several exercises share: a line after it flips what it made."""
     shared: dict[str, set[str]] = {}
     for exercise in _in_one_notebook(trials):
         shared.setdefault(exercise.right[0].answer.cell, set()).add(exercise.name)
@@ -124,12 +124,12 @@ def wrong_seams(trials: Trials) -> Iterator[Try]:
         for line, name in _made_lines(text):
             lines = text.split("\n")
             own = lines[line - 1]
-            lines.insert(line, f"{own[: len(own) - len(own.lstrip())]}{name} = turned_round({name})")
+            lines.insert(line, f"{own[: len(own) - len(own.lstrip())]}{name} = flipped({name})")
             yield Try(f"{trials.assignment.name}/{cell}, line {line}: {name}", {cell: _with_seam(lines)}, None)
 
 
 def _with_seam(lines: list[str]) -> str:
-    """The function stands behind the last import from the future and the docstring."""
+    """The function stands after the last import from the future and the docstring."""
     tree = ast.parse("\n".join(lines))
     first = next(node for node in tree.body if not isinstance(node, ast.Expr | ast.ImportFrom | ast.Import))
     return "\n".join(lines[: first.lineno - 1]) + "\n" + SEAM + "\n".join(lines[first.lineno - 1 :])

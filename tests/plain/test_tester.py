@@ -229,3 +229,18 @@ def test_a_test_that_kills_its_kernel_when_it_is_executed_again_costs_no_later_o
     dies_later = "import os\ndef first():\n    return 1 if 'leave' not in globals() else os._exit(1)"
     answers = {"first_answer": dies_later, "leave_answer": "def leave():\n    os._exit(1)"}
     assert points(graded(opened, answers)) == {"before": 1, "crash": 0, "after": 1}
+
+
+def test_what_was_told_in_an_answer_that_came_too_late_costs_no_later_test():
+    """The student's side has put an object into a list that both hold, and told it in an answer that nobody read."""
+    kept = "class Kept:\n    x = 3\nkept = []\ndef make():\n    return kept\n"
+    more = "def more():\n    kept.append(2)\n    return kept\n"
+    opened = assignment(
+        solution(f"{kept}{more}def loop():\n    return 1", "make_answer"),
+        test("shared = make()\nassert shared == []", "before"),
+        test("assert loop() == 1", "late"),
+        test("assert more()[-1] == 2", "after"),
+    )
+    late = "def loop():\n    kept.append(Kept())\n    while True:\n        pass"
+    done = graded(opened, {"make_answer": kept + more + late}, limits=Limits(cell_seconds=3, submission_seconds=60))
+    assert points(done) == {"before": 1, "late": 0, "after": 1}

@@ -47,6 +47,6 @@ def _short(found: re.Match[str], library: str) -> str:
             return "your notebook"
         if part in _LIBRARIES or re.fullmatch(r"python3[.]\d+", part):
             return "/".join(parts[number + 1 :])
-        if part == library:
+        if library and part == library:
             return "/".join(parts[number:])
     return parts[-1]

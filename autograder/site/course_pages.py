@@ -18,7 +18,7 @@ from autograder.release.leaks.search import Hidden, found_in
 from autograder.release.main_line import in_order, lesson, main_line
 from autograder.release.solved_run import kernels_when_needed, shown_by_solution
 from autograder.site.build import Page
-from autograder.site.shown import REMOVE, page
+from autograder.site.shown import REMOVE, code_lines, page
 
 
 def course_pages(course: Course, published: Mapping[str, Mapping[str, NotebookNode]]) -> list[Page]:
@@ -32,10 +32,11 @@ def course_pages(course: Course, published: Mapping[str, Mapping[str, NotebookNo
             assignment = Assignment.open(course, name)
             shown = shown_by_solution(course, assignment, kernels)
             mistakes = messages_to_mistakes(course, assignment)
+            code = code_lines(data.decode("utf-8", "replace") for data in assignment.solutions.values())
             for stem, released in notebooks.items():
                 if (source := assignment.source.get(stem)) is None:  # in another language: nothing of it is run
                     source = nbformat.v4.new_notebook()
-                made = page(released, source, shown.get(stem, {}), mistakes)
+                made = page(released, source, shown.get(stem, {}), mistakes, code, course.file.library)
                 pages.append(Page(lesson(line, name, stem, released), made, released))
     order = [one.slug for one in in_order(one.lesson for one in pages)]
     return sorted(pages, key=lambda one: order.index(one.lesson.slug))
@@ -48,9 +49,8 @@ def page_leaks(hidden: Mapping[str, Hidden], site: Path, pages: Sequence[Page], 
     in findings.
     """
     for name, secret in hidden.items():
-        if not (found := found_in(site / "release" / name, [secret], f"{where}/release/{name}/")):
-            continue
-        with TemporaryFolder("site-") as folder:  # by cell, not by page: there it can be mended
+        found = found_in(site / "release" / name, [secret], f"{where}/release/{name}/")
+        with TemporaryFolder("site-") as folder:  # by cell, where it can be mended, and formulas as they were written
             for one in pages:
                 if one.lesson.assignment == name:
                     nbformat.write(one.shown, Path(folder, f"{one.lesson.name}.ipynb"))

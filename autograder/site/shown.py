@@ -1,15 +1,16 @@
 """A page of a released notebook: its own text and stubs, and under each cell what the instructor's solution showed.
 
-Left out are the outputs of solution cells, and of every cell that reads a value which a solution cell gave: the letter
-of a quiz, a number that is graded. Two tags in a cell's metadata say otherwise: ``remove-output``, as in Jupyter Book,
-for a cell whose output tells an answer, and ``keep-output`` for one that tells none.
+Left out are the lines of code that warnings and tracebacks show; the outputs of solution cells, and of every cell that
+reads a value which a solution cell gave: the letter of a quiz, a number that is graded. Two tags in a cell's metadata
+say otherwise: ``remove-output``, as in Jupyter Book, for a cell whose output tells an answer, and ``keep-output`` for
+one that tells none.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from types import MappingProxyType
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from urllib.parse import quote
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.feedback.paths import shortened
 from autograder.model import cells
 from autograder.pipeline.sanitize import harmless
 from autograder.release.solved_run import name_of
@@ -27,6 +29,9 @@ LEFT_OUT = "*The output is left out: it would tell an answer.*"
 SHORTER = "*Grading, and the run shown here, cut this short. In your own notebook it takes longer and shows more.*"
 MISTAKE = "*This is what the check says to one wrong answer:*"
 _VIEW = "*(An interactive view: run the notebook to use it.)*"
+#: Where Python says which line of a file a warning or an error comes from; what it draws below such a line.
+_PLACE = re.compile(r"""\.py(?::\d+:|["'], line \d+)""")
+_BELOW = re.compile(r"[\s|]*[\^~]+[\^~\s]*")
 _SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 
 
@@ -35,12 +40,16 @@ def page(
     source: NotebookNode,
     shown: Mapping[str, Sequence[NotebookNode]],
     mistakes: Mapping[str, str] = MappingProxyType({}),
+    code: Collection[str] = (),
+    library: str = "",
 ) -> NotebookNode:
     """The notebook of a page.
 
     shown: name of a cell -> its outputs in the solved run. mistakes: name of a graded cell -> what its visible check
-    says to a wrong answer; the first of them is shown.
+    says to a wrong answer; the first of them is shown. code: lines that no output may show of where a warning or an
+    error comes from, beside those of the notebook; library: the name of what students import.
     """
+    lines = {*code, *code_lines(cell.source for cell in source.cells if cell.cell_type == "code")}
     made = nbformat.v4.new_notebook(metadata=released.metadata)
     secret, short = set(left_out(source)), set(cut_short(released))
     example = next((name for cell in released.cells if (name := name_of(cell)) in mistakes), None)
@@ -56,12 +65,16 @@ def page(
         elif name_of(cell) in secret:
             made.cells += [nbformat.v4.new_markdown_cell(LEFT_OUT)] * bool(outputs)
         else:
-            _show(copied, outputs)
+            _show(copied, [_without_code(output, lines, library) for output in outputs])
             if outputs and name_of(cell) in short:
                 made.cells.append(nbformat.v4.new_markdown_cell(SHORTER))
         if name_of(cell) == example:
             made.cells.append(nbformat.v4.new_markdown_cell(f"{MISTAKE}\n\n{_fenced(mistakes[example])}"))
     return made
+
+
+def code_lines(texts: Iterable[str]) -> set[str]:
+    return {line.strip() for text in texts for line in text.split("\n") if line.strip()}
 
 
 def _text(cell: NotebookNode) -> NotebookNode:
@@ -173,6 +186,14 @@ def _show(cell: NotebookNode, outputs: Sequence[NotebookNode]) -> None:
     cell.outputs = harmless(nbformat.v4.new_notebook(cells=[alone])).cells[0].outputs
     words = [output.get("metadata", {}).get("image/png", {}).get("alt") for output in cell.outputs]
     cell.metadata["mystnb"] = {"image": {"alt": " ".join(filter(None, words)) or "The figure that this cell draws"}}
+
+
+def _without_code(output: NotebookNode, code: Collection[str], library: str) -> NotebookNode:
+    """Of a warning or an error that is printed: what is wrong and in which line, not how the line goes."""
+    if output.output_type != "stream" or not _PLACE.search(output.text):
+        return output
+    lines = (line for line in output.text.split("\n") if line.strip(" |") not in code and not _BELOW.fullmatch(line))
+    return nbformat.v4.new_output("stream", name=output.name, text=shortened("\n".join(lines), library))
 
 
 def _still(output: NotebookNode) -> NotebookNode:

@@ -299,7 +299,21 @@ def test_a_line_in_a_file_that_is_no_text_is_found(sheet, folder):
     assert any("attention_answer" in line for line in leaks(folder, sheet))
 
 
-@pytest.mark.parametrize("tag", ["<img src='a.png' alt='{}'>", '<a title="{}">a</a>', '<meta content="{}">'])
+@pytest.mark.parametrize(
+    "row",
+    ["<td>{}</td>", "<td><b>{}</b></td>", "<tspan x='1'>{}</tspan>", "<span class='o'>-</span><span>{}</span>,"],
+)
+def test_expected_numbers_are_found_in_the_cells_of_a_table_and_between_marks(sheet, folder, row):
+    numbers = [f"{number:.4f}".lstrip("-" if row.startswith("<span") else "") for number in EXPECTED[1]]
+    signed = [row if value < 0 else row.replace("-", "") for value in EXPECTED[1]]
+    (folder / "a.html").write_text("".join(one.format(text) for one, text in zip(signed, numbers, strict=True)))
+    assert leaks(folder, sheet) == ["a.html: numbers of the expected tensor sheet/attention/0/output"]
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["<img src='a.png' alt='{}'>", '<a title="{}">a</a>', '<meta content="{}">', "<p data-note='{}'>", "<!-- {} -->"],
+)
 def test_what_an_attribute_of_a_page_says_is_read(sheet, folder, tag):
     (folder / "a.html").write_text(tag.format(html.escape(SOLUTION)))
     assert any("attention_answer" in line for line in leaks(folder, sheet))
@@ -325,10 +339,13 @@ def test_the_bytes_of_an_expected_tensor_are_found_at_any_offset(sheet, folder, 
         json.dumps(EXPECTED.tolist()),
         "\n".join(f"{number:.4f}" for number in EXPECTED[0]),
         " ".join(f"{number:.6e}" for number in EXPECTED[2]),
+        str(np.round(EXPECTED, 3)),
+        " ".join(f"{number:.3f}" for number in EXPECTED[0]),
+        ", ".join(f"{number:+.2f}" for number in EXPECTED.flat),
     ],
 )
 @pytest.mark.parametrize("name", ["values.txt", "values.json"])
-def test_expected_numbers_printed_to_four_digits_are_found(sheet, folder, name, text):
+def test_expected_numbers_are_found_however_they_are_rounded(sheet, folder, name, text):
     (folder / name).write_text(text)
     assert leaks(folder, sheet) == [f"{name}: numbers of the expected tensor sheet/attention/0/output"]
 
@@ -337,6 +354,8 @@ def test_other_numbers_and_other_bytes_are_no_leak(sheet, folder):
     other = np.random.default_rng(1).normal(size=(500, 5)).astype(np.float32)
     (folder / "weights.bin").write_bytes(b"\0" * 64 + other.tobytes())
     (folder / "values.txt").write_text(np.array2string(other, threshold=10_000))
+    (folder / "rounded.txt").write_text(np.array2string(other, threshold=10_000, precision=2))
+    (folder / "huge.txt").write_text("1.2345e999 -1.2345e999 1.0000e308")
     assert leaks(folder, sheet) == []
 
 

@@ -51,6 +51,10 @@ def test_a_traceback_names_files_as_a_student_knows_them(path, name):
     assert shortened(path, "course") == name
 
 
+def test_no_folder_is_shown_either_where_students_import_no_library():
+    assert shortened("/srv/term/models.py:3: RuntimeWarning: overflow", "") == "models.py:3: RuntimeWarning: overflow"
+
+
 def test_the_feedback_page_shows_no_folder_of_the_grader(course):
     trace = ["\x1b[36mFile\x1b[39m \x1b[32m/home/prof/term/course/check/sums.py:12\x1b[39m, in f", "Oops: /srv/x/y.py"]
     outputs = (

@@ -100,6 +100,33 @@ def test_an_error_is_shown_without_a_line_of_code_and_a_script_not_at_all() -> N
     assert shown.metadata.mystnb.image.alt == "Two heads and their weights."
 
 
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_no_warning_and_no_traceback_shows_a_line_of_the_solution(name: str) -> None:
+    """Python shows the line that a warning or an error comes from. Short ones are too common to be searched for."""
+
+    def said(*lines: str) -> str:
+        cell = "/tmp/home/tmp/ipykernel_7/123.py"
+        return "\n".join(lines).format(f"{cell}:", f'File "{cell}", line 4, in f', 'File "/tmp/w/models.py", line 2')
+
+    warned = ("{0}4: RuntimeWarning: divide by zero", "of two", "  w = a / b", "the mean is 0.5")
+    traced = ("Traceback (most recent call last):", "  {1}", "    w = a / b", "        ~~^~~", "  {2}", "    y = w",
+              "  | TypeError: no")  # fmt: skip
+    source = new_notebook(cells=[_answer("def f(a, b):\n    w = a / b\n    return w"), _cell("f(1, 0)", "run")])
+    released = new_notebook(cells=[_answer("# YOUR CODE HERE"), _cell("f(1, 0)", "run")])
+    outputs = [new_output("stream", name=name, text=said(*warned)), new_output("stream", name=name, text=said(*traced))]
+    (_, _, run) = page(released, source, {"run": outputs}, code={"y = w"}).cells
+    first, second = (output.text.split("\n") for output in run.outputs)
+    assert first == ["your notebook:4: RuntimeWarning: divide by zero", "of two", "the mean is 0.5"]
+    assert second == ["Traceback (most recent call last):", '  File "your notebook", line 4, in f',
+                      '  File "models.py", line 2', "  | TypeError: no"]  # fmt: skip
+
+
+def test_what_looks_like_code_and_comes_with_no_file_stays() -> None:
+    source = new_notebook(cells=[_answer("w = 1\nprint(w)"), _cell("show()", "run")])
+    (_, _, run) = page(source, source, {"run": [new_output("stream", text="w = 1\n^^^\n")]}).cells
+    assert run.outputs[0].text == "w = 1\n^^^\n"
+
+
 def test_a_text_stays_as_it_is() -> None:
     cells = [new_markdown_cell("# A title\n\n$a^2$")]
     assert page(new_notebook(cells=cells), new_notebook(cells=cells), {}).cells == cells

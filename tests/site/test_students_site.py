@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -195,6 +196,26 @@ def test_what_tells_an_answer_is_refused_and_the_folder_stays_as_it_was_or_it_is
     finally:
         kept.write_text(original, encoding="utf-8")
     assert not [path for path in (students / "site").rglob("*") if any(text in one for one in _read(path))]
+
+
+@pytest.mark.parametrize("shown", ["Markdown", "Latex"])
+def test_a_page_that_turns_quotes_and_signs_into_others_hides_no_solution(
+    course: Course, tmp_path: Path, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "course"
+    shutil.copytree(course.root, root)
+    path = Course(root).source(EXAMPLE) / NOTEBOOK
+    notebook = nbformat.read(path, as_version=4)
+    line = """kinds = {"first--one": 'it...s - or so', "second": 'q'}"""
+    told = f"import inspect\nfrom IPython.display import {shown}, display\ndisplay({shown}(inspect.getsource(named)))"
+    answer = f"def named():\n    ### BEGIN SOLUTION\n    {line}\n    ### END SOLUTION"
+    notebook.cells += [_marked(new_code_cell(answer), "named_answer", solution=True), new_code_cell(told, id="telling")]
+    path.write_text(nbformat.writes(notebook))
+    assert cli.main(["--course", str(root), "release", EXAMPLE]) == 0
+    capsys.readouterr()
+    assert cli.main(["--course", str(root), "publish", str(tmp_path / "students"), "--site"]) == 2
+    assert f"{EXAMPLE}/1_smoothing.ipynb, cell 'telling': solution" in capsys.readouterr().err
+    assert not (tmp_path / "students").exists()
 
 
 def _read(path: Path) -> Iterator[str]:

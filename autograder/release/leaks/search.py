@@ -1,9 +1,9 @@
 """Does a folder give away what students must not see? Searched by content, not by marker.
 
 What is searched for comes from the trusted side: solution regions, hidden tests, mark schemes, model answers, the
-files that students hand in, and the expected tensors, as raw bytes and as numbers printed to four digits. What the
-instructor shows in the same assignment's visible text is no leak, unless it is most of a solution. In a notebook every
-line that looks like a marker is one, and so is whatever only hidden tests say.
+files that students hand in, and the expected tensors, as raw bytes and as numbers printed to two decimals or more.
+What the instructor shows in the same assignment's visible text is no leak, unless it is most of a solution. In a
+notebook every line that looks like a marker is one, and so is whatever only hidden tests say.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from autograder.release.markers import marker_lines
 MAX_UNPACKED_BYTES = 1 << 30
 #: What only hidden tests say: students' notebooks never ask for a stored reference.
 _GRADER = re.compile(r"\b(?:from|import)\s+autograder\b|\breference\s*\(\s*(?:slug\s*=\s*)?[\"']")
-_TAG = re.compile(r"<[^>]*>")
-_SAYS = re.compile(r"\s(?:alt|title|aria-label|content|value|placeholder)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_TAG, _PAGES = re.compile(r"<!--.*?-->|<[^>]*>", re.DOTALL), (".html", ".htm", ".svg", ".xml")
+_SAYS = re.compile(r"\s(?:alt|title|aria-label|content|value|placeholder|data-[\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 @dataclass(frozen=True)
@@ -117,22 +117,26 @@ class _Search:
         for part, content in embedded(name, words):
             yield from self.file(part, content)
         text = _text(name, words)
+        apart = html.unescape(_TAG.sub(" ", words)) if name.endswith(_PAGES) else ""
         reported: set[str] = set()
         pieces = _pieces(name, words)  # a secret may begin in one cell and end in the next: the whole comes last
         for where, piece in [*pieces, (name, text)]:
-            for what, lines in self._told(name, piece):
+            for what, lines in self._told(name, piece, apart):
                 if not reported.issuperset({what, *lines}) or (where, piece) in pieces:
                     yield pinned("leak", where, _said(what, lines), what, piece, *lines)
                 reported |= {what, *lines}
 
-    def _told(self, name: str, text: str) -> Iterator[tuple[str, list[str]]]:
-        """(what it is of, the lines that say it) of everything secret in a text of the file ``name``."""
+    def _told(self, name: str, text: str, apart: str = "") -> Iterator[tuple[str, list[str]]]:
+        """(what it is of, the lines that say it) of everything secret in a text of the file ``name``.
+
+        apart: the same of a page, with a space where a tag was: the cells of a table are numbers of their own.
+        """
         if name.endswith(".ipynb") or name in self.deliverables:  # elsewhere such lines may be meant
             yield from ((f"the marker {line!r}", []) for line in dict.fromkeys(marker_lines(text)))
         if name.endswith(".ipynb"):
             yield from ((f"hidden tests say {said!r}", []) for said in dict.fromkeys(_GRADER.findall(text)))
         yield from self._words(text).items()
-        groups = number_groups(text)
+        groups = number_groups(text) | number_groups(apart)
         yield from ((f"numbers of {tensor}", []) for tensor in self.tensors.in_numbers(groups))
 
     def _words(self, text: str) -> dict[str, list[str]]:
@@ -185,13 +189,15 @@ def _text(name: str, text: str) -> str:
             return "\n".join(_strings(json.loads(text)))
         except (ValueError, RecursionError):
             return text
-    if name.endswith((".html", ".htm", ".svg", ".xml")):
+    if name.endswith(_PAGES):
         return html.unescape(_TAG.sub(_attributes, text))
     return text
 
 
 def _attributes(tag: re.Match[str]) -> str:
-    """What a tag says to people: the words of a picture, say."""
+    """What a tag says to people: the words of a picture, say. Of a comment everything."""
+    if tag[0].startswith("<!--"):
+        return tag[0]
     return "".join(f"\n{quoted or apostrophes}\n" for quoted, apostrophes in _SAYS.findall(tag[0]))
 
 

@@ -1,4 +1,4 @@
-"""The expected tensors as something to search for: raw bytes, and numbers printed to four digits."""
+"""The expected tensors as something to search for: raw bytes, and numbers printed to two decimals or more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from autograder.assignment.assignment import Assignment
 MIN_BYTES = 24
 MIN_VALUES = 4
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d{4,}(?:[eE][+-]?\d+)?(?![\w.])|(?<![\w.])-?\d\.\d{3,}[eE][+-]?\d+(?![\w.])")
+#: Decimals -> how many neighbours, and how far apart: as many as do not occur by chance. Numbers with more decimals are
+#: rounded to four.
+_LONG, _SHORT = 4, {3: (4, 200), 2: (6, 50)}
+_NUMBER = re.compile(r"(?<![\w.])-?\d+\.(\d+)(?:[eE]([+-]?\d+))?(?![\w.])")
+_HUGE = 1e12  # no result of an exercise; a number that is written can be greater than any float
 Group = tuple[int, ...]
 
 _PIECE = 1 << 20  # bytes that are searched at once: what they are turned into stays in the processor's cache
@@ -85,9 +89,21 @@ def _hashes(words: np.ndarray) -> np.ndarray:
 
 
 def number_groups(text: str) -> set[Group]:
-    """Every two and every three numbers that follow each other, rounded to four places."""
-    numbers = [round(float(number) * 10_000) for number in _NUMBER.findall(text)]
-    return {tuple(numbers[at : at + size]) for size in (2, 3) for at in range(len(numbers) - size + 1)}
+    """Numbers that follow each other, as whole ones: see ``_LONG`` and ``_SHORT``."""
+    found = [(float(one[0]), len(one[1]), one[2]) for one in _NUMBER.finditer(text)]
+    found = [one for one in found if abs(one[0]) < _HUGE]
+    long = [number for number, decimals, power in found if decimals >= (_LONG - 1 if power else _LONG)]
+    groups = {group for size in (2, 3) for group in _neighbours(long, _LONG, size)}
+    for places, (size, _) in _SHORT.items():
+        # numpy leaves out the last zeros of some
+        short = [number for number, decimals, power in found if decimals <= places and not power]
+        groups |= set(_neighbours(short, places, size))
+    return groups
+
+
+def _neighbours(numbers: Sequence[float], places: int, size: int) -> Iterator[Group]:
+    whole = [round(number * 10**places) for number in numbers]
+    return (tuple(whole[at : at + size]) for at in range(len(whole) - size + 1))
 
 
 def _visible_groups(assignment: Assignment) -> set[Group]:
@@ -114,15 +130,28 @@ def _raw(array: np.ndarray) -> set[bytes]:
 
 
 def _groups(array: np.ndarray) -> Iterator[Group]:
-    """Three neighbours along the last axis, two where there are no three; only numbers that say something."""
+    """Three neighbours along the last axis, two where there are no three; only numbers that say something.
+
+    Of numbers with fewer decimals some more, in the order in which the whole array is printed.
+    """
     if array.ndim == 0 or array.size < 2:
         return
     width = array.shape[-1] if array.shape[-1] > 1 else array.size
     rows = array.reshape(-1, width).astype(float)
-    size = min(3, width)
+    for group in _windows(rows, _LONG, min(3, width)):
+        if not any(number % 100 == 0 for number in group):
+            yield group
+    for places, (size, apart) in _SHORT.items():
+        for group in _windows(rows.reshape(1, -1), places, size):
+            if max(group) - min(group) >= apart:
+                yield group
+
+
+def _windows(rows: np.ndarray, places: int, size: int) -> Iterator[Group]:
+    """Neighbours that all differ, as whole numbers."""
     with np.errstate(invalid="ignore"):
-        scaled = np.round(rows * 10_000)
-    for at in range(width - size + 1):
+        scaled = np.round(rows * 10**places)
+    for at in range(rows.shape[1] - size + 1):
         for row in scaled[:, at : at + size]:
-            if np.all(np.isfinite(row)) and len(set(row)) == size and not np.any(row % 100 == 0):
+            if np.all(np.isfinite(row)) and len(set(row)) == size:
                 yield tuple(int(number) for number in row)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 about = json.loads(Path(__file__).with_name("site.json").read_text(encoding="utf-8"))
 
+smartquotes = False  # what is searched for leaks, and copied, has the marks that were written
 project = html_title = about["title"]
 root_doc, language = "index", "en"
 extensions = ["myst_nb", "autograder.site.mathml"]

@@ -4,7 +4,8 @@ Everything happens as an instructor would do it: nbgrader releases, ``autograder
 writes the CSV. Needs no network.
 
 Where student code cannot be confined (macOS, Windows, older kernels), the sample class runs unconfined: this module
-wrote it a moment ago, into an empty folder, and grades nobody else. No command does so for other people's work.
+wrote it a moment ago, into an empty folder, and grades nobody else. Other people's work is refused there, unless its
+instructor asks for ``--no-isolation``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ def main() -> int:
     os.environ.pop("NBGRADER_DB_URL", None)  # the demo keeps its own gradebook
     course = ROOT / "build" / "demo"
     shutil.rmtree(course, ignore_errors=True)
-    course.mkdir(parents=True)
+    try:
+        course.mkdir(parents=True)
+    except OSError as error:  # a link, or files of somebody else: nothing of theirs is graded or removed
+        print(f"{course} could not be emptied and made anew ({error.strerror}): remove it, then try again")
+        return 2
     for name in ("nbgrader_config.py", "course.toml"):
         shutil.copy(ROOT / name, course)
     for tree in ("source", "exercises"):

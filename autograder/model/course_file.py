@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
@@ -178,6 +178,13 @@ def _text(key: str, value: Any) -> str:
     return value
 
 
+def _one_of(choices: Iterable[str], key: str, value: Any) -> str:
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise _wrong(key, " or ".join(f'"{choice}"' for choice in choices), value)
+
+
 def _repository(key: str, value: Any) -> str:
     if not isinstance(value, str) or not _REPOSITORY.fullmatch(value):
         raise _wrong(key, f'OWNER/NAME, such as "{NO_REPOSITORY.lower()}"', value)
@@ -279,9 +286,7 @@ def _count(key: str, value: Any) -> int:
 
 
 def _missing(key: str, value: Any) -> str:
-    if value not in ("empty", "zero"):
-        raise _wrong(f"total.{key}", '"empty" or "zero"', value)
-    return str(value)
+    return _one_of(("empty", "zero"), f"total.{key}", value)
 
 
 def _main_line(key: str, value: Any) -> MainLine:
@@ -297,18 +302,6 @@ def _main_line(key: str, value: Any) -> MainLine:
 
 def _steps(key: str, value: Any) -> Mapping[str, str]:
     return {name: _path(f"{key}.{name}", step) for name, step in _table(key, value).items()}
-
-
-def _assistants(key: str, value: Any) -> str:
-    if value not in SENTENCES:
-        raise _wrong(key, " or ".join(f'"{policy}"' for policy in SENTENCES), value)
-    return str(value)
-
-
-def _stretch(key: str, value: Any) -> str:
-    if value not in CHOICES:
-        raise _wrong(key, " or ".join(f'"{choice}"' for choice in CHOICES), value)
-    return str(value)
 
 
 def _dates(key: str, value: Any) -> Mapping[str, datetime]:
@@ -342,6 +335,6 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "dates": _dates,
     "total": _total,
     "main_line": _main_line,
-    "assistants": _assistants,
-    "stretch": _stretch,
+    "assistants": partial(_one_of, SENTENCES),
+    "stretch": partial(_one_of, CHOICES),
 }

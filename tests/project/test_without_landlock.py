@@ -12,6 +12,7 @@ from autograder.cli import main
 from autograder.model.course import Course
 from autograder.release.generate import generate
 from demo import EXPECTED
+from demo.__main__ import main as demo
 from tests.grading import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="system-call filters are Linux's")]
@@ -42,6 +43,17 @@ def test_the_demo_grades_its_own_students_alone_and_says_so_in_one_line():
     assert not more and "the kit's own" in said and "a container or WSL 2" in said
     named = [word for student in EXPECTED for word in ("--student", student)]
     assert options == str(["--no-isolation", *named])
+
+
+def test_the_demo_grades_nobody_whom_it_did_not_write_itself(tmp_path, monkeypatch, capsys):
+    """The folder of the demo leads to another one, or is a file."""
+    monkeypatch.setattr("demo.__main__.ROOT", tmp_path)
+    (tmp_path / "build").mkdir()
+    (tmp_path / "own" / "submitted").mkdir(parents=True)
+    (tmp_path / "build" / "demo").symlink_to(tmp_path / "own")
+    assert demo() == 2
+    assert "build/demo could not be emptied and made anew" in capsys.readouterr().out
+    assert (tmp_path / "own" / "submitted").is_dir()
 
 
 def test_a_test_that_needs_confinement_is_skipped_and_names_what_is_missing():

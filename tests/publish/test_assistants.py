@@ -118,7 +118,7 @@ def test_a_page_of_a_course_says_it_wherever_its_template_ends(tmp_path):
     assert students_readme(Course(tmp_path), "words", [], "o/n") == f"words\n\n{SENTENCES['none']}\n"
 
 
-@pytest.mark.parametrize("value", ['"tutors"', "true", '""'])
+@pytest.mark.parametrize("value", ['"tutors"', "true", '""', '["tutor"]', "{tutor = true}"])
 def test_a_policy_that_there_is_not_is_one_line(tmp_path, value):
     (tmp_path / "course.toml").write_text(f"assistants = {value}\n")
     with pytest.raises(GradingError, match='assistants: expected "none" or "tutor" or "open", got'):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from urllib.parse import quote
 
 from nbformat import NotebookNode
 
@@ -43,6 +44,11 @@ class Lesson:
     def path(self) -> str:
         """In the published folder."""
         return f"release/{self.slug}.ipynb"
+
+    @property
+    def link(self) -> str:
+        """The path as Markdown and addresses have it."""
+        return quote(self.path)
 
     def __iter__(self) -> Iterator[str]:
         """(assignment, notebook, points): so a course's own template may take it apart."""

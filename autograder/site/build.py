@@ -44,6 +44,11 @@ class Page:
     shown: NotebookNode
     released: NotebookNode
 
+    @property
+    def path(self) -> str:
+        """In the site's source; without the ending also of the page in the site."""
+        return safe_name(self.lesson.path)
+
 
 @dataclass(frozen=True)
 class Site:
@@ -93,7 +98,7 @@ def build(site: Site, target: Path) -> None:
     (target / ".buildinfo").unlink(missing_ok=True)
     (target / "objects.inv").unlink(missing_ok=True)
     for page in site.pages:
-        nbformat.write(page.released, target / page.lesson.path)
+        nbformat.write(page.released, (target / page.path).with_name(f"{page.lesson.name}.ipynb"))
 
 
 def _lay_out(site: Site, source: Path) -> None:
@@ -108,7 +113,7 @@ def _lay_out(site: Site, source: Path) -> None:
     (source / "site.json").write_text(json.dumps(about), encoding="utf-8")
     files = [site.front, *(file for files in site.shelves.values() for file in files)]
     pages = {file: file for file in files} | {site.front: "index.md"}
-    pages |= {page.lesson.path: page.lesson.path for page in site.pages} | {"release": COURSE}
+    pages |= {page.lesson.path: page.path for page in site.pages} | {"release": COURSE}
     texts = {file: (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)}
     notes = [
         (page.lesson.path, cell.source)
@@ -120,11 +125,11 @@ def _lay_out(site: Site, source: Path) -> None:
     in_tags, in_text = ({name: place for one in everything for name, place in _pictures(site, *one, link)}
                         for link in (_TAG, _PICTURE))  # fmt: skip
     anchors = set().union(*map(named, [*texts.values(), *(text for _, text in notes)]))
-    links = Links(site.folder, pages | {name: _safe(name) for name in (*in_tags, *in_text)}, site.address, anchors)
+    links = Links(site.folder, pages | {name: safe_name(name) for name in (*in_tags, *in_text)}, site.address, anchors)
     for top, found in ((source, in_text), (source / "_extra", in_tags)):  # Sphinx does not read tags
         for name, place in found.items():
-            (top / _safe(name)).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place, top / _safe(name))
+            (top / safe_name(name)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place, top / safe_name(name))
     shelves = {title: _shelf(title, held, pages) for title, held in site.shelves.items()}
     written = {pages[file]: links.rewritten(text, file) for file, text in texts.items()}
     written["index.md"] += _toctree([("The course", COURSE), *((title, path) for title, (path, _) in shelves.items())])
@@ -134,12 +139,12 @@ def _lay_out(site: Site, source: Path) -> None:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(text, encoding="utf-8")
     for page in site.pages:
-        path = source / page.lesson.path
+        path = source / page.path
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(_with_head(site, page, links), path)
 
 
-def _safe(name: str) -> str:
+def safe_name(name: str) -> str:
     """A name that Sphinx and browsers read in the same way."""
     return re.sub(r"[^\w./-]", lambda found: f"_{ord(found[0]):x}_", name, flags=re.ASCII)
 
@@ -168,14 +173,14 @@ def _toctree(entries: Sequence[tuple[str, str]], caption: str = "", hidden: bool
 
 def _course(site: Site) -> str:
     """The table of all notebooks: the main line, and what can be chosen beside it."""
-    line = [page.lesson for page in site.pages if page.lesson.step]
-    others = [page.lesson for page in site.pages if not page.lesson.step]
+    line = [page for page in site.pages if page.lesson.step]
+    others = [page for page in site.pages if not page.lesson.step]
     parts = ["# The course\n"]
-    for title, first, lessons in (("Main line", "step", line), ("Electives", "after step", others)):
-        if lessons:
+    for title, first, pages in (("Main line", "step", line), ("Electives", "after step", others)):
+        if pages:
             heading = title if line else "All notebooks"
-            parts += [f"## {heading}\n", *_table(site, first * bool(line), lessons)]
-            parts.append(_toctree([(_entry(one) if line else "", one.path) for one in lessons], heading))
+            parts += [f"## {heading}\n", *_table(site, first * bool(line), pages)]
+            parts.append(_toctree([(_entry(one.lesson) if line else "", one.path) for one in pages], heading))
     return "\n".join(parts)
 
 
@@ -185,11 +190,11 @@ def _entry(one: Lesson) -> str:
     return f"{one.step} · {one.title}" if plain and one.step else one.title * plain
 
 
-def _table(site: Site, first: str, lessons: Sequence[Lesson]) -> Iterator[str]:
+def _table(site: Site, first: str, pages: Sequence[Page]) -> Iterator[str]:
     rows: list[list[object]] = [[first, "notebook", "minutes", "points", "assignment", "run"], ["---"] * 6]
-    for one in lessons:
+    for one, path in ((page.lesson, page.path) for page in pages):
         run = next((f"[{title}]({address})" for title, address in run_links(site, one)), "")
-        title = f"[{one.title}]({one.path})"
+        title = f"[{one.title}]({path})"
         rows.append([one.step or one.after or "", title, one.minutes or "", one.points, one.assignment, run])
     width = 5 if site.repository == NO_REPOSITORY else 6
     yield from ("".join(f"| {cell} " for cell in row[:width]) + "|" for row in rows)
@@ -199,7 +204,7 @@ def run_links(site: Site, one: Lesson) -> Iterator[tuple[str, str]]:
     """(what, address) of the places that open a notebook of the repository."""
     if site.repository == NO_REPOSITORY:
         return
-    inside = f"github.com/{site.repository}/blob/main/{one.path}"
+    inside = f"github.com/{site.repository}/blob/main/{one.link}"
     yield "Open in Colab", f"https://colab.research.google.com/{inside.replace('.com', '', 1)}"
     yield "Kaggle", f"https://kaggle.com/kernels/welcome?src={quote(f'https://{inside}', safe='')}"
     yield "Binder", f"https://mybinder.org/v2/gh/{site.repository}/main?labpath={quote(one.path, safe='')}"

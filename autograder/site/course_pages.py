@@ -17,7 +17,7 @@ from autograder.release.findings import Finding
 from autograder.release.leaks.search import Hidden, found_in
 from autograder.release.main_line import in_order, lesson, main_line
 from autograder.release.solved_run import kernels_when_needed, shown_by_solution
-from autograder.site.build import Page
+from autograder.site.build import Page, safe_name
 from autograder.site.shown import REMOVE, code_lines, page
 
 
@@ -49,7 +49,7 @@ def page_leaks(hidden: Mapping[str, Hidden], site: Path, pages: Sequence[Page], 
     in findings.
     """
     for name, secret in hidden.items():
-        found = found_in(site / "release" / name, [secret], f"{where}/release/{name}/")
+        found = found_in(site / "release" / safe_name(name), [secret], f"{where}/release/{name}/")
         with TemporaryFolder("site-") as folder:  # by cell, where it can be mended, and formulas as they were written
             for one in pages:
                 if one.lesson.assignment == name:

@@ -33,6 +33,7 @@ def test_it_is_read_in_a_minute_and_has_one_picture() -> None:
         ("for whom, as an instructor?", "grade a class in minutes"),
         ("how do I try it?", "make demo: grades a sample class, needs Python, pip and make"),
         ("how do I use it for my class?", "a term, step by step: release, collect, grade, feedback, export"),
+        ("on which machine?", "on Linux, in a container or WSL 2"),
         ("and for another subject?", "autograder init physics, then writing exercises"),
     ],
 )

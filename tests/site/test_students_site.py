@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import nbformat
 import pytest
@@ -24,7 +24,9 @@ from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
-from autograder.publish.publish import publish
+from autograder.publish.links import dead_links
+from autograder.publish.publish import TEMPLATES, publish
+from autograder.publish.students_readme import students_readme
 from autograder.release.main_line import Lesson
 from autograder.site.build import Page, Site, build
 from autograder.site.shown import MISTAKE
@@ -106,6 +108,32 @@ def test_pictures_beside_a_notebook_are_on_its_page_also_when_it_was_published_b
     shown = re.findall(r"""<img[^>]*? src=["']([^"']+)""", made.replace("\n", " "))
     assert len(shown) == 3
     assert all(Image.open(tmp_path / "site/release/x" / unquote(link)).size == (40, 40) for link in shown)
+
+
+def test_a_notebook_may_have_any_name_that_a_file_can_have(tmp_path: Path) -> None:
+    """Signs that mean something in an address, in Markdown or to the search; the published README leads there, too."""
+    name, folder = "2 Ünï #kod & 100% (x)", tmp_path / "published"
+    lesson = Lesson("x", name, "A title", "1", 9)
+    notebook = new_notebook(cells=[new_markdown_cell("# A title\n\n[other](1.ipynb)")])
+    other = new_notebook(cells=[new_markdown_cell(f"# Other\n\n[back]({quote(name)}.ipynb)")])
+    (folder / "release" / "x").mkdir(parents=True)
+    for path, content in ((f"{name}.ipynb", notebook), ("1.ipynb", other)):
+        nbformat.write(content, folder / "release" / "x" / path)
+    template = (TEMPLATES / "README.md.j2").read_text(encoding="utf-8")
+    (folder / "README.md").write_text(students_readme(Course(tmp_path), template, [lesson], "o/n"), encoding="utf-8")
+    assert list(dead_links(folder, "o/n", (), ())) == []
+    pages = [Page(lesson, notebook, notebook), Page(Lesson("x", "1", "Other", "1", 9), other, other)]
+    build(Site("A course", "o/n", folder, "README.md", pages, {}), tmp_path / "site")
+    made = sorted(path for path in (tmp_path / "site").rglob("*.html") if "_static" not in path.parts)
+    for page in made:
+        for link in re.findall(r'href="((?!https?:|#)[^"#?]+)', page.read_text(encoding="utf-8")):
+            assert (page.parent / unquote(html.unescape(link))).is_file(), (page, link)
+    assert (tmp_path / "site" / "release" / "x" / f"{name}.ipynb").is_file()
+    searched = (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")
+    names = json.loads(re.search(r'"docnames":(\[.*?\])', searched)[1])
+    assert len(names) == 4 and not [one for one in names if re.search(r"[^\w./-]", one)], "the search leads there as is"
+    course = (tmp_path / "site" / "course.html").read_text(encoding="utf-8")
+    assert f"colab.research.google.com/github/o/n/blob/main/release/x/{quote(name)}.ipynb" in html.unescape(course)
 
 
 def test_a_page_has_one_title_however_many_its_notebook_has(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from autograder.feedback.paths import shortened
 from autograder.model import cells
 from autograder.pipeline.sanitize import harmless
 from autograder.release.solved_run import name_of
+from autograder.site.hidden_values import HiddenValues
 
 REMOVE, KEEP = "remove-output", "keep-output"
 YOUR_CODE = "*Your code goes here.*"
@@ -51,7 +52,8 @@ def page(
     """
     lines = {*code, *code_lines(cell.source for cell in source.cells if cell.cell_type == "code")}
     made = nbformat.v4.new_notebook(metadata=released.metadata)
-    secret, short = set(left_out(source)), set(cut_short(released))
+    secret, short, values = set(left_out(source)), set(cut_short(released)), HiddenValues.of(source)
+    kept = {name_of(cell) for cell in source.cells if KEEP in cell.metadata.get("tags", ())}
     example = next((name for cell in released.cells if (name := name_of(cell)) in mistakes), None)
     for cell in released.cells:
         made.cells.append(copied := deepcopy(cell))
@@ -62,7 +64,7 @@ def page(
         copied.outputs, copied.execution_count, copied.metadata = [], None, NotebookNode()
         if cells.is_solution(cell):
             made.cells.append(nbformat.v4.new_markdown_cell(YOUR_CODE))
-        elif name_of(cell) in secret:
+        elif name_of(cell) in secret or (name_of(cell) not in kept and values.shown_in(outputs)):
             made.cells += [nbformat.v4.new_markdown_cell(LEFT_OUT)] * bool(outputs)
         else:
             _show(copied, [_without_code(output, lines, library) for output in outputs])

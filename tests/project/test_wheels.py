@@ -13,7 +13,7 @@ import pytest
 from tests.grading import ROOT
 
 #: Tracked beside the grader's modules, and not for its wheel.
-NOT_PACKAGED = {"autograder/pyproject.toml"}
+NOT_PACKAGED = {"autograder/pyproject.toml", "autograder/LICENSE"}
 pytestmark = pytest.mark.slow
 
 
@@ -35,6 +35,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     for path in Path(out).glob("*.whl"):
         with zipfile.ZipFile(path) as wheel:
             found[path.name.partition("-")[0]] = {name for name in wheel.namelist() if ".dist-info/" not in name}
+            assert [name for name in wheel.namelist() if name.endswith("licenses/LICENSE")], path.name
     return found
 
 

@@ -149,3 +149,36 @@ def test_an_attached_picture_is_in_its_place_and_raw_text_as_it_stands() -> None
     assert text.source == f"![A grey square](data:image/png;base64,{PNG}) ![Again](data:image/png;base64,{PNG})"
     assert (raw.cell_type, raw.source) == ("markdown", "```text\n<b>raw</b>\n```")
     assert "attachment:" in released.cells[0].source, "what students get stays as it is"
+
+
+@pytest.mark.parametrize(
+    ("test", "shown", "tells"),
+    [
+        ("assert round(mean(ages), 4) == 31.2083", "31.2083", True),
+        ("assert round(mean(ages), 4) == 31.2083", "the mean is 31.21 years", True),
+        ("assert abs(mean(ages) - 31.2083) < 1e-6", "31.20833333333333", True),
+        ("assert abs(mean(ages) - 31.2083) < 1e-6", "3.12e+01", True),
+        ("assert mean(ages) == -31.2083", "[-31.208  4.   ]", True),
+        ("assert count(ages) == 4182", "4182 of them", True),
+        ("assert names(ages) == ['ada', 'grace hopper']", "first grace hopper", True),
+        ("self.assertEqual(first(ages), 'grace')", "<b>grace</b>", True),
+        ("assert mean(ages) == 31.2083", "31", False),
+        ("assert mean(ages) == 31.2083", "31.3", False),
+        ("assert mean(ages) == 31.2083", "131.2083, v31.2083, 31.2083.1", False),
+        ("assert abs(mean(ages) - 0.5) < 0.001", "0.5 0.001", False),
+        ("assert mean(ages) == 17.25", "17.25 is in the text", False),
+        ("assert 'weights' in names(ages)", "weights", False),
+        ("assert kind(ages) == kind('weights')", "weights", False),
+        ("assert kind(ages) == 'stated', 'grace hopper'", "stated grace hopper", False),
+        ("this is no Python", "this", False),
+    ],
+)
+def test_an_output_that_shows_what_a_hidden_test_expects_is_left_out(test: str, shown: str, tells: bool) -> None:
+    hidden = f"check(mean)\n### BEGIN HIDDEN TESTS\n{test}\n### END HIDDEN TESTS"
+    source = new_notebook(cells=[new_markdown_cell("17.25 is stated."), _cell("mean(ages)", "run"),
+                                 _cell("mean(ages)", "kept", KEEP), _cell(hidden, "graded", grade=True)])  # fmt: skip
+    kind = "text/html" if "<" in shown else "text/plain"
+    outputs = [new_output("execute_result", {kind: shown})]
+    cells = page(source, source, {"run": outputs, "kept": outputs}).cells
+    assert [cell.source == LEFT_OUT for cell in cells[2:3]] == [tells]
+    assert next(cell for cell in reversed(cells) if cell.source == "mean(ages)").outputs == outputs

@@ -33,6 +33,14 @@ _VIEW = "*(An interactive view: run the notebook to use it.)*"
 #: Where Python says which line of a file a warning or an error comes from; what it draws below such a line.
 _PLACE = re.compile(r"""\.py(?::\d+:|["'], line \d+)""")
 _BELOW = re.compile(r"[\s|]*[\^~]+[\^~\s]*")
+#: IPython's names for code that was executed, its commands that show this or all values, and what shows one function's.
+_INPUTS = {"In", "_ih", "_i", "_ii", "_iii"}
+_SHOW_ALL = {"history", "hist", "recall", "who", "whos"}
+_SOURCE = {"getsource", "getsourcelines", "psource", "pinfo2"}
+_COMMAND = re.compile(r"(?m)^[ \t]*(?:\w[^=\n]*=[ \t]*)?[%!?].*|^.*\?\?[ \t]*$")
+#: A solution cell's last expression.
+_WORD = re.compile(r"\w+")
+_LAST = {"Out", "_oh", "_", "__", "___"}
 _SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 
 
@@ -101,25 +109,29 @@ def _fenced(text: str) -> str:
 def left_out(source: NotebookNode) -> Iterator[str]:
     """The names of the cells whose outputs would tell an answer."""
     values: set[str] = set()  # names that hold an answer, or something made of one
+    own: set[str] = set()  # functions and classes of solutions
     imported: set[str] = set()
     for cell in source.cells:
         if cell.cell_type != "code":
             continue
         tags = cell.metadata.get("tags", ())
+        visible = cells.split_hidden(cell.source).visible
+        commands = _COMMAND.findall(visible)
         try:
-            tree = cells.parse(cells.split_hidden(cell.source).visible)
+            tree = cells.parse(visible)
         except SyntaxError:
             if not cells.is_solution(cell):
                 yield name_of(cell)  # nobody can say what it shows
             continue
         imported |= set(_imported(tree))
         if cells.is_solution(cell):
-            values |= {*_assigned(tree), *(set(_called_on(tree)) - imported)}
-        elif KEEP not in tags and values & set(_read(tree)):
+            values |= {*_assigned(tree), *(set(_called_on(tree)) - imported), *_global(tree), *_LAST}
+            own |= set(_defined(tree))
+        elif KEEP not in tags and values & {*_read(tree), *_WORD.findall(" ".join(commands))}:
             yield name_of(cell)
             values |= {*_assigned(tree), *_defined(tree)}
         else:
-            if REMOVE in tags:
+            if REMOVE in tags or (KEEP not in tags and (own or values) and _shows_code(tree, commands, own)):
                 yield name_of(cell)
             values -= set(_assigned(tree))
 
@@ -178,8 +190,28 @@ def _at_top(node: ast.AST) -> Iterator[ast.AST]:
             yield from _at_top(child)
 
 
+def _global(tree: ast.Module) -> Iterator[str]:
+    yield from (name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names)
+
+
 def _read(tree: ast.AST) -> Iterator[str]:
     yield from (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+
+
+def _shows_code(tree: ast.AST, commands: Sequence[str], own: Collection[str]) -> bool:
+    """Whether a cell shows the code of a solution. own: the functions and classes that solutions define."""
+    words = {word for command in commands for word in _WORD.findall(command)}
+    if _INPUTS & set(_read(tree)) or _SHOW_ALL & words:
+        return True
+    looked_at = [node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "__code__"]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _SOURCE & set(_WORD.findall(ast.unparse(node.func))):
+            looked_at += node.args
+    named = {name for part in looked_at for name in _read(part)}
+    named |= {
+        word for one in commands if "??" in one or _SOURCE & set(_WORD.findall(one)) for word in _WORD.findall(one)
+    }
+    return not named.isdisjoint(own)
 
 
 def _show(cell: NotebookNode, outputs: Sequence[NotebookNode]) -> None:

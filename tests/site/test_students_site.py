@@ -227,7 +227,8 @@ def test_what_tells_an_answer_is_refused_and_the_folder_stays_as_it_was_or_it_is
     finally:
         kept.write_text(original, encoding="utf-8")
     texts = {text, "".join(text.split())}
-    told = [path for path in (students / "site").rglob("*") if any(one in read for read in _read(path) for one in texts)]
+    files = (students / "site").rglob("*")
+    told = [path for path in files if any(one in read for read in _read(path) for one in texts)]
     assert not told
 
 

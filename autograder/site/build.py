@@ -112,7 +112,7 @@ def _lay_out(site: Site, source: Path) -> None:
     about = {"title": site.title, "address": site.address}
     (source / "site.json").write_text(json.dumps(about), encoding="utf-8")
     files = [site.front, *(file for files in site.shelves.values() for file in files)]
-    pages = {file: file for file in files} | {site.front: "index.md"}
+    pages = {file: safe_name(file) for file in files} | {site.front: "index.md"}
     pages |= {page.lesson.path: page.path for page in site.pages} | {"release": COURSE}
     texts = {file: (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)}
     notes = [

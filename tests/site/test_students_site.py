@@ -122,7 +122,10 @@ def test_a_notebook_may_have_any_name_that_a_file_can_have(tmp_path: Path) -> No
     (folder / "README.md").write_text(students_readme(Course(tmp_path), template, [lesson], "o/n"), encoding="utf-8")
     assert list(dead_links(folder, "o/n", (), ())) == []
     pages = [Page(lesson, notebook, notebook), Page(Lesson("x", "1", "Other", "1", 9), other, other)]
-    build(Site("A course", "o/n", folder, "README.md", pages, {}), tmp_path / "site")
+    guide = "docs/Für #1 & alle (100 %).md"
+    (folder / "docs").mkdir()
+    (folder / guide).write_text("# A guide\n\n[home](../README.md)\n")
+    build(Site("A course", "o/n", folder, "README.md", pages, {"A guide": [guide]}), tmp_path / "site")
     made = sorted(path for path in (tmp_path / "site").rglob("*.html") if "_static" not in path.parts)
     for page in made:
         for link in re.findall(r'href="((?!https?:|#)[^"#?]+)', page.read_text(encoding="utf-8")):
@@ -130,7 +133,7 @@ def test_a_notebook_may_have_any_name_that_a_file_can_have(tmp_path: Path) -> No
     assert (tmp_path / "site" / "release" / "x" / f"{name}.ipynb").is_file()
     searched = (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")
     names = json.loads(re.search(r'"docnames":(\[.*?\])', searched)[1])
-    assert len(names) == 4 and not [one for one in names if re.search(r"[^\w./-]", one)], "the search leads there as is"
+    assert len(names) == 5 and not [one for one in names if re.search(r"[^\w./-]", one)], "the search leads there as is"
     course = (tmp_path / "site" / "course.html").read_text(encoding="utf-8")
     assert f"colab.research.google.com/github/o/n/blob/main/release/x/{quote(name)}.ipynb" in html.unescape(course)
 

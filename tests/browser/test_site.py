@@ -27,7 +27,9 @@ from autograder.assignment.assignment import Assignment
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.publish.publish import publish
+from autograder.release.main_line import Lesson
 from autograder.release.solved_run import kept, name_of
+from autograder.site.build import Page, Site, build
 from autograder.site.shown import left_out
 from tests.browser.conftest import Photograph
 from tests.browser.test_axe import AXE, scheme, serious
@@ -355,6 +357,30 @@ def test_dark_mode_is_dark_and_a_phone_need_not_scroll_sideways(
         assert WebDriverWait(browser, 10).until(lambda one: one.execute_script(DARK)), name
         browser.execute_script(f"document.querySelector('{MESSAGE}')?.scrollIntoView({{block: 'center'}})")
         photograph(browser, f"{named}-dark")
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
+def test_another_course_with_a_long_title_and_coloured_output_can_be_read_too(
+    browser: WebDriver, tmp_path: Path
+) -> None:
+    codes = [f"{code}" for base in (30, 40, 90, 100) for code in range(base, base + 8)]
+    codes += ["1;31", "31;44", *(f"{kind};5;{number}" for kind in (38, 48) for number in (9, 16, 21, 51, 231, 244))]
+    text = " ".join(f"\x1b[{code}m code-{number}\x1b[0m" for number, code in enumerate(codes))
+    output = nbformat.v4.new_output("stream", text=text)
+    notebook = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_markdown_cell("# A title"), nbformat.v4.new_code_cell("show()", outputs=[output])
+    ])  # fmt: skip
+    (tmp_path / "README.md").write_text("# A course\n\nRead [it](release/x/1.ipynb).\n")
+    page = Page(Lesson("x", "1", "A title", "1", 9), notebook, notebook)
+    title = "An introduction to the computational physics of materials, for engineers"
+    build(Site(title, "o/n", tmp_path, "README.md", [page], {}), tmp_path / "site")
+    for name in ("index", "course", "release/x/1"):
+        scheme(browser, "light")
+        browser.get((tmp_path / "site" / f"{name}.html").as_uri())
+        assert overflow(browser, 390) == 0, name
+        assert axe(browser) == {"light": [], "dark": []}, name
+    printed = browser.execute_script("return document.querySelector('.cell_output').textContent")
+    assert printed.count("code-") == len(codes)
 
 
 def photograph_phone(browser: WebDriver, photograph: Photograph, name: str) -> None:

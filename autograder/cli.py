@@ -149,8 +149,10 @@ def _say(text: str, code: int = 2) -> int:
 
 def _said(error: Exception) -> str | None:
     """What to say of an error that the user can mend; None for any other."""
-    if isinstance(error, GradingError) or any(isinstance(error, _imported(*name)) for name in EXPECTED):
+    if isinstance(error, GradingError):
         return str(error)
+    if any(isinstance(error, _imported(*name)) for name in EXPECTED):
+        return " ".join(str(error).splitlines())
     if isinstance(error, _imported("sqlalchemy.exc", "DatabaseError")):
         return f"the gradebook cannot be used: {gradebook_said(error)}"
     return None

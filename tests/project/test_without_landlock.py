@@ -34,6 +34,7 @@ def test_anybody_elses_work_is_refused_with_what_to_do(tmp_path, command):
     done = without_landlock(*run, command, "signals")
     assert done.returncode == 2, done.stdout + done.stderr
     assert "student code cannot be confined on this machine" in done.stderr and "Linux 6.2 or newer" in done.stderr
+    assert r"\n" not in done.stderr
     assert not course.autograded("ada", "signals").exists()
 
 

@@ -56,7 +56,7 @@ def head_view(
     heads: Sequence[int] | None = None,
     sentence_b_start: int | None = None,
 ) -> HTML:
-    """Lines from each query (left) to the keys it attends to (right), one colour a head.
+    """Lines from each query (left) to the keys it attends to (right), one colour per head.
 
     attention: one tensor (1, heads, tokens, tokens) per layer, as a list or a dictionary
     tokens: the tokens as text, one a position

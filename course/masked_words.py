@@ -48,7 +48,7 @@ class Gap:
 def parse(sentence: str) -> Gap:
     """``"The doctor picked up his/her bag."`` -> the sentence with a gap, and the words ``his`` and ``her``.
 
-    Raises SentenceError unless there is exactly one place with a slash, and each of its words is one token.
+    Raises SentenceError unless there is exactly one position with a slash, and each of its words is one token.
     """
     places = [index for index, word in enumerate(sentence.split()) if "/" in word.strip("/")]
     if len(places) != 1:

@@ -171,7 +171,7 @@ class _Merge:
         return number not in self.taken and bool(_nbgrader(cell)) and not self._was_ours(cell)
 
     def _extras(self) -> dict[int, list[Cell]]:
-        """The student's own cells, by the cell of ours that they stand behind; -1: before all of them."""
+        """The student's own cells, by the cell of ours that they follow; -1: before all of them."""
         places = {theirs: ours for ours, theirs in self.place.items()}
         found: dict[int, list[Cell]] = {}
         behind = -1

@@ -1,4 +1,4 @@
-"""What helps a human to mark a written answer: its model answer and mark scheme, shown below it in the formgrader."""
+"""What a grader reads below a written answer in the formgrader: its model answer and mark scheme."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MARKERS = re.compile(r"^.*(BEGIN|END) (SOLUTION|MARK SCHEME).*$\n?", re.MULTILI
 #: All of it lies between the words by which feedback knows what it has to leave out.
 _GUIDE = """<!-- BEGIN MARK SCHEME -->
 
-> **For the marker** ({points:g} points). Feedback leaves this out.
+> **For the grader** ({points:g} points). Students' feedback leaves this out.
 
 **Model answer.** {answer}
 
-**Marks.** {scheme}
+**Points.** {scheme}
 
 <!-- END MARK SCHEME -->"""
 

@@ -12,6 +12,9 @@ _POINTS = rf"(?P<points>\d+(?:\.\d+)?|{'|'.join(_WORDS)}) (?:points?|marks?)\b"
 _STATED = (re.compile(rf"^{_POINTS}", re.IGNORECASE), re.compile(rf"\({_POINTS}\)\.?$", re.IGNORECASE))
 #: A blank line, or the beginning of an item of a list, ends what stands before it.
 _BREAK = re.compile(r"\n[ \t]*\n|^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", re.MULTILINE)
+#: Markdown's marks around code and emphasis. Buttons and comments are plain text and would show them.
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,2}|_{1,2})(?=[^\s*_])(.+?)(?<=[^\s*_])\1(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,20 @@ class RubricLine:
 
 
 def rubric_lines(source: str) -> list[RubricLine]:
-    """What a cell's mark scheme lists: its paragraphs and items, with the points that they begin or end with.
+    """The paragraphs and items of a cell's mark scheme as plain text, with the points that they begin or end with.
 
     source: the instructor's cell.
     """
     scheme = "\n\n".join(found["scheme"] for found in SCHEME.finditer(source))
-    texts = dict.fromkeys(" ".join(part.split()) for part in _BREAK.split(scheme))
+    texts = dict.fromkeys(_plain(" ".join(part.split())) for part in _BREAK.split(scheme))
     return [RubricLine(text, _points(text)) for text in texts if text]
+
+
+def _plain(markdown: str) -> str:
+    """The words without Markdown's marks; what stands in code is kept as it is."""
+    code = [found[2].strip() for found in _CODE.finditer(markdown)]
+    words = _EMPHASIS.sub(r"\2", _CODE.sub("\0", markdown.replace("\0", ""))).split("\0")
+    return "".join(part + kept for part, kept in zip(words, [*code, ""], strict=True))
 
 
 def _points(text: str) -> float:

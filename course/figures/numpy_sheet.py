@@ -28,7 +28,7 @@ def stacked_heads() -> Figure:
     canvas.arrow(output.top, (3.7, 4.1))
     canvas.label(3.9, 4.08, "y", align="left", size=9.0)
     rows = (
-        (0.4, "one vector a token", "(n, d_model)"),
+        (0.4, "one vector per token", "(n, d_model)"),
         (1.2, "each head projects\nwith its own matrices", "stacks of\n(h, d_model, d_qkv)"),
         (2.1, "and attends\nby itself", "(h, n, d_qkv)"),
         (2.9, "laid end to end", "(n, h · d_qkv)"),
@@ -66,7 +66,7 @@ def classifier_on_top() -> Figure:
         (0.4, "a headline"),
         (1.15, "question 2: ids (1, T), mask (1, T)"),
         (2.15, "pre-trained: 66 million weights"),
-        (3.0, "one vector a token: (1, T, 768)"),
+        (3.0, "one vector per token: (1, T, 768)"),
         (3.75, "question 1: starts from random weights"),
     ):
         canvas.label(7.4, y, text, align="right", size=8.5)

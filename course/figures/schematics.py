@@ -158,7 +158,7 @@ def attention_block() -> Figure:
 
 
 def pre_and_post_norm() -> Figure:
-    """Two places for LayerNorm: after the addition (DistilBERT) or before the sublayer."""
+    """LayerNorm stands in one of two ways: after the addition (DistilBERT) or before the sublayer."""
     canvas = Canvas(7.5, 4.3)
     for x, title, names in (
         (1.95, "post-norm: after the addition", ("sublayer", "+", "LayerNorm")),

@@ -13,7 +13,7 @@ from course.figures.described import described
 
 
 def lookup() -> Figure:
-    """Attention as a dictionary that is asked softly: every entry answers, in proportion to how well its key fits."""
+    """Attention as a soft dictionary lookup: every entry answers, in proportion to how well its key fits."""
     canvas = Canvas(7.5, 3.5)
     query = canvas.box(0.85, 1.75, "query\n“music”", "result", 1.1, 0.6)
     value = canvas.box(6.65, 1.75, "what comes\nback", "result", 1.15, 0.6)
@@ -46,7 +46,7 @@ def folding_heads() -> Figure:
         (0.95, "(b, t, h, k)", "token by token,\nheads side by side"),
         (2.85, "(b, h, t, k)", "head by head,\ntokens in order"),
         (4.75, "(b · h, t, k)", "each head a row\nof a longer batch"),
-        (6.6, "(b, t, h · k)", "heads end to end,\nbehind each token"),
+        (6.6, "(b, t, h · k)", "each token's heads\nend to end"),
     )
     boxes = [canvas.box(x, y, shape, "data", 1.2, 0.42) for x, shape, _ in steps]
     for first, second in pairwise(boxes):
@@ -238,7 +238,7 @@ def padded_average() -> Figure:
 
 
 def masked_row() -> Figure:
-    """Logits of a masked language model: one row for each place, one column for each word of the vocabulary."""
+    """Logits of a masked language model: one row per position, one column for each word of the vocabulary."""
     canvas = Canvas(7.5, 2.75)
     words = ("…", "bag", "her", "his", "…")
     for column, word in enumerate(words):
@@ -252,7 +252,7 @@ def masked_row() -> Figure:
     canvas.arrow((5.5, 1.14), (6.0, 1.14))
     canvas.box(6.7, 1.14, "softmax over\nthis row", "result", 1.3, 0.5)
     canvas.label(6.7, 0.62, "sums to 1", size=8.0)
-    canvas.label(3.65, 0.2, "logits (tokens, vocabulary): at every place a number for every word")
+    canvas.label(3.65, 0.2, "logits (tokens, vocabulary): one number per position and word")
     return described(
         canvas.figure,
         "A table of logits with the tokens picked, up, [MASK] and bag down and words of the vocabulary "

@@ -174,7 +174,7 @@ def gaps(pairs: Sequence[tuple[str, float, float]], controls: Sequence[tuple[str
     _plain(axes)
     return described(
         figure,
-        "P(positive) of sentences with one word or another in the same place: in each row two points on a line from 0 "
+        "P(positive) of sentences with one word or another at one position: in each row two points on a line from 0 "
         f"to 1, with the gap between them at its end. {_widest('pairs', pairs)}{_widest('controls', controls)}",
     )
 

@@ -26,7 +26,7 @@ from autograder.exercise import (
 )
 from autograder.exercise.likeness import likeness
 
-#: The other parts of the block, which the part with the whole behind it does not pay for.
+#: The other parts of the block, which the part that runs the whole block does not pay for.
 OTHER_PARTS = tuple(f"distilbert/attention_{part}" for part in ("init", "scores", "weights"))
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
 #: Begins the name of an answer of the last part with ready-made values as well.
@@ -98,7 +98,7 @@ def _scores(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 
 
 def _context(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The output; where no mistake explains it, which half of the way is wrong: before ``out_lin``, or behind it."""
+    """The output; where no mistake explains it, which half of the way is wrong: before ``out_lin``, or after it."""
     judgement = only(compare_case, "output")(exercise, case, answers)
     output, context, want = (*map(answers.arrays.get, ("output", "context")), case.expected["context"])
     if judgement.earned == 1 or any(check.mistake for check in judgement.checks) or output is None:
@@ -112,9 +112,9 @@ def _context(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         return wrong("context", "The block's output does not follow from its own attention weights.", hint)
     if np.allclose(context, want, atol=1e-4, rtol=1e-3):
         message = "The context is right, but what becomes of it is not: out_lin, skip, LayerNorm, feed-forward network."
-        return wrong("context", message, "Are the given lines behind context as they were?")
+        return wrong("context", message, "Are the given lines after context unchanged?")
     like = likeness(context, want, exercise.atol, exercise.rtol)
-    message = "What reaches out_lin is not the weights times the values, with the heads merged behind the tokens"
+    message = "What reaches out_lin is not the weights times the values, with each token's heads merged"
     return wrong("context", f"{message}: {like}" if like else f"{message}.", hint)
 
 

@@ -64,14 +64,14 @@ MISTAKES = [
     Mistake("M5-values", "The values' heads are cut out of the wrong axis.",
             "Split the last axis into (heads, size) first, then exchange axes.",
             (VALUES, "v = self.v_lin(hidden_states).view(batch, heads, tokens, size)")),
-    Mistake("M6", "The heads were merged without being moved back behind the tokens: numbers of different tokens are "
+    Mistake("M6", "The heads were merged without being moved back after the tokens: numbers of different tokens are "
             "mixed.", "Exchange the head axis and the token axis before the last two axes become one.",
             (MERGED, "x.reshape(batch, tokens, heads * size)")),
     Mistake("M7", "The residual connection around the attention is missing.",
             "The block adds its own input to what the attention gives, then normalises.",
             (FIRST_NORM, "self.sa_layer_norm(sa_output)")),
     Mistake("M7-ffn", "The residual connection around the feed-forward network is missing.",
-            "Add what went into the feed-forward network to what came out, then normalise.",
+            "Add the feed-forward network's input to its output, then normalise.",
             (SECOND_NORM, "self.output_layer_norm(ffn_output)")),
     Mistake("M7-place", "The second residual comes from the wrong place: from the block's input.",
             "It is the output of the first LayerNorm that goes around the feed-forward network.",
@@ -202,7 +202,7 @@ RIGHT = {
         BUFFER, more='self.register_buffer("root", torch.tensor(config.attention_head_size).sqrt(), persistent=False)'
     ),
     "a namespace of q, k and v, bmm and movedim": block(ATTRIBUTES),
-    "keywords alone behind the context": block(rest=KEYWORDS),
+    "keywords alone after the context": block(rest=KEYWORDS),
     "skips and norms in float64": block(rest=IN_FLOAT64),
     "torch's own attention for the context": block(READY_MADE),
     "chunk, stack and cat": block(CHUNKS),

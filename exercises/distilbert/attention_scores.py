@@ -21,7 +21,7 @@ SCALE = "q = q / math.sqrt(q.shape[-1])"
 SPLIT = "x.view(batch, tokens, heads, size).transpose(1, 2)"
 DIVIDED_BY_SIZE = "Your scores are divided by d_k altogether, not by its square root."
 GIVEN = "The given line above already divides q; the scores need no further division."
-CHANGED_PLACES = "Query and key have changed places: entry (i, j) is how token j asks for token i."
+SWAPPED = "Query and key are swapped: entry (i, j) is how token j asks for token i."
 ROWS = "Rows are queries, columns are keys: which of the two is transposed?"
 BOTH_WAYS = "DistilBERT reads in both directions, and each token may look at every token: nothing is masked here."
 
@@ -37,7 +37,7 @@ MISTAKES = [
     Mistake("M3", DIVIDED_BY_SIZE, GIVEN, (SCALE, "q = q / size")),
     Mistake("M3-dim", "Your scores are divided by √dim, the width of the whole model.",
             "Each head has its own, smaller width: the last axis of q.", (SCALE, "q = q / math.sqrt(dim)")),
-    Mistake("M4-swap", CHANGED_PLACES, ROWS, (SCORES, "scores = k @ q.transpose(-2, -1)")),
+    Mistake("M4-swap", SWAPPED, ROWS, (SCORES, "scores = k @ q.transpose(-2, -1)")),
     Mistake("M5", "The heads are cut out of the wrong axis: a head mixes numbers of different tokens.",
             "First split the last axis into (heads, size), then exchange the token axis with the head axis.",
             (SPLIT, "x.reshape(batch, heads, tokens, size)")),
@@ -50,9 +50,9 @@ MISTAKES = [
     FACTOR.by((SCORES, f"{SCORES} / math.sqrt(tokens)")),
     DTYPE.by((SCORES, "scores = q.double() @ k.double().transpose(-2, -1)")),
     dropout_at_work("The scores").by((SCORES, f"{SCORES}\n        scores = nn.functional.dropout(scores, 0.5)")),
-    Mistake("M4-swap", CHANGED_PLACES, ROWS, (SCORES, 'scores = torch.einsum("bhqd,bhkd->bhkq", q, k)')),
+    Mistake("M4-swap", SWAPPED, ROWS, (SCORES, 'scores = torch.einsum("bhqd,bhkd->bhkq", q, k)')),
     Mistake("", "key not transposed", "", (SCORES, "scores = q @ k")),
-    Mistake("", "all axes of the key turned round", "", (SCORES, "scores = q @ k.T")),
+    Mistake("", "all axes of the key flipped", "", (SCORES, "scores = q @ k.T")),
     Mistake("", "distances in place of products", "", (SCORES, "scores = -torch.cdist(q, k)")),
     Mistake("", "a bias on the diagonal", "", (SCORES, f"{SCORES} + 2 * torch.eye(tokens)")),
 ]  # fmt: skip

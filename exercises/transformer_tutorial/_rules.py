@@ -219,7 +219,7 @@ def norm(x: Array, case: Case, number: int) -> Array:
 
 
 def _second_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """norm_2 of what went into the network plus what came out, whatever went in: the first half has its own points."""
+    """norm_2 of the network's input plus its output, whatever the input: the first half has its own points."""
     entered, got = answers.arrays.get("between"), answers.arrays.get("output")
     want = case.expected["output"]
     for given in (got, answers.arrays.get("ready_output")):
@@ -237,7 +237,7 @@ def _second_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         if mistake := find_mistake(exercise, _showing(case, "output"), replace(answers, arrays=arrays)):
             return mistake.judgement()
     message = "The block's output is not norm_2 of the second sum."
-    return wrong("output", message, "Two lines: feed; then add what went in and normalise.")
+    return wrong("output", message, "Two lines: feed; then add the network's input and normalise.")
 
 
 def _tells(between: Array) -> bool:

@@ -14,7 +14,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     """One head. Value j is a 1 at place j, and a 1 at place t in all of them.
 
     So the first t numbers of an output are the weights as they were used, and the next one is their sum, unless
-    something was dropped behind the weights. ``shares`` are ready-made weights, the same for keys and queries.
+    something was dropped after the weights. ``shares`` are ready-made weights, the same for keys and queries.
     """
     b, t, k = 3, 6, 9
     inputs = {name: generator.normal(0, 1, (b, t, 1, k)).astype(np.float32) for name in ("queries", "keys")}

@@ -34,7 +34,7 @@ MISTAKES = [
     Mistake("M5-first", "Folded as (h, b), but unfolded as (b, h): the heads of different sentences were exchanged.",
             "Fold and unfold must agree on which of the two axes comes first.",
             (FOLDED, ".permute(2, 0, 1, 3).reshape(b * h, t, k)")),
-    Mistake("M6", "The heads were unfolded without being moved back behind the tokens.",
+    Mistake("M6", "The heads were unfolded without being moved back after the tokens.",
             "Exchange the head axis and the token axis before the last two axes become one.", (UNFOLD, "")),
     Mistake("M6-inter", "In the output the heads are interleaved: number by number, not one head after the other.",
             "The last axis is (h, k), in this order.", (UNFOLD, "out = out.view(b, h, t, k).permute(0, 2, 3, 1)")),

@@ -74,7 +74,7 @@ RIGHT = {
         (MASK, "score = score.masked_fill(padding, -1e9).masked_fill(padding.transpose(1, 2), -1e9)"),
     ],
     "where": [(MASK, 'score = torch.where(padding, float("-inf"), score)')],
-    "weights masked behind the softmax, and divided by their sum": [
+    "weights masked after the softmax, and divided by their sum": [
         (MASK, ""),
         (WEIGHTS, "weights = F.softmax(score, dim=2)\n        if mask is not None:\n"
          "            weights = weights * ~padding\n            weights = weights / weights.sum(2, keepdim=True)\n"

@@ -11,24 +11,24 @@ from ._rules import NEVER_FED, first_half
 # The lines of the solution that mistakes change.
 FIRST = "x = self.norm_1(attended + x)"
 ATTEND = "attended = self.attention(x, mask)"
-RESIDUAL = ("The residual connection around the attention is missing.", "Add what went in to what came out.")
+RESIDUAL = ("The residual connection around the attention is missing.", "Add the input to the attention's output.")
 
 MISTAKES = [
     Mistake("M7", *RESIDUAL, (FIRST, "x = self.norm_1(attended)")),
     Mistake("M7", *RESIDUAL, (FIRST, "x = self.norm_1(attended + attended)")),
     Mistake("M7-attention", "What the attention gave is missing: only x was normalised.",
-            "Add what went in to what came out.", (FIRST, "x = self.norm_1(x)")),
+            "Add the input to the attention's output.", (FIRST, "x = self.norm_1(x)")),
     Mistake("M8", "The LayerNorm comes before the addition.", "Post-LN: add first, then normalise the sum.",
             (FIRST, "x = self.norm_1(attended) + x")),
     Mistake("M8-pre", "This is a pre-LN block: x was normalised before the attention.",
-            "Here the sum is normalised, behind the attention.",
+            "Here the sum is normalised, after the attention.",
             (ATTEND, "attended = self.attention(self.norm_1(x), mask)"), (FIRST, "x = attended + x")),
     Mistake("M8-none", "The sum was not normalised.", "norm_1 takes the sum.", (FIRST, "x = attended + x")),
     Mistake("M8-skip", "x was normalised before it was added.", "The skip takes x as it is.",
             (FIRST, "x = attended + self.norm_1(x)")),
     Mistake("NORM-2", "norm_2 was used where norm_1 belongs.", "Each of the two has its own learned scale and shift.",
             (FIRST, "x = self.norm_2(attended + x)")),
-    Mistake("M8-normed", "x was normalised first, and the skip starts behind the norm.",
+    Mistake("M8-normed", "x was normalised first, and the skip starts after the norm.",
             "Post-LN: nothing happens to x before it is added.",
             (ATTEND, "x = self.norm_1(x)\n        attended = self.attention(x, mask)"), (FIRST, "x = attended + x")),
     Mistake("", "twice the skip", "", (FIRST, "x = self.norm_1(attended + 2 * x)")),

@@ -1,4 +1,4 @@
-"""The second half of ``TransformerBlock``: norm_2 of what went into the feed-forward network plus what came out."""
+"""The second half of ``TransformerBlock``: norm_2 of the feed-forward network's input plus its output."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ._rules import BLOCK_MISTAKES, second_half
 SECOND = "return self.norm_2(feedforward + x)"
 FEED = "feedforward = self.mlp(x)"
 ATTEND = "attended = self.attention(x, mask)"
-AROUND = "What goes around the feed-forward network is what went into it."
+AROUND = "The skip goes around the feed-forward network: it carries the network's own input."
 RESIDUAL = ("The residual connection around the feed-forward network is missing.",
-            "Add what went into the feed-forward network to what came out.")  # fmt: skip
-NO_NETWORK = ("What the feed-forward network gave is missing.", "Add what went in to what came out.")
+            "Add the feed-forward network's input to its output.")  # fmt: skip
+NO_NETWORK = ("What the feed-forward network gave is missing.", "Add the network's output to its input.")
 
 ATTENTION, MASK, SIZES, NORMS, NETWORK = BLOCK_MISTAKES
 MISTAKES = [

@@ -60,7 +60,7 @@ MISTAKES = [
     Mistake("M14-reversed", "The blocks were called from the last to the first.", "Block 0 comes first.",
             ("in self.transformer_blocks", "in reversed(self.transformer_blocks)")),
     dropout_at_work("The log-probabilities").by((LOGITS, f"{LOGITS}\n        logits = F.dropout(logits)")),
-    # behind it nothing runs
+    # nothing runs after it
     Mistake("", "averaged over the numbers", "", (POOL, "sequence_avg = x.mean(dim=2)"),
             costs={"classifier_padding": 0.5, "classifier_whole": 0}),
     CHANGED.by((POOL, f"{POOL}\n        given.zero_()"), ("mask = x != 0", "given, mask = x, x != 0")),

@@ -1,4 +1,4 @@
-"""The average of a sentence's real tokens. What stands at padded places is large: it shows wherever it gets in.
+"""The average of a sentence's real tokens. Vectors at padded positions are large: they show wherever they get in.
 
 In the last case the padding stands in front of a sentence, or in its middle.
 """

@@ -36,7 +36,7 @@ MISTAKES = [
     Mistake("MAP-one", "A map gives one vector of size k; it must give one for every head.",
             "All heads share one map: k numbers go in, the vectors of all heads come out, end to end.",
             (MAP, "nn.Linear(k, k, bias=False)")),
-    Mistake("MAP-turned", "Input and output size have changed places.",
+    Mistake("MAP-turned", "Input and output size are swapped.",
             "nn.Linear takes what goes in first. Its weight has shape (out, in).",
             (MAP, "nn.Linear(k * heads, k, bias=False)")),
     Mistake("MAP-wide", "Input and output both have the size of all heads together.",

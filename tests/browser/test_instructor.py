@@ -88,7 +88,7 @@ def test_a_instructors_day_in_the_formgrader(browser: WebDriver, server: Server,
     page.open(f"gradebook/{SHEET}/2_finetuning")
     page.row("Submission #1").find_element(By.LINK_TEXT, "Submission #1").click()
     guides = [quote.text for quote in browser.find_elements(By.TAG_NAME, "blockquote")]
-    assert sum(guide.startswith("For the marker (2 points)") for guide in guides) == 2
+    assert sum(guide.startswith("For the grader (2 points)") for guide in guides) == 2
     page.write("intuition", "2")
     page.write("roles", "1.5")
     page.write("roles-comment", COMMENT)

@@ -69,10 +69,10 @@ def test_no_hidden_test_no_expected_value_no_model_answer(course: Course) -> Non
     quoting = nbformat.v4.new_output("stream", name="stdout", text=f"In[-1] said: {toy.HIDDEN}\n")
     toy.hand_in(course, "curious", outputs=(quoting,))
     saved = (course.autograded("curious", toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb").read_text(encoding="utf-8")
-    assert toy.MODEL_ANSWER in saved and toy.MARK_SCHEME in saved, "the marker reads them in the formgrader"
+    assert toy.MODEL_ANSWER in saved and toy.MARK_SCHEME in saved, "the grader reads them in the formgrader"
     text = re.sub(r"<[^>]+>", "", page_of(course, "curious"))
     for secret in (
-        "For the marker",
+        "For the grader",
         "secret-of-the-grader",
         toy.EXPECTED,
         "HIDDEN TESTS",
@@ -111,6 +111,16 @@ def test_comments_and_points_by_hand_come_from_the_gradebook(course: Course) -> 
     assert re.search(r"<strong>1.75</strong> of 5 points", page)
     section = page[page.index('id="exercise-row_sums"') : page.index('id="exercise-why"')]
     assert "Look &lt;again&gt;" in section, "a comment on the answer stands at the exercise that it belongs to"
+
+
+@pytest.mark.parametrize(("earned", "praised"), [(0.0, False), (1.5, True), (3.0, True)])
+def test_what_is_right_is_said_only_where_it_earned_points(earned: float, praised: bool) -> None:
+    """A part that got nothing is not told "right: weights"."""
+    checks = (Check("weights", True), *([Check("output", False, "The values were left out.")] if earned < 3 else []))
+    status = {0.0: "failed", 3.0: "passed"}.get(earned, "partial")
+    cells = (CellVerdict("context", status, earned, 3.0, checks),)
+    page = re.sub(r"<[^>]+>", "", render_notebook(None, NotebookVerdict("ada", "toy", "1_sums", cells)))
+    assert ("right: weights" in page) == praised
 
 
 def late(points: float, off: float) -> str:

@@ -81,6 +81,16 @@ No point for "an error": nothing fails.
     assert rubric_lines("An answer without a scheme. 1 point") == []
 
 
+@pytest.mark.parametrize(("markdown", "shown"), [
+    ("1 point for `[CLS]`: *why* it reads `x * y`, and ``a`b``", "1 point for [CLS]: why it reads x * y, and a`b"),
+    ("**Both** `__init__` and _forward_ of `q_lin`", "Both __init__ and forward of q_lin"),
+    ("snake_case, 2 * 3 * 4, a ` alone", "snake_case, 2 * 3 * 4, a ` alone"),
+])  # fmt: skip
+def test_a_line_has_no_marks_of_markdown(markdown: str, shown: str) -> None:
+    scheme = f"=== BEGIN MARK SCHEME ===\n{markdown}\n=== END MARK SCHEME ==="
+    assert [line.text for line in rubric_lines(scheme)] == [shown]
+
+
 def test_the_page_has_the_scheme_and_the_comments_of_everybody(course: Course) -> None:
     say(course, "ada", "Say which axis.\n\nGood.")
     say(course, "grace", f"Good.\n\n{toy.MARK_SCHEME}")

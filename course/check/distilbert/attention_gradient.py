@@ -51,7 +51,7 @@ def _differs(name: str, yours: Tensor, wanted: dict[str, Tensor], values: tuple[
     q, k, v, given = values
     expected = f"the gradient at {name} is that of autograd."
     if name == "v":
-        fail(NAME, expected, "Yours is another.", "Each value goes to all queries: the weights are transposed.")
+        fail(NAME, expected, "Yours differs.", "Each value goes to all queries: the weights are transposed.")
     if close(yours, wanted["k" if name == "q" else "q"]):
         fail(NAME, expected, "Yours is that of the other one.", "The order of the results is q, k, v.")
     weights = torch.einsum("bhqd,bhkd->bhqk", q, k).softmax(-1)
@@ -62,7 +62,7 @@ def _differs(name: str, yours: Tensor, wanted: dict[str, Tensor], values: tuple[
         if close(yours, at_scores @ k if name == "q" else at_scores.mT @ q):
             look = "Every weight of a row depends on every score of it: a sum over the row is missing."
             fail(NAME, expected, f"Yours is what {what} gives.", look)
-    fail(NAME, expected, "Yours is another.", "Check the gradient at the scores first: each of its rows sums to 0.")
+    fail(NAME, expected, "Yours differs.", "Check the gradient at the scores first: each of its rows sums to 0.")
 
 
 def _by_differences(yours: dict[str, Tensor], values: tuple[Tensor, ...], given: Tensor) -> None:

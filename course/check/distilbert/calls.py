@@ -147,7 +147,7 @@ def _stop() -> None:
 
 
 def _softmax_of_scores(block: nn.Module, hidden_states: Tensor) -> dict[str, Any]:
-    """The softmax of the variable ``scores`` of a forward pass that stops behind it."""
+    """The softmax of the variable ``scores`` of a forward pass that stops after it."""
     found = {}
     for name in ("weights", "again"):
         try:

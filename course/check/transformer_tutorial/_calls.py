@@ -43,11 +43,11 @@ def attend(
     with running(name, f"b = {b}, h = {h}, t = {t}, k = {k}", "Print the shape after every step."):
         extra = {} if mask is None else {"mask": mask}
         out = attention(queries, keys, values, b, h, t, k, **extra)
-    same_shape(name, "the output", out, (b, t, h * k), "(b, t, h * k)", "Are the heads back behind the tokens?")
+    same_shape(name, "the output", out, (b, t, h * k), "(b, t, h * k)", "Are the heads back after the tokens?")
     if any(not torch.equal(x, old) for x, old in zip((queries, keys, values), before, strict=True)):
         fail(
             name,
-            "queries, keys and values must come out as they went in.",
+            "queries, keys and values must keep their numbers.",
             "Yours were changed in place.",
             "Make new tensors.",
         )

@@ -28,7 +28,7 @@ def masked_word_probability(function: Any) -> None:
 
 
 def attention_heads(kind: Any) -> None:
-    """Shown with numbers that changed in one place: where does the change come out?"""
+    """One number of the input changes: which outputs change?"""
     b, t, h, k = 2, 5, 3, 4
     attention, given = kind(0.0).eval(), [torch.randn(b, t, h, k) for _ in range(3)]
     before = attention(*given, b, h, t, k)
@@ -43,5 +43,5 @@ def attention_heads(kind: Any) -> None:
         places = moved[0].unflatten(-1, (h, k)).any(-1).any(0).nonzero().flatten().tolist()
         if places != [head]:
             expected = f"a change in head {head} must move the numbers from {head * k} to {head * k + k - 1}."
-            came = f"In yours it moves the places of the heads {places}."
+            came = f"In yours it moves the numbers of the heads {places}."
             fail("attention_heads", expected, came, "In which order must the axes stand before two can become one?")

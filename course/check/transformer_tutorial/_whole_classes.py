@@ -79,10 +79,10 @@ def _mask_arrives(kind: Any) -> None:
     with running(name, "a batch with a mask", "forward takes x and the mask."):
         block(x, mask)
     if not any(argument is mask for argument in block.attention.seen[0]):
-        fail(name, "the block hands the mask on to the attention.", "Yours does not.", "The given line does it.")
+        fail(name, "the block must hand the mask on to the attention.", "Yours loses it.", "The given line does it.")
     real = make(name, kind, K + 1, 2).eval()
     if not isinstance(real.mlp, nn.Module) or not bool(torch.isfinite(real(torch.randn(B, T, K + 1))).all()):
-        fail(name, "the block must give finite numbers.", "Yours does not.")
+        fail(name, "the block must give finite numbers.", "Yours gives nan or inf.")
     passed(name, "the mask reaches the attention")
 
 

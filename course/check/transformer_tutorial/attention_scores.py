@@ -24,7 +24,7 @@ def attention_scores(kind: Any) -> None:
     with suppress(ValueError, AttributeError):  # the other steps are other exercises
         attention = alone(kind, score=attention.calculate_score)(0.0).eval()
     t, k = 4, 5
-    # Key j is a 1 at place j: query i's dot product with it is the query's number at place j.
+    # Key j is 1 at index j and 0 elsewhere: query i's dot product with it is the query's number at index j.
     queries = torch.tensor([[1.0, 0, 2, 0, 0], [0, 3, 0, 0, 0], [0, 0, 0, -1, 0], [1, 1, 0, 4, 0]])
     eye = torch.eye(t, k)
     weights = attend(name, attention, queries[None, :, None], eye[None, :, None], eye[None, :, None])[0, :, :t]
@@ -42,7 +42,7 @@ def attention_scores(kind: Any) -> None:
         fail(
             name,
             "the score of query i for key j is their dot product, divided by √k.",
-            "The scores behind your weights are something else.",
+            "Your weights come from other scores.",
             "Which axis of the keys must meet which axis of the queries? Write both shapes down.",
         )
     if abs(factor - k**-0.5) > 1e-3:

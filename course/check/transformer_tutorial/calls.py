@@ -217,7 +217,7 @@ def classifier_forward(kind: Any, case: Any) -> dict[str, Any]:
 def classifier_padding(kind: Any, case: Any) -> dict[str, Any]:
     """The answers for the ids, for each sentence without its padding (``alone``), and for more padding (``longer``).
 
-    What stops behind the blocks is another exercise: they were told, or not.
+    What stops after the blocks is another exercise: the blocks got the mask, or did not.
     """
     built, blocks = _classifier(kind, case)
     ids, found = case.input_ids, dict[str, Any]()

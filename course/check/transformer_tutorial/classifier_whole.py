@@ -37,9 +37,9 @@ def classifier_whole(kind: Any) -> None:
     if not close(run(name, model, padded), out, 1e-4):
         fail(
             name,
-            "padding behind a sentence must change nothing.",
+            "padding after a sentence must change nothing.",
             "It changes the log-probabilities of yours.",
-            "Two places need the mask: every block, and the average.",
+            "Every block needs the mask, and so does the average.",
         )
     if close(run(name, model, ids.roll(1, dims=1)), out, 1e-6):
         fail(

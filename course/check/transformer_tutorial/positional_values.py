@@ -70,7 +70,7 @@ def positional_values(kind: Any) -> None:
         fail(
             name,
             "pe must move to the GPU with its module.",
-            "Yours is a plain attribute and would stay behind.",
+            "Yours is a plain attribute and would be left out.",
             "nn.Module can register a tensor that is no parameter.",
         )
     passed(name, "starts with 0, 1, 0, 1", "pairs of sine and cosine", "ever slower", "a buffer")

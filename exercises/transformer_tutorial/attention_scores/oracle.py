@@ -65,7 +65,7 @@ MISTAKES = [
     Mistake("M2-half", "The scores are nearly right: something computes them with too few digits.",
             "Scores keep the precision of queries and keys: no half, no round."),
     Mistake("M1-scores", "calculate_score gives weights: there is a softmax in it, and forward applies another.",
-            "calculate_score ends with the division; the softmax is in step 4, behind the mask."),
+            "calculate_score ends with the division; the softmax is in step 4, after the mask."),
     Mistake("M2-double", "calculate_score gives double-precision numbers: the product with the values stops.",
             "The scores keep the precision of queries and keys."),
     *SIDE_EFFECTS,

@@ -45,7 +45,7 @@ EARLIER = {
 CLASSIFIER = ("classifier_parts", "classifier_forward", "classifier_padding")
 #: What may be ready-made, in the order of the answers' names (``PARTS`` in the course's ``_whole.py``).
 PARTS = ("layers", "positions", "blocks", "pooling")
-PART_BY_PART = "Each part passes its own check? Then print the shape and a few numbers behind each step of forward."
+PART_BY_PART = "Each part passes its own check? Then print the shape and a few numbers after each step of forward."
 
 MISTAKES = [
     Mistake("whole-crash", "Put together, your classes stop with {problem}", PART_BY_PART),
@@ -201,7 +201,7 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     # what padding lost may follow from a mistake in forward that has a name
     if nameless := [name for name in CLASSIFIER[:2] if name in lost and not lost[name]]:
         message = f"Put together, the classifier cannot be right before these parts are: {', '.join(nameless)}."
-        return wrong("classifier_whole", message, "Mend them first: this part has no code of its own.")
+        return wrong("classifier_whole", message, "Fix them first: this part has no code of its own.")
     for group in _groups(lost, ready):
         # with dropout at work no number can be compared; the hidden cell switches it off where parts are ready-made
         aside = group or (("dropout",) if "M16" in lost.get("classifier_forward", ()) else ())

@@ -40,7 +40,7 @@ MISTAKES = [
             "Divided by a power, or multiplied?"),
     Mistake("PE-halves", "All sines come first, then all cosines.",
             "They alternate: even columns sine, odd columns cosine.", _table(order="halves")),
-    Mistake("PE-swap", "Sine and cosine have changed places.", "Position 0 must read 0, 1, 0, 1, …",
+    Mistake("PE-swap", "Sine and cosine are swapped.", "Position 0 must read 0, 1, 0, 1, …",
             _table(waves=(np.cos, np.sin))),
     Mistake("PE-sine", "There are only sines.", "Odd columns hold cosines.", _table(waves=(np.sin, np.sin))),
     Mistake("PE-cosine", "There are only cosines.", "Even columns hold sines.", _table(waves=(np.cos, np.cos))),
@@ -54,7 +54,7 @@ MISTAKES = [
             "Columns 2i and 2i + 1 share the exponent 2i / emb_size.", _each_column),
     Mistake("PE-learned", "pe is a parameter: training would change it.",
             "A buffer travels with the module, unlearned.", lambda case: {"learned": np.array(1)}, share=TABLE_SHARE),
-    Mistake("PE-plain", "pe is a plain attribute: it stays behind when the model moves to the GPU or is saved.",
+    Mistake("PE-plain", "pe is a plain attribute: it is left out when the model moves to the GPU or is saved.",
             "nn.Module can register a tensor that is no parameter.", lambda case: {"buffer": np.array(False)},
             share=TABLE_SHARE),
 ]  # fmt: skip

@@ -61,7 +61,7 @@ def classifier_on_top() -> Figure:
     for box in vectors:
         canvas.arrow((box.x, model.top[1]), box.bottom)
     canvas.arrow(top.top, (top.x, 4.4))
-    canvas.label(top.x, 4.56, "four scores, one a category", size=9.0)
+    canvas.label(top.x, 4.56, "four scores, one per category", size=9.0)
     for y, text in (
         (0.4, "a headline"),
         (1.15, "question 2: ids (1, T), mask (1, T)"),

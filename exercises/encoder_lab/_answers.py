@@ -73,20 +73,30 @@ def right_choices(name: str, right: Sequence[str]) -> list[SampleAnswer]:
     return [SampleAnswer(style, f"{name} = {written}") for style, written in styles.items()]
 
 
-def wrong_choices(name: str, right: Sequence[str], options: Sequence[Sequence[str]]) -> list[SampleAnswer]:
+def wrong_choices(
+    name: str, right: Sequence[str], options: Sequence[Sequence[str]], shared: bool = False
+) -> list[SampleAnswer]:
     """Each statement answered wrongly once, one answer for all of them, and lists of another form.
 
     options: for each statement, what can be chosen. The visible check looks at the form alone.
+    shared: whether each right answer has its part of the points.
     """
     found = []
+
+    def left(count: int) -> float:
+        return count / len(right) if shared else 0.0
+
     for place, (value, known) in enumerate(zip(right, options, strict=True)):
         wrong = [*right]
         wrong[place] = next(option for option in known if option != value)
-        found.append(SampleAnswer(f"statement {place + 1}", f"{name} = {wrong}", points=0, unseen=True))
+        found.append(
+            SampleAnswer(f"statement {place + 1}", f"{name} = {wrong}", share=left(len(right) - 1), unseen=True)
+        )
     same, can_be_chosen = [right[0]] * len(right), all(right[0] in known for known in options)
+    also = left(right.count(right[0]))
     return [
         *found,
-        SampleAnswer("one answer for all", f"{name} = {same}", points=0, unseen=can_be_chosen),
+        SampleAnswer("one answer for all", f"{name} = {same}", share=also, unseen=can_be_chosen),
         SampleAnswer("too short", f"{name} = {list(right[:-1])}", points=0),
         SampleAnswer("not to choose from", f"{name} = {['maybe'] * len(right)}", points=0),
     ]

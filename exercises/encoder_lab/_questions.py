@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.exercise import TEXT, Answers, Case, Check, Exercise, Judgement, Rule, text_array
+from autograder.exercise import TEXT, Answers, Case, Check, Exercise, Judgement, Rule, shared_equally, text_array
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Question:
     reasons: Mapping[str, str]
 
 
-def choices(questions: Sequence[Question]) -> Rule:
-    """All answers right, or no points; a wrong one is answered with its reason."""
+def choices(questions: Sequence[Question], shared: bool = False) -> Rule:
+    """All answers right, or no points; or, where they are shared, a part for each. A wrong one is told its reason."""
 
     def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         given = answers.text("choices")
@@ -28,7 +28,8 @@ def choices(questions: Sequence[Question]) -> Rule:
             return Judgement(
                 [Check("choices", False, f"Expected a list of {len(questions)} answers.", "One for each statement.")]
             )
-        return Judgement([_judge(i, question, given[i - 1]) for i, question in enumerate(questions, start=1)])
+        checks = [_judge(i, question, given[i - 1]) for i, question in enumerate(questions, start=1)]
+        return shared_equally(checks) if shared else Judgement(checks)
 
     return rule
 
@@ -41,10 +42,10 @@ def _judge(number: int, question: Question, given: object) -> Check:
     return Check(f"statement {number}", False, f"Statement {number} ({question.about}): {reason}")
 
 
-def questions_exercise(questions: Sequence[Question]) -> Exercise:
+def questions_exercise(questions: Sequence[Question], shared: bool = False) -> Exercise:
     """An exercise that consists of these questions; its one case holds their right answers."""
 
     def make(generator: np.random.Generator) -> list[Case]:
         return [Case(expected={TEXT + "choices": text_array([question.right for question in questions])})]
 
-    return Exercise(make, choices(questions), framework="torch")
+    return Exercise(make, choices(questions, shared), framework="torch")

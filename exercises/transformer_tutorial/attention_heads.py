@@ -64,6 +64,16 @@ RIGHT = {
         weights = self.dropout(scores.softmax(dim=-1))
         return torch.einsum("bhqm,bmhk->bqhk", weights, values).flatten(2)
     """),
+    "einops": attention("""
+        from einops import rearrange, repeat
+
+        queries, keys, values = (rearrange(x, "b t h k -> (b h) t k") for x in (queries, keys, values))
+        score = self.calculate_score(queries, keys)
+        if mask is not None:
+            score = score.masked_fill(~repeat(mask, "b t -> (b h) 1 t", h=h), -torch.inf)
+        out = self.dropout(score.softmax(dim=-1)) @ values
+        return rearrange(out, "(b h) t k -> b t (h k)", h=h)
+    """),
     "a loop over the heads, in float64": attention("""
         outs = []
         for head in range(h):

@@ -96,8 +96,8 @@ class AttentionBlock(nn.Module):
     PointsAttack(
         "P07", "the solution untouched; every right letter written by a thread", "numpy_attention", "2_finetuning",
         {"classifier_on_top_answer": THREAD + f"""
-said = {{"text:choice": b'"c"', "text:name": b'"tokenizer"', "text:cls": b'"a"', "text:sep": b'"b"',
-        "text:true_statements": b'["a", "c", "e"]'}}
+said = {{"text:choice": b'"c"', "text:name": b'"tokenizer"', "text:padding": b'"d"', "text:cls": b'"a"',
+        "text:sep": b'"b"', "text:true_statements": b'["a", "c", "e"]'}}
 always({{name: np.frombuffer(text, np.uint8) for name, text in said.items()}}, {TEXTS})
 """}),
     PointsAttack(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
+import pytest
+import torch
+from transformers import DistilBertConfig, DistilBertModel
 
 import course
 from course import finetuning
 from course.pretrained import MINI
+from course.tokenizer import load_tokenizer
 from course.word_vectors import trained_head
-from tests.claims.texts import numbers, printed_numbers, run, says
+from tests.claims.texts import cell, numbers, printed_numbers, run, says
 
 DATA = Path(course.__file__).parent / "data" / "numpy_attention"
 ATTENTION, FINETUNING = "numpy_attention/1_attention", "numpy_attention/2_finetuning"
@@ -92,6 +97,40 @@ def test_the_table_of_running_sums_is_what_its_cell_prints() -> None:
                      "gives the weights 2/12, 6/12 and 4/12, and the same result: 1 + 1 + 3 = 5"):  # fmt: skip
         says(ATTENTION, "blocks-idea", sentence)
     assert (2 * 6 + 6 * 2 + 4 * 9) / 12 == 5
+
+
+def test_of_the_five_changes_on_top_only_one_leaves_a_single_linear_layer() -> None:
+    (right,) = re.findall(r"- \*\*(.)\*\* `torch.relu` is left out", cell(FINETUNING, "classifier-on-top-question"))
+    assert right == "c"
+    torch.manual_seed(0)
+    hidden, first, last = torch.randn(4, 6, 8), torch.nn.Linear(8, 8), torch.nn.Linear(8, 4)
+    dropout = torch.nn.Dropout(0.3)
+    after, before = (torch.manual_seed(1) and work(first(hidden[:, 0])) for work in (
+        lambda x: dropout(torch.relu(x)), lambda x: torch.relu(dropout(x))))  # fmt: skip
+    assert torch.equal(after, before) and (after == 0).any()  # b
+    one = torch.nn.functional.linear(hidden[:, 0], last.weight @ first.weight, last.weight @ first.bias + last.bias)
+    assert torch.allclose(last(first(hidden[:, 0])), one, atol=1e-6)  # c
+    with pytest.raises(RuntimeError, match="target size"):  # e
+        torch.nn.functional.cross_entropy(last(torch.relu(first(hidden))), torch.tensor([0, 1, 2, 3]))
+
+
+def test_of_the_five_changes_of_the_text_only_one_lets_padding_in() -> None:
+    (right,) = re.findall(r"- \*\*(.)\*\* `self.l1\(input_ids\)\[0\]`", cell(FINETUNING, "text-preparation-question"))
+    assert right == "d"
+    tokenizer, title = load_tokenizer(), "  Shares rise as oil falls "
+    assert tokenizer(title)["input_ids"] == tokenizer(title.strip())["input_ids"]  # e
+    config = DistilBertConfig(vocab_size=30522, dim=12, n_heads=3, hidden_dim=24, n_layers=2)
+    torch.manual_seed(0)
+    model = DistilBertModel(config).eval()
+
+    def first(length: int, mask: bool = True) -> torch.Tensor:
+        inputs = tokenizer(title, max_length=length, padding="max_length", return_tensors="pt")
+        return model(inputs["input_ids"], inputs["attention_mask"] if mask else None)[0][:, 0]
+
+    assert torch.allclose(first(64), first(512), atol=1e-5)  # b
+    assert not torch.allclose(first(64), first(64, mask=False), atol=1e-2)  # d
+    with pytest.raises(RuntimeError, match="equal size"):  # a
+        torch.stack([torch.tensor(tokenizer(text)["input_ids"]) for text in ("oil falls", title)])
 
 
 def test_the_fine_tuning_is_as_large_as_the_text_says() -> None:

@@ -15,6 +15,7 @@ from tests.course_checks.test_stretch_goals import untouched, with_changes
 from tests.grading import ROOT, solution
 
 TESTS, VIEWS = ("numpy_attention", "3_write_tests"), ("encoder_lab", "3_attention_visualization")
+ENCODER = ("encoder_lab", "2_encoder")
 TOKENS = [*["[CLS]", "time", "flies", "like", "an", "arrow", "[SEP]", "fruit", "flies", "like", "a", "banana", "[SEP]"]]
 
 
@@ -108,3 +109,51 @@ def test_a_wrong_rollout_is_named(name: str) -> None:
     changes, says = WRONG[name]
     with pytest.raises(CheckFailed, match=says):
         encoder_lab.attention_rollout(rolling(*changes))
+
+
+def by_hand(*changes: tuple[str, str]) -> tuple[Any, Any]:
+    """layer_norm and gelu of the solution, changed."""
+    text = solution(*ENCODER, "by_hand_answer")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    scope: dict[str, Any] = {"torch": torch}
+    exec(text, scope)
+    return scope["layer_norm"], scope["gelu"]
+
+
+def test_a_norm_and_a_gelu_by_hand_may_be_left(capsys: pytest.CaptureFixture[str]) -> None:
+    encoder_lab.by_hand(untouched, by_hand()[1])
+    encoder_lab.by_hand(by_hand()[0], untouched)
+    assert capsys.readouterr().out.count("not begun") == 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (),
+        (("((x - mean) ** 2).mean(dim=-1, keepdim=True)", "x.var(dim=-1, keepdim=True, unbiased=False)"),),
+        (("x / 2 * (1 + torch.erf(x / 2**0.5))", "x * torch.distributions.Normal(0, 1).cdf(x)"),),
+    ],
+)
+def test_a_right_norm_and_gelu_pass(changes: tuple[tuple[str, str], ...], capsys: pytest.CaptureFixture[str]) -> None:
+    encoder_lab.by_hand(*by_hand(*changes))
+    assert "✓ by_hand" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("((x - mean) ** 2).mean(dim=-1, keepdim=True)", "x.var(dim=-1, keepdim=True)"), "divided by n - 1"),
+        (("torch.sqrt(variance + eps)", "variance"), "not put under a root"),
+        ((" * gamma + beta", ""), "gamma and beta are missing"),
+        (("dim=-1", "dim=(-1, -2)"), "run over all tokens"),
+        (("dim=-1", "dim=1"), "Yours differs"),
+        (("erf(x / 2**0.5)", "tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))"), "approximation by tanh"),
+        (("2**0.5", "2"), "gelu gives what nn.GELU gives"),
+        (("return x / 2", "x / 2"), "gelu's result"),
+    ],
+)
+def test_a_wrong_norm_or_gelu_is_told_why(change: tuple[str, str], says: str) -> None:
+    with pytest.raises(CheckFailed, match=says):
+        encoder_lab.by_hand(*by_hand(change))

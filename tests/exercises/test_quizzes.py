@@ -9,13 +9,12 @@ import pytest
 
 from autograder.exercise import TEXT, Answers, text_array
 from autograder.model.course import Course
-from course.check import encoder_lab, numpy_attention, transformer_tutorial
+from course.check import encoder_lab, numpy_attention
 from tests.grading import REFERENCES, ROOT
 
 SHORTEST = 40  # characters of an explanation
-KINDS, SIDES = ["learned", "sinusoidal", "relative"], ["encoder", "decoder"]
+KINDS, SUBLAYERS = ["learned", "sinusoidal", "relative"], ["masked", "cross", "both", "neither"]
 PATTERNS, CHANGES = ["previous", "next", "same word", "separator"], ["kept", "lost"]
-CONTEXTS = ["river", "bank", "cold", "water", "money", "customer"]
 #: What can be chosen: exercise -> name of the answer -> for each question, its choices
 LISTS = {
     "distilbert_lab/rates": {"choices": [["too small", "good", "too large", "no zero_grad"]] * 4},
@@ -23,20 +22,16 @@ LISTS = {
     "distilbert_lab/disagree": {
         "choices": [*[["agree", "indirect", "redundant", "idle"]] * 4, *[["shown", "not shown"]] * 2]
     },
-    "encoder_lab/decoder_parts": {"choices": [SIDES] * 5},
+    "encoder_lab/decoder_parts": {"choices": [SUBLAYERS] * 5},
     "encoder_lab/position_kinds": {"choices": [KINDS] * 4},
     "encoder_lab/readings": {"choices": [*[PATTERNS] * 4, *[CHANGES] * 2]},
 }
 LETTERS = {
     "numpy_attention/classifier_on_top": {"choice": list("abcde")},
     "numpy_attention/special_tokens": {"cls": list("abcdef"), "sep": list("abcdef")},
-    "transformer_tutorial/bank_reading": {
-        "heaviest": CONTEXTS,
-        "nearest": CONTEXTS[:3] + CONTEXTS[4:],
-        "spread": ["nearly equal", "one takes nearly all"],
-    },
     "numpy_attention/text_preparation": {
-        "name": ["Dataset", "Triage", "DataLoader", "embedding", "DistilBertModel", "split"]
+        "padding": list("abcde"),
+        "name": ["tokenizer", "Dataset", "Triage", "DataLoader", "embedding", "DistilBertModel", "split"],
     },
 }
 #: The right answer is a text, and yet nothing is chosen there.
@@ -108,9 +103,8 @@ def test_a_tick_says_recorded_for_right_and_wrong_alike(capsys: pytest.CaptureFi
     numpy_attention.letters("true_statements", ["b"], "abcde")
     numpy_attention.name("prepares_text", "numpy")
     encoder_lab.position_kinds(["relative"] * 4)
-    encoder_lab.decoder_parts(["encoder"] * 5)
+    encoder_lab.decoder_parts(["both"] * 5)
     encoder_lab.readings([*["next"] * 4, "kept", "kept"])
-    transformer_tutorial.bank_reading("cold", "river", "one takes nearly all")
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 7
+    assert len(lines) == 6
     assert all(line.startswith("✓ ") and "recorded" in line and "right or wrong" in line for line in lines)

@@ -116,9 +116,9 @@ def test_every_exercise_has_a_graded_cell() -> None:
 #: Notebook -> wrong answers in different cells of it, (exercise, name) each.
 SUBMISSIONS = [
     (ATTENTION, [("attention_output", "M1"), ("self_attention_maps", "MAP-bias"),
-                 ("bank_reading", "all wrong")]),
+                 ("bank_reading", "the query in the context")]),
     (ATTENTION, [("attention_mask", "M10-tiled"), ("self_attention_forward", "SPLIT-turned"),
-                 ("bank_reading", "two wrong")]),
+                 ("bank_reading", "bank-inverse")]),
     (BLOCK, [("block_attention", "M8-pre"), ("attention_cost", "the square of p"), ("mean_pooling", "M15-sum"),
              ("positional_forward", "rows to sentences, as in tutorials with the tokens first")]),
     (BLOCK, [("block_feed_forward", "M7-place"), ("positional_values", "learned"),

@@ -29,6 +29,7 @@ INSTRUCTOR = [*STUDENT, "--editable ./autograder[canvas,dask,postgresql,site]"]
 #: Declared and imported nowhere, and why.
 NOT_IMPORTED = {
     "psycopg": "SQLAlchemy loads it",
+    "einops": "students may write in it",
     "jsonschema": "nbformat imports it; from 4.25 it builds a grammar whenever a process reads a notebook",
     "pytest": "students run it",
     "myst-nb": "Sphinx loads it, in a process of its own",

@@ -1,4 +1,4 @@
-"""Notebook 1: which side the parts of a decoder belong to."""
+"""Notebook 1: of which sublayers of a decoder layer each statement is true."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from course.check.encoder_lab._questions import choices
 
-SIDES = ("encoder", "decoder")
+SUBLAYERS = ("masked", "cross", "both", "neither")
 
 
 def decoder_parts(answers: Any) -> None:
-    choices("decoder_parts", answers, [SIDES] * 5)
+    choices("decoder_parts", answers, [SUBLAYERS] * 5)

@@ -2,8 +2,8 @@
 
 from .._answers import right_choices, wrong_choices
 
-ANSWERS = ["decoder", "decoder", "decoder", "encoder", "encoder"]
-SIDES = ("encoder", "decoder")
+ANSWERS = ["cross", "both", "masked", "masked", "neither"]
+SUBLAYERS = ("masked", "cross", "both", "neither")
 
 RIGHT = right_choices("decoder_parts", ANSWERS)
-WRONG = wrong_choices("decoder_parts", ANSWERS, [SIDES] * 5)
+WRONG = wrong_choices("decoder_parts", ANSWERS, [SUBLAYERS] * 5, shared=True)

@@ -1,4 +1,4 @@
-"""What stands on top of BERT: one letter out of five."""
+"""What breaks if a line of the classifier on top of BERT is changed: one letter out of five."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from autograder.exercise import Answers, Case, Exercise, Judgement, right, wrong
 from .._questions import always, letter, says
 
 RIGHT = "c"
-HINT = "Read the part of the page above the question once more."
+HINT = "Go through forward line by line, once as it is and once with the change."
 REASONS = {
-    "a": "A Transformer is what lies below: all the attention is inside DistilBERT. What is put on top of it has none.",
-    "b": "The walk-through reads one token's vector, no average over all tokens; and it has more than one layer.",
-    "d": "Nothing on top reads the tokens one after the other: they have met in DistilBERT's attention already.",
-    "e": "Something must bring 768 numbers down to one for each class, and must be able to learn. A softmax cannot.",
+    "a": "Then the classifier reads an average over all positions, padding included. Its layers stay what they were.",
+    "b": "Then the numbers stay the same: what dropout scales keeps its sign, and what it drops is 0 either way.",
+    "d": "Then the vector between the two layers is narrower. What happens to it there stays as it was.",
+    "e": "Then training stops with an error: each headline has scores for every token, and only one category.",
 }
 MISTAKES = [says(f"ON-TOP-{one}", reason, HINT, one, choice=one) for one, reason in REASONS.items()]
 

@@ -1,32 +1,30 @@
-"""Right and wrong names."""
+"""Right and wrong names and letters."""
 
 from autograder.exercise import SampleAnswer
 
-RIGHT = [
-    SampleAnswer("tokenizer", 'prepares_text = "tokenizer"'),
-    SampleAnswer("the tokenizer", 'prepares_text = "the tokenizer"'),
-    SampleAnswer("DistilBertTokenizer", 'prepares_text = "DistilBertTokenizer"'),
-    SampleAnswer("DistilBertTokenizer.from_pretrained", 'prepares_text = "DistilBertTokenizer.from_pretrained"'),
-    SampleAnswer(
-        "tokenzier (DistilBertTokenizer.from_pretrained)",
-        'prepares_text = "tokenzier (DistilBertTokenizer.from_pretrained)"',
-    ),
-    SampleAnswer("tokenizer.encode_plus(...)", 'prepares_text = "tokenizer.encode_plus(...)"'),
-    SampleAnswer("AutoTokenizer", 'prepares_text = "AutoTokenizer"'),
-    SampleAnswer("tokenize", 'prepares_text = "tokenize"'),
-]
+NAMES = [
+    "tokenizer", "the tokenizer", "DistilBertTokenizer", "DistilBertTokenizer.from_pretrained",
+    "tokenzier (DistilBertTokenizer.from_pretrained)", "tokenizer.encode_plus(...)", "AutoTokenizer", "tokenize",
+]  # fmt: skip
+OTHERS = {
+    "DataLoader": "PREPARES-loader", "Dataset": "PREPARES-dataset", "Triage": "PREPARES-triage",
+    "embedding": "PREPARES-embedding", "DistilBertModel": "PREPARES-model", "split()": "PREPARES-split",
+    "BERT": "PREPARES-model", "numpy": "",
+}  # fmt: skip
+LETTERS = {"no padding": "a", "fewer positions": "b", "ends cut off": "c", "no spaces": "e"}
 
+
+def _text(name: str, letter: str = "d") -> str:
+    return f'prepares_text = "{name}"\nlets_padding_in = "{letter}"\n'
+
+
+RIGHT = [*(SampleAnswer(name, _text(name)) for name in NAMES), SampleAnswer("a capital", _text("tokenizer", " D"))]
 WRONG = [
-    SampleAnswer("DataLoader", 'prepares_text = "DataLoader"', points=0, mistake="PREPARES-loader", unseen=True),
-    SampleAnswer("Dataset", 'prepares_text = "Dataset"', points=0, mistake="PREPARES-dataset", unseen=True),
-    SampleAnswer("Triage", 'prepares_text = "Triage"', points=0, mistake="PREPARES-triage", unseen=True),
-    SampleAnswer("embedding", 'prepares_text = "embedding"', points=0, mistake="PREPARES-embedding", unseen=True),
-    SampleAnswer(
-        "DistilBertModel", 'prepares_text = "DistilBertModel"', points=0, mistake="PREPARES-model", unseen=True
-    ),
-    SampleAnswer("split()", 'prepares_text = "split()"', points=0, mistake="PREPARES-split", unseen=True),
-    SampleAnswer("BERT", 'prepares_text = "BERT"', points=0, mistake="PREPARES-model", unseen=True),
-    SampleAnswer("numpy", 'prepares_text = "numpy"', points=0, unseen=True),
-]
+    *(SampleAnswer(name, _text(name), points=0.5, mistake=id, unseen=True) for name, id in OTHERS.items()),
+    *(SampleAnswer(name, _text("tokenizer", letter), points=0.5, mistake=f"PADDING-{letter}", unseen=True)
+      for name, letter in LETTERS.items()),
+    SampleAnswer("both wrong", _text("Triage", "a"), points=0, mistake="PREPARES-triage", unseen=True),
+    SampleAnswer("no such letter", _text("tokenizer", "f"), points=0.5),
+]  # fmt: skip
 
 ACCEPTED = {"text_preparation-a2558155": "The tokenizer is named; what is called on it is not asked for."}

@@ -1,12 +1,12 @@
-"""What prepares the text for BERT: a name, in any of its usual forms."""
+"""What prepares the text for BERT: a name, in any of its usual forms; and what breaks if that is changed: a letter."""
 
 from __future__ import annotations
 
 import re
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, right, wrong
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, shared_equally
 
-from .._questions import always, says
+from .._questions import always, letter, says
 
 MAX_NAME = 200
 HINT = "What is called with a headline, and gives back ids and a mask? Its name is enough."
@@ -61,20 +61,45 @@ OTHERS = [
         "Splitting at blanks only tidies the headline; BERT needs pieces of its vocabulary, and their ids.",
     ),
 ]
-MISTAKES = [says(id, reason, HINT, names, name=names[0]) for id, names, reason in OTHERS]
+PADDING = "d"
+WHERE = "What does each change do to ids, mask and batch?"
+#: Letter -> why padding is not attended to after this change.
+REASONS = {
+    "a": "Without padding, headlines keep their own lengths, and no batch can be made of them: an error is raised.",
+    "b": "Fewer positions are filled up, and the mask still covers them: the scores stay the same, in less time.",
+    "c": "Long headlines lose their ends. Shorter ones are filled up and masked as before.",
+    "e": "Spaces at both ends make no tokens: ids and mask stay as they were.",
+}
+MISTAKES = [
+    *(says(id, reason, HINT, names, name=names[0], padding=PADDING) for id, names, reason in OTHERS),
+    *(says(f"PADDING-{one}", reason, WHERE, one, name="tokenizer", padding=one) for one, reason in REASONS.items()),
+]
 
 
 def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    said = answers.text("name")
+    """Half of the points for the name, half for the letter."""
+    return shared_equally([_name(exercise, answers.text("name")), _letter(exercise, letter(answers.text("padding")))])
+
+
+def _name(exercise: Exercise, said: object) -> Check:
     # "DistilBertTokenizer.from_pretrained(...)", "self.tokenizer.encode_plus" and "the tokenizer" name the same thing
     words = re.findall(r"[a-z_]+", said.lower()) if isinstance(said, str) and len(said) <= MAX_NAME else []
     for word in words:
         for mistake in exercise.mistakes:
-            if word in mistake.variant:
-                return mistake.judgement()
+            if isinstance(mistake.variant, tuple) and word in mistake.variant:
+                return mistake.check()
     if PREPARES & set(words):
-        return right("name")
-    return wrong("name", "That is not what turns text into ids.", HINT)
+        return Check("name", True)
+    return Check("name", False, "That is not what turns text into ids.", HINT)
 
 
-EXERCISE = Exercise(always(name="tokenizer"), judge, MISTAKES)
+def _letter(exercise: Exercise, chosen: str) -> Check:
+    if chosen == PADDING:
+        return Check("padding", True)
+    for mistake in exercise.mistakes:
+        if mistake.variant == chosen:
+            return mistake.check()
+    return Check("padding", False, "Expected one letter, a to e.", WHERE)
+
+
+EXERCISE = Exercise(always(name="tokenizer", padding=PADDING), judge, MISTAKES)

@@ -5,9 +5,13 @@ What a person reads has no answer here.
 
 QUERIES = {
     "bank_reading_answer": """
-heaviest = "bank"
-nearest = "water"
-spread = "nearly equal"
+context = "shore water boat mud grass"
+words = context.split()
+weights, value = ask("bank", context)
+heaviest = words[int(weights.argmax())]
+ratio = float(weights.max() / weights.min())
+cosines = F.cosine_similarity(vectors.of(words), value, dim=1)
+nearest = words[int(cosines.argmax())]
 """,
     "dot_product_attention_answer": """
 class DotProductAttention(nn.Module):

@@ -1,0 +1,167 @@
+"""The query "bank" asks a context of the student's own: which key weighs most, by how much, and where the value lies.
+
+The right answers are computed here, in NumPy, from the words that were handed in and the course's own word vectors.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+from safetensors import safe_open
+
+from autograder.exercise import Answers, Case, Check, Exercise, Judgement, Mistake, SampleAnswer, shared_equally, wrong
+from course.tokenizer import TOKENIZER_FILE
+
+from .._attention import softmax
+
+Array = np.ndarray
+QUERY = "bank"
+#: How many words a context may have.
+COUNTS = (5, 8)
+#: A ratio may be off by this share of it: three digits after the point are enough.
+TOLERANCE = 1e-3
+#: Words whose numbers differ by less are equally right.
+TIE = 1e-5
+STEPS = 'weights, value = ask("bank", context) gives both; the order of the weights is that of the words.'
+#: Of the points, where one of three is wrong.
+LEFT = 2 / 3
+RATIO = "One number: the largest weight, divided by the smallest."
+
+SMALLEST = Mistake("bank-smallest", "heaviest is the word with the smallest weight.", "argmax finds the largest.",
+                   share=LEFT)  # fmt: skip
+INVERSE = Mistake("bank-inverse", "ratio is the smallest weight divided by the largest.", RATIO, share=LEFT)
+SCORES = Mistake("bank-scores", "ratio is made of the scores, before the softmax.", RATIO, share=LEFT)
+UNSCALED = Mistake(
+    "bank-unscaled", "ratio is made of scores that nobody divided by the root of 384.", RATIO, share=LEFT
+)
+QUERY_NEAREST = Mistake("bank-query", "nearest is the word most similar to the query.",
+                        "Which word is most similar to the value, the weighted sum?", share=LEFT)  # fmt: skip
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    return [Case(expected={"counts": np.array(COUNTS)})]
+
+
+@cache
+def _rows() -> dict[str, int]:
+    """Whole words of the vocabulary, of three letters and more -> row of the table."""
+    vocabulary = json.loads(TOKENIZER_FILE.read_text(encoding="utf-8"))["model"]["vocab"]
+    return {word: row for word, row in vocabulary.items() if len(word) > 2 and word.isascii() and word.isalpha()}
+
+
+def _vectors(words: list[str]) -> Array:
+    """(words, dim), in float64. Only these rows of the file are read."""
+    with safe_open(TOKENIZER_FILE.with_name("model.safetensors"), "numpy") as state:
+        table = state.get_slice("embeddings.word_embeddings.weight")
+        return np.concatenate([table[row : row + 1] for row in (_rows()[word] for word in words)]).astype(np.float64)
+
+
+def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """A third of the points for each of heaviest, ratio and nearest, whatever the context."""
+    words = _words(answers.text("context"))
+    unknown = [word for word in words if word not in _rows()]
+    least, most = case.expected["counts"].tolist()
+    if unknown or not least <= len(words) <= most or len({*words, QUERY}) <= len(words):
+        message = f"context: expected {least} to {most} different words of the vocabulary, without bank."
+        if unknown:
+            message += f" This one is not in the vocabulary: {unknown[0]!r:.40}."
+        return wrong("context", message, 'One text, with spaces between the words. "fly" in vectors tells about fly.')
+    query, keys = _vectors([QUERY])[0], _vectors(words)
+    products = keys @ query
+    scores = products / np.sqrt(len(query))
+    weights = softmax(scores)
+    heaviest, nearest = ("".join(_words(answers.text(name))) for name in ("heaviest", "nearest"))
+    return shared_equally([
+        _best("heaviest", heaviest, words, weights, SMALLEST, -weights),
+        _ratio(answers.arrays.get("ratio"), scores, products),
+        _best("nearest", nearest, words, _cosines(keys, weights @ keys), QUERY_NEAREST, _cosines(keys, query)),
+    ])  # fmt: skip
+
+
+def _words(text: Any) -> list[str]:
+    return text.lower().split() if isinstance(text, str) else []
+
+
+def _cosines(keys: Array, vector: Array) -> Array:
+    return keys @ vector / np.linalg.norm(keys, axis=1) / np.linalg.norm(vector)
+
+
+def _best(name: str, word: str, words: list[str], numbers: Array, mistake: Mistake, mistaken: Array) -> Check:
+    """Whether ``word`` has the largest of the numbers; ``mistaken``: the numbers by which a known mistake finds one."""
+    if word in words and numbers[words.index(word)] >= numbers.max() - TIE:
+        return Check(name, True)
+    if word in words and mistaken[words.index(word)] == mistaken.max():
+        return mistake.check()
+    message = f"{name}: another word of your context" if word in words else f"{name}: expected a word of your context"
+    return Check(name, False, f"{message}{' has a larger number' if word in words else ''}.", STEPS)
+
+
+def _ratio(said: Array | None, scores: Array, products: Array) -> Check:
+    if said is None or said.size != 1 or said.dtype.kind not in "fiu":
+        return Check("ratio", False, "ratio: expected a number.", RATIO)
+    number, right = float(said.reshape(())), float(np.exp(np.ptp(scores)))
+    found = ((UNSCALED, np.exp(np.ptp(products))), (SCORES, scores.max() / scores.min()), (INVERSE, 1 / right))
+    if abs(number - right) <= TOLERANCE * right:
+        return Check("ratio", True)
+    for mistake, value in found:
+        if abs(number - value) <= TOLERANCE * abs(value):
+            return mistake.check()
+    return Check("ratio", False, "ratio: the largest and the smallest of your weights give another number.", RATIO)
+
+
+# The lines of the solution that mistakes change.
+HEAVIEST = "words[weights.argmax()]"
+SHARE = "weights.max() / weights.min()"
+NEAREST = "F.cosine_similarity(vectors.of(words), value, dim=1)"
+
+MISTAKES = [
+    SMALLEST.by((HEAVIEST, "words[weights.argmin()]")),
+    INVERSE.by((SHARE, "weights.min() / weights.max()")),
+    SCORES.by((SHARE, "(vectors.of(words) @ vectors['bank']).max() / (vectors.of(words) @ vectors['bank']).min()")),
+    UNSCALED.by((SHARE, "(vectors.of(words) @ vectors['bank']).softmax(0).max()"
+                        " / (vectors.of(words) @ vectors['bank']).softmax(0).min()")),
+    QUERY_NEAREST.by((NEAREST, NEAREST.replace("value", "vectors['bank']"))),
+]  # fmt: skip
+
+BY_HAND = """
+words = ["shore", "water", "boat", "mud", "grass"]
+context = " ".join(words)
+scores = [float(vectors["bank"] @ vectors[word]) / 384 ** 0.5 for word in words]
+powers = [math.exp(score) for score in scores]
+shares = [power / sum(powers) for power in powers]
+heaviest = max(zip(shares, words))[1]
+ratio = round(max(shares) / min(shares), 3)
+value = sum(share * vectors[word] for share, word in zip(shares, words))
+nearest = max(words, key=lambda word: float(F.cosine_similarity(vectors[word], value, dim=0)))
+"""
+RIGHT = {
+    "by hand": BY_HAND,
+    "a list of similar words": [
+        (f"words[{NEAREST}.argmax()]", "next(word for word, _ in vectors.similar(value, 21000) if word in words)"),
+    ],
+    "typed in": 'context = "loan deposit money customer interest"\nheaviest, nearest, ratio = "money", "loan", 1.023\n',
+    "capitals, a tensor": [(HEAVIEST, HEAVIEST + ".upper()"), (f"float({SHARE})", SHARE)],
+}
+
+
+def _typed(name: str, share: float, context: str, heaviest: str, ratio: str, nearest: str) -> SampleAnswer:
+    text = f"context = {context}\nheaviest, ratio, nearest = {heaviest}, {ratio}, {nearest}\n"
+    return SampleAnswer(name, text, share=share)
+
+
+OWN = '"loan deposit money customer interest"'
+WRONG = [
+    _typed("another word is the heaviest", LEFT, OWN, '"deposit"', "1.0228", '"loan"'),
+    _typed("another word is nearest, and a difference", 1 / 3, OWN, '"money"', "0.0046", '"customer"'),
+    _typed("no number", LEFT, OWN, '"money"', '"a little"', '"loan"'),
+    _typed("the query in the context", 0, '"bank customer need money river"', '"bank"', "1.08", '"money"'),
+    _typed("too few words", 0, '"river cold water"', '"river"', "1.02", '"water"'),
+    _typed("a word twice", 0, '"loan loan money customer interest"', '"money"', "1.02", '"loan"'),
+    _typed("an unknown word", 0, '"loan deposit money customer cashier"', '"money"', "1.02", '"loan"'),
+    _typed("a list of words", 0, '["loan", "deposit", "money", "customer", "interest"]', '"money"', "1.0228", '"loan"'),
+]  # fmt: skip
+
+EXERCISE = Exercise(cases, rule, MISTAKES, right=RIGHT, wrong=WRONG)

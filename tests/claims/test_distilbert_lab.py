@@ -34,8 +34,7 @@ def trained() -> dict[str, Any]:
 
 
 def test_without_zero_grad_the_loss_rises(trained: dict[str, Any]) -> None:
-    run(TRAINING, "zero-grad", given={**trained, "lab": _NoFigures})
-    space = dict(trained)
+    space = {**trained, "lab": _NoFigures}
     run(TRAINING, "zero-grad", given=space)
     says(TRAINING, "zero-grad-notice", "The blue line falls slowly. The orange line rises")
     falls, rises = space["losses"](torch.optim.SGD), space["losses"](space["Forgetful"])

@@ -128,7 +128,7 @@ def test_of_the_five_changes_of_the_text_only_one_lets_padding_in() -> None:
         return model(inputs["input_ids"], inputs["attention_mask"] if mask else None)[0][:, 0]
 
     assert torch.allclose(first(64), first(512), atol=1e-5)  # b
-    assert not torch.allclose(first(64), first(64, mask=False), atol=1e-2)  # d
+    assert not torch.allclose(first(64), first(64, mask=False), atol=1e-3)  # d
     with pytest.raises(RuntimeError, match="equal size"):  # a
         torch.stack([torch.tensor(tokenizer(text)["input_ids"]) for text in ("oil falls", title)])
 

@@ -25,7 +25,7 @@ COUNTS = (5, 8)
 TOLERANCE = 1e-3
 #: Words whose numbers differ by less are equally right.
 TIE = 1e-5
-STEPS = 'weights, value = ask("bank", context) gives both; the order of the weights is that of the words.'
+STEPS = "ask gives the weights, in the order of the words, and the value."
 #: Of the points, where one of three is wrong.
 LEFT = 2 / 3
 RATIO = "One number: the largest weight, divided by the smallest."

@@ -11,7 +11,7 @@ from course.check.base import fail, passed
 from course.word_vectors import WordVectors
 
 NAME = "bank_reading"
-STEPS = 'weights, value = ask("bank", context) gives both; the order of the weights is that of the words.'
+STEPS = "ask gives the weights, in the order of the words, and the value."
 
 
 def bank_reading(context: Any, heaviest: Any, ratio: Any, nearest: Any) -> None:

@@ -359,6 +359,13 @@ def test_other_numbers_and_other_bytes_are_no_leak(sheet, folder):
     assert leaks(folder, sheet) == []
 
 
+def test_round_numbers_that_anybody_could_print_are_no_leak(sheet, folder, tmp_path):
+    round_ones = np.linspace(0, 70, 15).reshape(3, 5)
+    save_file({"0/output": round_ones}, tmp_path / "exercises" / "sheet" / "attention" / "expected.safetensors")
+    (folder / "values.txt").write_text(" ".join(f"{number:.2f}" for number in round_ones.flat))
+    assert leaks(folder, sheet) == []
+
+
 def test_what_the_instructor_shows_in_a_visible_cell_is_no_leak(sheet, folder):
     sheet.source["1_attention"].cells.append(new_markdown_cell("Hint: `weights = scores.softmax(dim=-1)`"))
     (folder / "hint.md").write_text("weights = scores.softmax(dim=-1)")

@@ -138,9 +138,7 @@ def _groups(array: np.ndarray) -> Iterator[Group]:
         return
     width = array.shape[-1] if array.shape[-1] > 1 else array.size
     rows = array.reshape(-1, width).astype(float)
-    for group in _windows(rows, _LONG, min(3, width)):
-        if not any(number % 100 == 0 for number in group):
-            yield group
+    yield from _windows(rows, _LONG, min(3, width))
     for places, (size, apart) in _SHORT.items():
         for group in _windows(rows.reshape(1, -1), places, size):
             if max(group) - min(group) >= apart:
@@ -148,10 +146,11 @@ def _groups(array: np.ndarray) -> Iterator[Group]:
 
 
 def _windows(rows: np.ndarray, places: int, size: int) -> Iterator[Group]:
-    """Neighbours that all differ, as whole numbers."""
+    """Neighbours that all differ, as whole numbers; none of them is one with two decimals, as anybody could print."""
     with np.errstate(invalid="ignore"):
-        scaled = np.round(rows * 10**places)
+        whole = np.round(rows * 10**places)
+        telling = np.isfinite(rows) & (np.round(rows * 10**_LONG) % 100 != 0)
     for at in range(rows.shape[1] - size + 1):
-        for row in scaled[:, at : at + size]:
-            if np.all(np.isfinite(row)) and len(set(row)) == size:
+        for row, tells in zip(whole[:, at : at + size], telling[:, at : at + size], strict=True):
+            if np.all(tells) and len(set(row)) == size:
                 yield tuple(int(number) for number in row)

@@ -100,7 +100,11 @@ def missing_confinement() -> str:
 
 
 #: What is said wherever something was refused because nothing can be confined.
-REFUSED = ("student code cannot be confined on this machine", "could not be confined")
+REFUSED = (
+    "student code cannot be confined on this machine",
+    "Students' code cannot be confined here",
+    "could not be confined",
+)
 #: Folders that are about the confinement itself.
 CONFINED_FOLDERS = {"attacks", "isolation"}
 refusals: list[str] = []  # in this process, during the present test

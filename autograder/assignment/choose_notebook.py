@@ -58,7 +58,7 @@ def candidates(
     stem: str, files: Mapping[str, bytes], release: Mapping[str, NotebookNode]
 ) -> Iterator[tuple[bool, Candidate]]:
     """Files that are notebooks and this one, the likeliest names first; each with whether it carries all marks."""
-    marks = {other: _marks(notebook) for other, notebook in release.items()}
+    marks = {other: _marks(notebook) for other, notebook in release.items()} if files else {}
     wanted = f"{stem}.ipynb".lower()
     for name in sorted(files, key=lambda one: (one.strip().lower() != wanted, one)):
         data = files[name]

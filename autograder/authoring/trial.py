@@ -130,6 +130,7 @@ class Trials:
         found: dict[int, dict[str, np.ndarray]] = {}
         for name, graded in self.asking(slug).items():
             with self._executed(name, texts, graded, {slug: inputs}) as (ran, _):
+                assert isinstance(ran.answers, Path)  # it ran just now
                 for path in ran.answers.glob(f"*/{slug}/*.safetensors"):
                     found[int(path.stem)] = load_file(path)
         return found

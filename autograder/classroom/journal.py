@@ -2,7 +2,7 @@
 
 One line of JSON per submission, appended and synced after its grades are in the gradebook. A line torn by a crash is
 ignored: that submission is graded again. Other lines say what the trusted side was (it is the same for many
-submissions) and where a run with ``--force`` began and ended.
+submissions) and for whom a run with ``--force`` began.
 
 A class may be large: what is kept in memory of a line is where in the file it begins, and it is read again when it is
 asked for.
@@ -46,8 +46,7 @@ class Journal:
         self._last: dict[str, int] = {}  # student -> where the line about their last grade begins
         self._without: set[str] = set()  # of those, who has no grade any more
         self._older: set[str] = set()
-        self._forced: list[str] | None = None  # whom an unfinished run with --force was for; [] is everybody
-        self._done: set[str] = set()  # in that run
+        self._forced: set[str] = set()  # of those, whom an unfinished run with --force is still to grade
         for start, line in self._lines():
             try:
                 self._take(json.loads(line), start)
@@ -71,7 +70,7 @@ class Journal:
         if "parts" in line:
             self._states[str(line["trusted"])] = dict(line["parts"])
         elif "forced" in line:
-            self._forced, self._done = line["forced"], set()
+            self._forget(map(str, line["forced"] or ()))
         elif "digest" in line:  # as written before parts had names
             self._older.add(str(line["student"]))
         else:
@@ -88,13 +87,17 @@ class Journal:
     def _has_one(self, student: str, start: int) -> None:
         self._last[student] = start
         self._without.discard(student)
-        if self._forced is not None:
-            self._done.add(student)
+        self._forced.discard(student)
 
     def _has_none(self, student: str) -> None:
         if student in self._last:
             self._without.add(student)
-        self._done.discard(student)
+        self._forced.discard(student)
+
+    def _forget(self, students: Iterable[str]) -> None:
+        graded = self._last.keys() & set(students)
+        self._without |= graded
+        self._forced |= graded
 
     def entry(self, student: str) -> Entry | None:
         """What the grade of a student was made from; None where there is no grade, or nobody knows."""
@@ -137,22 +140,15 @@ class Journal:
         self._append({"student": student, "failed": why})
         self._has_none(student)
 
-    def begin_forced(self, students: Iterable[str]) -> frozenset[str]:
-        """Begin to grade everything again, for these students (none: everybody), or go on with such a run.
+    def has_forced(self, students: Iterable[str]) -> bool:
+        """Whether a run with ``--force`` that was interrupted has still to grade any of them."""
+        return not self._forced.isdisjoint(students)
 
-        Returns those who were graded already in the run that was interrupted.
-        """
+    def force(self, students: Iterable[str]) -> None:
+        """Forget from what the grades of these students were made, so that they are graded again."""
         chosen = sorted(students)
-        if self._forced != chosen:
-            self._append({"forced": chosen})
-            self._forced, self._done = chosen, set()
-        return frozenset(self._done)
-
-    def end_forced(self) -> None:
-        """A run has come to its end: the next ``--force`` begins anew."""
-        if self._forced is not None:
-            self._append({"forced": None})
-            self._forced, self._done = None, set()
+        self._append({"forced": chosen})
+        self._forget(chosen)
 
     def _append(self, line: Mapping[str, object]) -> int:
         """Write a line at the end and sync it. Returns where it begins."""

@@ -6,19 +6,22 @@ from collections.abc import Iterable
 
 from autograder.classroom.journal import Entry
 from autograder.model.limits import Limits
-from autograder.pipeline.fingerprint import Parts, digest
+from autograder.pipeline.fingerprint import Parts
+from autograder.pipeline.stored_runs import limits_matter
 
 #: kind of part -> (one, several)
 _WORDS = {
     "rule": ("rule of {}", "rules of {}"),
     "points": ("points of {}", "points of {}"),
     "cell": ("cell {}", "cells {}"),
-    "reference": ("reference of {}", "references of {}"),
+    "inputs": ("stored inputs of {}", "stored inputs of {}"),
+    "expected": ("expected answers of {}", "expected answers of {}"),
     "notebook": ("notebook {}", "notebooks {}"),
     "file": ("file {}", "files {}"),
 }
 _WHOLE = {
     "grader": "the grader",
+    "judge": "how the grader judges",
     "course library": "the course library",
     "environment": "Python or a library",
     "deliverables": "the files to hand in",
@@ -31,14 +34,15 @@ def reasons(entry: Entry, trusted: Parts, submission: Parts, limits: Limits) -> 
     found = ["a new submission"] if entry.submission != submission else []
     changed = [name for name in {**entry.trusted, **trusted} if entry.trusted.get(name) != trusted.get(name)]
     found += [f"{what} changed" for what in described(changed)]
-    if _limits_matter(entry, limits):
+    if limits_matter(entry.limits, entry.cut, entry.slowest, entry.seconds, limits):
         found.append("time limit changed")
     return tuple(found)
 
 
 def described(changed: list[str]) -> Iterable[str]:
     """Parts of a fingerprint, in words: ``cell mean``."""
-    yield from (words for part, words in _WHOLE.items() if part in changed)
+    told = set(changed) - ({"judge"} if "grader" in changed else set())  # a new version of it changes both
+    yield from (words for part, words in _WHOLE.items() if part in told)
     for kind, (one, several) in _WORDS.items():
         names = [name.removeprefix(f"{kind} ") for name in changed if name.startswith(f"{kind} ")]
         if len(names) == 1:
@@ -49,16 +53,3 @@ def described(changed: list[str]) -> Iterable[str]:
 
 def _counted(kind: str) -> str:
     return "" if kind in ("cell", "notebook", "file") else "exercises"
-
-
-def _limits_matter(entry: Entry, limits: Limits) -> bool:
-    """Other limits change the grade of what was cut off by the old ones, or what would not keep to the new ones."""
-    if entry.limits == times_of(limits):
-        return False
-    shortest = min([limits.cell_seconds, *(limit for found in limits.cells.values() for limit in found.values())])
-    return entry.cut or entry.slowest > shortest or entry.seconds > limits.submission_seconds
-
-
-def times_of(limits: Limits) -> str:
-    """Tells the time limits of one run from those of another."""
-    return digest(limits.cell_seconds, limits.submission_seconds, limits.cells)

@@ -7,6 +7,7 @@ changed, so nobody is to lose points by it unless the instructor says so.
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,6 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
-from autograder.assignment.submission import read_submission
 from autograder.classroom import run as classroom
 from autograder.classroom.autograded import read_verdict, sweep_autograded
 from autograder.classroom.lock import only_run
@@ -59,11 +59,15 @@ class RegradePlan:
 
 @dataclass(frozen=True)
 class RegradedClass:
-    """What grading again made of the plan. ``done``: student to what changes, also where it is nothing."""
+    """What grading again made of the plan. ``done``: student to what changes, also where it is nothing.
+
+    ``named``: (exercise, mistake) -> how many answers were told so before, and how many are now, where that changes.
+    """
 
     plan: RegradePlan
     done: Mapping[str, Regrading] = field(default_factory=dict)
     written: bool = False
+    named: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
 
 def plan_regrade(course: Course, options: classroom.GradingOptions) -> RegradePlan:
@@ -110,7 +114,7 @@ class _Regrade(classroom._Run):
                 continue
             try:
                 folder = self._course.submitted(student, self._order.assignment)
-                parts = classroom.submission_parts(read_submission(folder, student, self._assignment))
+                parts = self._parts(folder, student)
             except GradingError as error:
                 failed[student] = str(error)
                 continue
@@ -123,6 +127,7 @@ class _Regrade(classroom._Run):
                 failed[student] = "its verdict cannot be read: 'autograder grade' makes it again"
             else:
                 again[student] = ", ".join(why)
+                self._look_for_a_run(student, entry, parts)
         return RegradePlan(again, tuple(theirs), standing, failed)
 
     def regrade(self, write: bool, lower: bool, report: classroom.Report) -> RegradedClass:
@@ -135,17 +140,16 @@ class _Regrade(classroom._Run):
             failed = self._grade_into(folder, plan, lower, report)
             plan = replace(plan, failed={**plan.failed, **failed})
             done = self._compared(folder, plan)
+            named = self._named(folder)
             if write:
                 self._write(folder, done)
-        return RegradedClass(plan, done, write)
+        return RegradedClass(plan, done, write, named)
 
     def _grade_into(self, folder: Path, plan: RegradePlan, lower: bool, report: classroom.Report) -> dict[str, str]:
         """One file for each submission that was graded again; returns why others were not. A class fits on disk."""
         progress, failed = classroom.Progress(len(plan.again)), {}
         report(progress)
-        for number, done in enumerate(
-            classroom._results(self._course, self._jobs(list(plan.again)), self._order, None)
-        ):
+        for number, done in enumerate(self._done(self._jobs(list(plan.again)), None)):
             student = done.job.student
             why = done.failure if done.graded is None else row_of(done.graded.verdict).failure
             if done.graded is None or why:
@@ -178,6 +182,17 @@ class _Regrade(classroom._Run):
             found[student] = Regrading(today, plan.again[student], tuple(changes))
         return dict(sorted(found.items()))
 
+    def _named(self, folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
+        before: Counter[tuple[str, str]] = Counter()
+        after: Counter[tuple[str, str]] = Counter()
+        for done, _ in _stored(folder):
+            assert done.graded is not None
+            if not done.same:
+                old = read_verdict(self._course, self._order.assignment, done.job.student)
+                before += _mistakes(old) if old is not None else Counter()
+                after += _mistakes(done.graded.verdict)
+        return {key: (before[key], after[key]) for key in sorted({*before, *after}) if before[key] != after[key]}
+
     def _write(self, folder: Path, done: Mapping[str, Regrading]) -> None:
         with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
             for result, _ in _stored(folder):
@@ -191,6 +206,12 @@ class _Regrade(classroom._Run):
 def _stored(folder: Path) -> Iterator[tuple[JobResult, dict[Key, float]]]:
     for path in sorted(folder.glob("*.pickle"), key=lambda path: int(path.stem)):
         yield pickle.loads(path.read_bytes())  # written by this process
+
+
+def _mistakes(verdict: SubmissionVerdict) -> Counter[tuple[str, str]]:
+    """(exercise, mistake), once for each exercise that was told of it."""
+    cells = [cell for notebook in verdict.notebooks for cell in notebook.cells]
+    return Counter({(cell.cell, check.mistake) for cell in cells for check in cell.checks if check.mistake})
 
 
 def _projected(

@@ -25,6 +25,7 @@ class Row:
     kept_manual: int = 0
     missing: tuple[str, ...] = ()  # notebooks that were not handed in
     again: str = ""  # why it was graded again
+    judged: bool = False  # again, by what an earlier run produced
     rewritten: bool = False  # graded before, but the gradebook did not hold it
     so_far: dict[str, float] = field(default_factory=dict)
     late: str = ""  # what being late costs, where it does

@@ -21,10 +21,18 @@ from autograder.classroom.dask import dask_results
 from autograder.classroom.journal import Entry, Journal
 from autograder.classroom.lock import only_run
 from autograder.classroom.progress import Progress, Report
-from autograder.classroom.regrade import reasons, times_of
+from autograder.classroom.regrade import reasons
 from autograder.classroom.row import Row
 from autograder.classroom.rows import put_in_results, row_of
-from autograder.classroom.workers import GradingOptions, Job, JobResult, jobs_like, local_results, worker_processes
+from autograder.classroom.workers import (
+    GradingOptions,
+    Job,
+    JobResult,
+    jobs_like,
+    judge,
+    local_results,
+    worker_processes,
+)
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
@@ -40,14 +48,18 @@ from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.cell_times import limits_of
 from autograder.pipeline.fingerprint import (
     Parts,
+    basis_of_runs,
     content_parts,
     digest,
     imported_version,
+    machine_of_runs,
     machine_parts,
     rule_parts,
+    run_parts,
     submission_parts,
 )
 from autograder.pipeline.prepare import ungraded_verdict
+from autograder.pipeline.stored_runs import limits_matter, path_of, times_of
 from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in, needs_calibration
@@ -107,6 +119,9 @@ class _Run:
         self._limits = replace(order.limits, cells=paced)
         self._content = content_parts(assignment)
         self._trusted = {**machine_parts(course), **self._content, **rule_parts(assignment)}
+        self._machine = machine_of_runs(course, order.isolation)
+        self._bases: dict[str, str] = {}  # student -> what course and student bring to a run
+        self._judge: dict[str, bool] = {}  # whom an earlier run may do for -> whether all is written anew
         self._rows: dict[str, Row] = {}
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
@@ -121,19 +136,30 @@ class _Run:
         with open_gradebook(self._course.db_url, self._order.assignment) as gradebook:
             for student, why in self._unreadable.items():
                 self._fail(gradebook, student, why, only_if_graded=True)
-            for verdict in self._not_held(gradebook, kept):
-                self._save_again(gradebook, verdict)
-            for done in _results(self._course, todo, self._order, start):
+            for done in self._done(todo, start):
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
+                kept += [row.student] if done.same else []
                 logger.info("%s: %s", one_line(row.student), one_line(row.failure) or f"{row.total:g} points")
                 for line in done.details.splitlines():
                     logger.debug("%s: %s", one_line(row.student), one_line(line))
                 progress.done += 1
                 progress.last_failure = f"{row.student}: {row.failure}" if row.failure else progress.last_failure
                 report(progress)
-        self._journal.end_forced()
+            for verdict in self._not_held(gradebook, kept):
+                self._save_again(gradebook, verdict)
         refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
         return self._table(students)
+
+    def _done(self, todo: list[Job], start: _Start | None) -> Iterator[JobResult]:
+        """First whom an earlier run does for, then all others."""
+        left = [job for job in todo if job.student not in self._judge]
+        again = [replace(job, rewrite=self._judge[job.student]) for job in todo if job.student in self._judge]
+        for done in local_results(again, self._order.workers, judge) if again else ():
+            if done.graded is not None:
+                yield done
+            else:
+                left.append(replace(done.job, rewrite=True))
+        yield from _results(self._course, left, self._order, start)
 
     def _table(self, students: list[str]) -> list[Row]:
         put_in_results(self._course, self._order.assignment, students, self._rows)
@@ -146,19 +172,20 @@ class _Run:
 
         Raises NothingToGrade where not one submission can be read.
         """
-        done: frozenset[str] | None = None
+        forced = self._order.force
         kept = []
         for student in students:
             try:
                 folder = self._course.submitted(student, self._order.assignment)
-                parts = submission_parts(read_submission(folder, student, self._assignment))
+                parts = self._parts(folder, student)
             except GradingError as error:
                 self._unreadable[student] = str(error)
                 self._rows[student] = Row(student, {}, {}, failure=str(error))
                 continue
-            if self._order.force and done is None:  # not before it is certain that there is something to grade
-                done = self._journal.begin_forced(self._order.students)
-            verdict = self._standing(student, parts) if done is None or student in done else None
+            if forced:  # not before it is certain that there is something to grade
+                self._forget(students)
+                forced = False
+            verdict = self._standing(student, parts)
             if verdict is not None:
                 self._rows[student] = row_of(verdict, skipped=True)
                 kept.append(student)
@@ -167,6 +194,19 @@ class _Run:
                 f"not one submission to {self._order.assignment!r} can be read: {self._unreadable[students[0]]}"
             )
         return kept
+
+    def _forget(self, students: list[str]) -> None:
+        """Have everybody run and judged again, unless such a run was begun and interrupted: then it goes on."""
+        if not self._journal.has_forced(students):
+            for student in students:
+                path_of(self._course.root, self._order.assignment, student).unlink(missing_ok=True)
+            self._journal.force(students)
+
+    def _parts(self, folder: Path, student: str) -> Parts:
+        """Of the submission. Raises GradingError where it cannot be read."""
+        parts = submission_parts(read_submission(folder, student, self._assignment))
+        self._bases[student] = basis_of_runs(self._machine, self._content, parts, self._limits.room)
+        return parts
 
     def _not_held(self, gradebook: Gradebook, students: list[str]) -> Iterator[SubmissionVerdict]:
         """The verdicts of these students whose points the gradebook does not hold."""
@@ -186,6 +226,7 @@ class _Run:
         why = reasons(entry, self._trusted, submission, self._limits)
         if why:
             self._again[student] = ", ".join(why)
+            self._look_for_a_run(student, entry, submission)
             return None
         verdict = read_verdict(self._course, self._order.assignment, student)
         if verdict is None or row_of(verdict).failure:
@@ -193,20 +234,43 @@ class _Run:
             return None
         return verdict
 
+    def _look_for_a_run(self, student: str, entry: Entry, submission: Parts) -> None:
+        """Note whether what was run for this grade would be run the same way."""
+        then, now = run_parts(entry.trusted), run_parts(self._trusted)
+        limits = limits_matter(entry.limits, entry.cut, entry.slowest, entry.seconds, self._limits)
+        if entry.submission == submission and then == now and not limits:
+            self._judge[student] = entry.trusted.get("judge") != self._trusted["judge"]
+
     def _jobs(self, students: list[str]) -> list[Job]:
         order, content = self._order, digest(self._content)
         version = imported_version(self._course) if order.scheduler else ""
         at_once = 1
         if not order.scheduler and order.isolation == "auto":  # side by side are local kernels that can be killed
             at_once = notebooks_at_once(len(self._assignment.source), self._limits, len(students), order.workers)
-        like = Job(self._course, order.assignment, "", self._limits, order.isolation, None, content, version, at_once)
-        return jobs_like(like, students, self._journal)
+        like = Job(
+            self._course,
+            order.assignment,
+            "",
+            self._limits,
+            order.isolation,
+            None,
+            content,
+            version,
+            at_once,
+            machine=self._machine,
+        )
+        return [replace(job, basis=self._bases[job.student]) for job in jobs_like(like, students, self._journal)]
 
     def _keep(self, gradebook: Gradebook, done: JobResult) -> Row:
         """Write what became of a submission: files, gradebook and then the journal, which says that they are there."""
         student = done.job.student
         if done.graded is None:
             return self._fail(gradebook, student, done.failure, done.details)
+        again = self._again.get(student, "")
+        last = self._journal.last(student)
+        if done.same and last is not None:
+            self._journal.saved(student, replace(last, trusted=self._trusted, limits=times_of(self._limits)))
+            return replace(row_of(done.graded.verdict), again=again, judged=True)
         try:
             write_autograded(self._course, done.graded, self._assignment.source)
             kept = save(gradebook, done.graded, self._times.get(student), self._course.root).kept_manual
@@ -214,14 +278,15 @@ class _Run:
             gradebook.db.rollback()
             why = f"its grade could not be written ({type(error).__name__}: {error})"
             return self._fail(gradebook, student, why, traceback.format_exc())
-        row = replace(row_of(done.graded.verdict, kept_manual=kept), again=self._again.get(student, ""))
+        judged = bool(again) and not done.graded.ran
+        row = replace(row_of(done.graded.verdict, kept_manual=kept), again=again, judged=judged)
         if row.failure:
             self._journal.failed(student, row.failure)
             log = self._course.autograded(student, self._order.assignment) / "grading.log"
             return replace(row, failure=f"{row.failure} (log: {_short(log, self._course.root)})")
         entry = Entry(
             self._trusted,
-            done.submission,
+            done.submission or (last.submission if last is not None else {}),
             round(sum(notebook.seconds for notebook in done.graded.verdict.notebooks), 3),
             round(done.graded.slowest, 3),
             done.graded.cut,

@@ -17,6 +17,7 @@ from autograder.gradebook.results import ResultsTable
 from autograder.model.course import Course
 from autograder.model.verdict import FOR_A_PERSON
 from autograder.pipeline.fingerprint import Parts, content_parts, submission_parts
+from autograder.pipeline.stored_runs import kept_bytes
 from autograder.release.agreement import differences
 
 
@@ -27,7 +28,7 @@ class AssignmentStatus:
     ``release``: ``up to date``, or what is wrong with it. ``to_grade`` has no grade yet, ``changed`` has one that was
     made from another submission or another release. ``deadline``: ISO; empty where no late policy speaks.
     ``without_time`` counts only where one speaks: these are taken as on time. ``problem``: why the rest is not known.
-    ``remarks``: on grades that must not pass unnoticed.
+    ``remarks``: on grades that must not pass unnoticed. ``kept_bytes``: what the stored runs take on disk.
     """
 
     name: str
@@ -43,6 +44,7 @@ class AssignmentStatus:
     without_time: int = 0
     problem: str = ""
     remarks: tuple[str, ...] = ()
+    kept_bytes: int = 0
 
 
 def status_of(course: Course, name: str) -> AssignmentStatus:
@@ -77,6 +79,7 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
         sum(row.lateness is not None and row.lateness.days > 0 for row in there),
         sum(row.submitted_at is None for row in there) if rules else 0,
         remarks=(*standing, *(f"for you to do: {one}" for one in disputed(table.rows))),
+        kept_bytes=kept_bytes(course.root, name),
     )
 
 

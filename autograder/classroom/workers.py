@@ -25,14 +25,16 @@ from typing import Literal
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
+from autograder.classroom.autograded import read_verdict
 from autograder.classroom.journal import Journal
 from autograder.errors import GradingError
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.course import Course
 from autograder.model.graded import Graded
+from autograder.pipeline import stored_runs
 from autograder.pipeline.execute import Kernels, Limits
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
-from autograder.pipeline.grade import ATTEMPTS, grade_submission
+from autograder.pipeline.grade import ATTEMPTS, Runs, grade_submission, judge_again
 
 Isolation = Literal["auto", "none"]
 
@@ -59,13 +61,17 @@ class Job:
     content: str = ""  # digests of what assignment and grader must be where it is graded; empty: anything
     version: str = ""
     notebooks_at_once: int = 1
+    machine: str = ""  # digest of what runs notebooks
+    basis: str = ""  # digest of what course and student bring to a run
+    rewrite: bool = True  # whether the notebooks of a verdict that has not changed are written, too
 
 
 @dataclass(frozen=True)
 class JobResult:
     """What became of a job: graded, or the reason why not. ``submission``: what was read of it, as parts.
 
-    ``version`` is the worker's own; where it differs from the job's, nothing was graded.
+    ``version`` is the worker's own; where it differs from the job's, nothing was graded. ``same``: it was judged again,
+    to the verdict of before, and nothing has to be written.
     """
 
     job: Job
@@ -74,6 +80,7 @@ class JobResult:
     details: str = ""
     submission: Parts = field(default_factory=dict)
     version: str = ""
+    same: bool = False
 
 
 Work = Callable[[Job], JobResult]
@@ -109,12 +116,34 @@ def do(job: Job) -> JobResult:
         folder = job.course.submitted(job.student, job.assignment)
         submission = read_submission(folder, job.student, assignment)
         kernels, *beside = _kernels(job.isolation, job.fork_server, imports_of(job.course), job.notebooks_at_once)
-        graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside)
+        path = stored_runs.path_of(job.course.root, job.assignment, job.student)
+        stored, problem = stored_runs.read(path)
+        runs = Runs(job.machine, stored.runs if stored is not None else {})
+        graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside, runs=runs)
+        problems = (problem, stored_runs.write(path, replace(runs.now, basis=job.basis)) if runs.now else "")
+        graded = replace(graded, log=(*graded.log, *filter(None, problems)))
         return JobResult(job, graded, submission=submission_parts(submission))
     except GradingError as error:
         return JobResult(job, None, str(error))
     except Exception as error:  # a fault of ours in one submission must not stop the class
         return JobResult(job, None, *_blame(error))
+
+
+def judge(job: Job) -> JobResult:
+    """Judge one submission by what its run produced, where nothing that a run depends on has changed since.
+
+    Else nothing is graded, and there is no failure: it has to be run. Raises nothing on account of the submission.
+    """
+    try:
+        stored, _ = stored_runs.read(stored_runs.path_of(job.course.root, job.assignment, job.student))
+        if stored is None or stored.basis != job.basis:
+            return JobResult(job, None)
+        assignment = _assignment(job.course, job.assignment, job.content)
+        before = None if job.rewrite else read_verdict(job.course, job.assignment, job.student)
+        graded = judge_again(stored, assignment, before)
+        return JobResult(job, graded, same=graded.verdict == before)
+    except Exception:  # what was kept is not what it should be: a run makes it again, or says what is wrong
+        return JobResult(job, None)
 
 
 def _begin() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,9 @@ def run(
     exercise: OneExercise = "",
     notes: Annotated[bool, typer.Option("--notes", help="Say how notes are accepted, too (in accepted.toml).")] = False,
     require_outside: RequireOutside = False,
+    of_class: Annotated[
+        bool, typer.Option("--class", help="Judge the class again by the rules as they are now; write nothing.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Check an assignment as its author: points, leaks, solutions, untouched notebooks, and every sample answer.
@@ -50,6 +54,10 @@ def run(
     for name in names:
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
+    if of_class:
+        for name in names:
+            _judge_class(output, course, name)
+        return 0
     if exercise and len(names) > 1:
         raise GradingError(f"--exercise needs its assignment: autograder check ASSIGNMENT --exercise {exercise}")
     with kernels_when_needed(course) as kernels:
@@ -64,6 +72,20 @@ def run(
     elif not exercise:
         output.say(f"Everything holds. Next: autograder release {' '.join(names)}")
     return 1 if failed else 0
+
+
+def _judge_class(output: Output, course: Course, name: str) -> None:
+    """Show what the class would have by the rules that are being written, and how many answers each name matches."""
+    from autograder.classroom.regrading import regrade_class
+    from autograder.classroom.workers import GradingOptions
+    from autograder.commands.regrade import document, show
+
+    options = GradingOptions(name, workers=os.cpu_count() or 1, limits=course.file.limits)
+    found = regrade_class(course, options, write=False, lower=True)
+    output.document(document(found, name))
+    if not output.as_json:
+        output.say(f"{name}:")
+        show(output, found)
 
 
 def _check_or_say_why(

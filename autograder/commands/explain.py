@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -29,17 +29,21 @@ def run(
 ) -> int:
     """Show one student's answer, its test, and what came and was expected.
 
-    The submission is run again; nothing is written, and no grade changes. For the instructor alone: it shows expected
-    answers.
+    What its last run produced is looked at; where that would be another one now, it is run again. Nothing is written,
+    and no grade changes. For the instructor alone: it shows expected answers.
     """
+    from contextlib import ExitStack
+    from functools import cache
+
     from autograder.assignment.assignment import Assignment
     from autograder.assignment.submission import read_submission
     from autograder.gradebook.accepted import reason_of
     from autograder.isolation import verify
     from autograder.kernel.imports import imports_of
+    from autograder.pipeline import stored_runs
     from autograder.pipeline.execute import Kernels
     from autograder.pipeline.explanation import explain_exercise
-    from autograder.release.calibrate import calibrated
+    from autograder.release.calibrate import calibrated, needs_calibration
 
     course = open_course(context)
     if student not in course.everybody_submitted(assignment):
@@ -47,11 +51,19 @@ def run(
         raise GradingError(f"no submission to {assignment!r} by {student}: expected the folder {expected}")
     opened = Assignment.open(course, assignment)
     submission = read_submission(course.submitted(student, assignment), student, opened)
-    if not no_isolation:
-        verify()
-    with Kernels.open("none" if no_isolation else "auto", imports=imports_of(course)) as kernels:
-        opened = calibrated(course.root, opened, kernels, course.file.limits)
-        found = explain_exercise(submission, opened, kernels, course.file.limits, exercise)
+    isolation: Literal["auto", "none"] = "none" if no_isolation else "auto"
+    with ExitStack() as until_done:
+
+        @cache
+        def kernels() -> Kernels:
+            if not no_isolation:
+                verify()
+            return until_done.enter_context(Kernels.open(isolation, imports=imports_of(course)))
+
+        if needs_calibration(opened):
+            opened = calibrated(course.root, opened, kernels(), course.file.limits)
+        stored = stored_runs.current(course, opened, submission, isolation)
+        found = explain_exercise(submission, opened, kernels, course.file.limits, exercise, stored)
     accepted = reason_of(course.root, assignment, student, (found.notebook, found.verdict.cell))
     _tell(Output(context), student, found, accepted)
     return 0

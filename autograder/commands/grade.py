@@ -129,8 +129,9 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: 
     if not output.as_json:
         print_table(console, rows)
         _tell_notes(console, assignment, rows, notes)
-    for why, number in Counter(row.again for row in rows if row.again).items():
-        console.print(on_console(f"Graded again ({why}): {_students(number)}"), soft_wrap=True)
+    for (judged, why), number in Counter((row.judged, row.again) for row in rows if row.again).items():
+        what = "Judged again, by the last run" if judged else "Graded again"
+        console.print(on_console(f"{what} ({why}): {_students(number)}"), soft_wrap=True)
     rewritten = sum(row.rewritten for row in rows)
     if rewritten:
         console.print(f"The gradebook lacked the grades of {_students(rewritten)}: they are in it again")
@@ -260,5 +261,5 @@ def _remarks(row: Row) -> str:
     if row.skipped:
         remarks.append("graded before")
     if row.again:
-        remarks.append(f"again: {row.again}")
+        remarks.append(f"{'judged again' if row.judged else 'again'}: {row.again}")
     return "; ".join(remarks)

@@ -70,7 +70,7 @@ def run(
     if (nothing := nobody(found.plan, assignment)) is not None:
         raise nothing
     _tell(output, found, assignment, graded=diff or yes)
-    output.document(_document(found, assignment))
+    output.document(document(found, assignment))
     return 1 if found.plan.failed else 0
 
 
@@ -92,10 +92,10 @@ def _tell(output: Output, found: RegradedClass, assignment: str, *, graded: bool
     elif not graded:
         console.print("'--diff' grades them again and shows what changes; '--yes' writes it as well.")
     else:
-        _show(output, found)
+        show(output, found)
 
 
-def _show(output: Output, found: RegradedClass) -> None:
+def show(output: Output, found: RegradedClass) -> None:
     from rich.table import Table
 
     from autograder.model.plain_text import MAX_NAME, on_console
@@ -116,6 +116,7 @@ def _show(output: Output, found: RegradedClass) -> None:
             table.add_row(name, exercise, _number(change.old), _number(change.new), on_console(why))
     if changed:
         console.print(table)
+    _show_names(output, found)
     kept = sum(change.kept is not None for one in changed.values() for change in one.changes)
     console.print(f"Points of {len(changed)} of {_students(len(found.done))} change." if not kept else
                   f"{_students(len(changed))} of {len(found.done)} are listed; {kept} exercises keep more points than "
@@ -126,6 +127,21 @@ def _show(output: Output, found: RegradedClass) -> None:
         console.print("Nothing was written; '--yes' writes it.")
 
 
+def _show_names(output: Output, found: RegradedClass) -> None:
+    from rich.table import Table
+
+    from autograder.model.plain_text import on_console
+
+    if not found.named:
+        return
+    table = Table("exercise", "mistake")
+    for head in ("answers named so before", "now"):
+        table.add_column(head, justify="right")
+    for (exercise, mistake), (before, now) in found.named.items():
+        table.add_row(on_console(exercise), on_console(mistake), str(before), str(now))
+    output.console.print(table)
+
+
 def _students(number: int) -> str:
     return f"{number} student{'' if number == 1 else 's'}"
 
@@ -134,11 +150,15 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{round(value, 2):g}"
 
 
-def _document(found: RegradedClass, assignment: str) -> dict[str, Any]:
+def document(found: RegradedClass, assignment: str) -> dict[str, Any]:
     plan = found.plan
     return {
         "assignment": assignment,
         "written": found.written,
+        "mistakes": [
+            {"exercise": exercise, "mistake": mistake, "before": before, "now": now}
+            for (exercise, mistake), (before, now) in found.named.items()
+        ],
         "students": [
             {"student": student, "why": why, "changes": _changes(found, student)} for student, why in plan.again.items()
         ],

@@ -84,6 +84,7 @@ def _lines(one: AssignmentStatus) -> list[str]:
     lines = [f"release {one.release}" if one.release == "up to date" else f"release: {one.release}"]
     lines += [f"references: {one.references}"] if one.references else []
     lines += one.remarks
+    lines += [f"runs kept to be judged again: {one.kept_bytes / 1e6:.1f} MB"] if one.kept_bytes else []
     due = one.to_grade + one.changed
     lines += [f"'autograder grade {one.name}' grades {due}"] if due else []
     return [*lines, *([one.problem] if one.problem else [])]

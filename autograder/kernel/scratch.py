@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from autograder.files.temporary import TemporaryFolder, remove_tree
 from autograder.isolation import Policy, environment
 
+NOTEBOOK = ".ipynb"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
@@ -51,6 +52,10 @@ class Scratch:
             target = _inside(root / "work", name)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
+            if name.endswith(NOTEBOOK):
+                _as_unread(target)
+        self._notebooks = [name for name in files if name.endswith(NOTEBOOK)]
+        self._tells_reads = bool(self._notebooks) and _tells_reads(root)
         for slug, folder in inputs.items():
             shutil.copytree(folder, _inside(root / "inputs", slug), dirs_exist_ok=True)
 
@@ -126,9 +131,39 @@ class Scratch:
             return False
         return True
 
+    def read_notebooks(self) -> frozenset[str]:
+        """The notebooks laid out here that somebody may have read since, as file names.
+
+        By the time of last access, which Linux moves on with the first read after a change. All of them where the file
+        system does not, or where the file is gone.
+        """
+        return frozenset(name for name in self._notebooks if not self._tells_reads or _was_read(self.work / name))
+
     def remove(self) -> None:
         """Delete the folder and all in it."""
         remove_tree(self.root)
+
+
+def _as_unread(path: Path) -> None:
+    os.utime(path, ns=(0, path.stat().st_mtime_ns))
+
+
+def _was_read(path: Path) -> bool:
+    try:
+        return path.lstat().st_atime_ns != 0
+    except OSError:
+        return True
+
+
+def _tells_reads(folder: Path) -> bool:
+    """Whether the file system of ``folder`` notes that a file was read; some are mounted not to."""
+    probe = folder / "probe"
+    probe.write_bytes(b"?")
+    _as_unread(probe)
+    probe.read_bytes()
+    noted = _was_read(probe)
+    probe.unlink()
+    return noted
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -17,6 +17,7 @@ class Graded:
 
     ``answers``: per notebook what the student answered, as digests; None where nobody could read it.
     ``slowest`` is what the slowest part of a cell took, in seconds; ``cut`` is true where a limit ended one.
+    ``ran``: the notebooks that were run for this verdict; the others were judged by an earlier run.
     """
 
     verdict: SubmissionVerdict
@@ -25,3 +26,4 @@ class Graded:
     slowest: float = 0.0
     cut: bool = False
     answers: Mapping[str, Digests] | None = None
+    ran: tuple[str, ...] = ()

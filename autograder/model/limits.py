@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 #: cell id -> seconds, for the cells of one notebook
 CellLimits = Mapping[str, float]
@@ -25,6 +25,15 @@ class Limits:
     output_bytes: int = 1 << 20  # per cell, as they are written into the notebook
     notebook_output_bytes: int = 10 << 20
     cells: Mapping[str, CellLimits] = field(default_factory=dict, hash=False)
+
+    @property
+    def room(self) -> str:
+        """All but the times, as text."""
+        return repr(replace(self, cell_seconds=0, submission_seconds=0, cells={}))
+
+    def of_notebook(self, name: str) -> Limits:
+        """The same, of whose cells those of one notebook are left."""
+        return replace(self, cells={name: self.cells[name]} if name in self.cells else {})
 
 
 class Clock:

@@ -18,6 +18,7 @@ from safetensors.numpy import load
 
 from autograder.exercise.model import Case
 from autograder.exercise.text import MAX_TEXT_BYTES, TEXT
+from autograder.pipeline.outcomes import AnswerFiles
 
 #: Any answer file may be this large; one whose inputs and expected answers are larger may be in proportion.
 MIN_FILE_BYTES = 256 << 10
@@ -38,6 +39,13 @@ def most_bytes(case: Case) -> int:
     return max(MIN_FILE_BYTES, TIMES_EXPECTED * 8 * sum(array.size for array in arrays))
 
 
+def read_answers(answers: AnswerFiles, name: str, case: Case) -> Mapping[str, np.ndarray] | None:
+    """Those of one case, ``<cell>/<slug>/<case>.safetensors``, as :func:`read_file` gives them."""
+    if isinstance(answers, Path):
+        return read_file(answers / name, case)
+    return _parsed(answers[name], len(answers[name]), case) if name in answers else None
+
+
 def read_file(path: Path, case: Case) -> Mapping[str, np.ndarray] | None:
     """The arrays of one answer file; None where there is no plain file. Raises UnreadableAnswers."""
     most = most_bytes(case)
@@ -48,6 +56,11 @@ def read_file(path: Path, case: Case) -> Mapping[str, np.ndarray] | None:
     with os.fdopen(descriptor, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         data = stream.read(most + 1) if size <= most else b""
+    return _parsed(data, size, case)
+
+
+def _parsed(data: bytes, size: int, case: Case) -> dict[str, np.ndarray]:
+    most = most_bytes(case)
     if size > most or len(data) > most:
         raise UnreadableAnswers(f"What your code handed over has {max(size, len(data)):,} bytes; at most {most:,} fit.")
     return parse(data)

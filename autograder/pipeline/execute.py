@@ -88,14 +88,15 @@ def run(
     finally:
         student.close()
         tester.close()
-    log = [*student.log, *tester.log]
+    log, read = [*student.log, *tester.log], student.read
     if inside and any(step.role in PLAIN for step in steps):
         second = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)  # only now: its time begins here
         again = second.judge(notebook, steps, _gone(outcomes))
         tests = {one.index: replace(one.test, inside=again.get(one.index)) for one in outcomes if one.test}
         outcomes = [replace(one, test=tests.get(one.index)) for one in outcomes]
         log += second.log
-    return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log)
+        read |= second.read
+    return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log, frozenset(read))
 
 
 def _gone(outcomes: Sequence[CellOutcome]) -> set[int]:

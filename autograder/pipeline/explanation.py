@@ -5,9 +5,9 @@ What is made here quotes expected answers: it is for the instructor's screen, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 from nbformat import NotebookNode
@@ -21,10 +21,12 @@ from autograder.exercise.text import TEXT, read_text
 from autograder.model import cells
 from autograder.model.plain_text import paragraph
 from autograder.model.verdict import CellVerdict, Check
-from autograder.pipeline.answers import UnreadableAnswers, read_file
+from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.drawings import blank
-from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, answers_folder
-from autograder.pipeline.grade import grade_submission
+from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
+from autograder.pipeline.grade import grade_submission, verdict_again
+from autograder.pipeline.outcomes import answer_name
+from autograder.pipeline.stored_runs import StoredRuns
 
 MAX_CHARACTERS = 800  # of one array or text
 _EDGE, _FEW = 3, 24  # numbers at each end of an axis; arrays up to so many are shown whole
@@ -69,16 +71,24 @@ class Explanation:
 
 
 def explain_exercise(
-    submission: Submission, assignment: Assignment, kernels: Kernels, limits: Limits, exercise: str
+    submission: Submission,
+    assignment: Assignment,
+    kernels: Callable[[], Kernels],
+    limits: Limits,
+    exercise: str,
+    stored: StoredRuns | None = None,
 ) -> Explanation:
-    """Run the submission again and look at one exercise. Writes nothing. Raises GradingError where there is none."""
+    """Look at one exercise of a submission. Writes nothing. Raises GradingError where there is none.
+
+    stored: what its run produced, where a run would give the same now; else it is run again, in ``kernels``.
+    """
     graded = [(name, cell) for name, book in assignment.source.items() for cell in book.cells if cells.is_graded(cell)]
     called = [(cells.grade_id(cell), f"{name}/{cells.grade_id(cell)}") for name, cell in graded]
-    found = [one for one, names in zip(graded, called, strict=True) if exercise in names]
-    if len(found) != 1:
+    meant = [one for one, names in zip(graded, called, strict=True) if exercise in names]
+    if len(meant) != 1:
         known = ", ".join(whole for _, whole in called)
         raise GradingError(f"expected one of the exercises {known}, got {exercise!r}")
-    notebook, cell = found[0]
+    notebook, cell = meant[0]
     cases: list[ExplainedCase] = []
     answers: dict[str, str] = {}
     grade_id = str(cells.grade_id(cell))
@@ -88,9 +98,11 @@ def explain_exercise(
             cases[:] = _cases(ran, assignment, grade_id)
             answers.update(_answers(ran.notebook, grade_id))
 
-    # what a notebook earns may depend on those before it, and on none behind it
-    result = grade_submission(submission, assignment, kernels, limits, look, draw=blank, last=notebook)
-    said = next(one for one in result.verdict.notebooks if one.notebook == notebook)
+    if stored is not None:
+        found = verdict_again(stored, assignment, look)
+    else:  # what a notebook earns may depend on those before it, and on none behind it
+        found = grade_submission(submission, assignment, kernels(), limits, look, draw=blank, last=notebook).verdict
+    said = next(one for one in found.notebooks if one.notebook == notebook)
     verdict = next(one for one in said.cells if one.cell == grade_id)
     if not answers:
         answers = {name: data.decode("utf-8", "replace") for name, data in submission.files.items()}
@@ -116,21 +128,22 @@ def _answers(notebook: NotebookNode, grade_id: str) -> dict[str, str]:
 
 def _cases(ran: ExecutedNotebook, assignment: Assignment, grade_id: str) -> list[ExplainedCase]:
     index = next(number for number, cell in enumerate(ran.notebook.cells) if cells.grade_id(cell) == grade_id)
-    folder = answers_folder(ran.answers, index)
     source = ran.notebook.cells[index].source
     return [
-        _case(assignment, slug, number, case, folder / slug / f"{number}.safetensors")
+        _case(assignment, slug, number, case, partial(read_answers, ran.answers, answer_name(index, slug, number)))
         for slug in cells.references_of(source)
         for number, case in enumerate(assignment.references.cases(slug))
     ]
 
 
-def _case(assignment: Assignment, slug: str, number: int, case: Case, path: Path) -> ExplainedCase:
+def _case(
+    assignment: Assignment, slug: str, number: int, case: Case, read: Callable[[Case], Mapping[str, np.ndarray] | None]
+) -> ExplainedCase:
     inputs = {name: f"{array.shape} {array.dtype}" for name, array in {**case.inputs, **case.weights}.items()}
     inputs |= {name: repr(value) for name, value in case.config.items()}
     inputs |= {name: paragraph(str(value), MAX_CHARACTERS) for name, value in case.texts.items()}
     try:
-        arrays = read_file(path, case)
+        arrays = read(case)
     except UnreadableAnswers as error:
         return ExplainedCase(slug, number, inputs, problem=str(error))
     if arrays is None:

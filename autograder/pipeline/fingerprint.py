@@ -1,6 +1,7 @@
 """What a grade depends on, as named parts, so that a change has a name: ``rule softmax``, ``grader``.
 
-A part is a name and a digest. The trusted side's parts are the code that runs in the notebooks, points, rules and
+A part is a name and a digest. Some change what a run gives, others only what is made of it (:func:`run_parts`). The
+trusted side's parts are the code that runs in the notebooks, points, rules and
 stored references of the exercises, files beside the notebooks, the grader, the course library and the versions of what
 both are built on. Text that no grade depends on is no part of it, and neither is an instructor's solution.
 """
@@ -33,18 +34,23 @@ TO_LOOK_AT = {".md", ".pdf", ".html", ".png", ".jpg", ".jpeg", ".gif", ".svg", "
 #: name -> digest
 Parts = dict[str, str]
 
-#: What grades: the modules from which everything that runs between a submission and its verdict is imported.
-_GRADER = (
-    "autograder.pipeline.grade",
+#: What runs a submission: the modules from which everything is imported that decides what its kernels produce.
+_RUNS = (
+    "autograder.pipeline.execute",
+    "autograder.pipeline.prepare",
     "autograder.kernel.warm_process",
     "autograder.testing",
     "autograder.tester.cell",
     "autograder.tester.serve",
 )
+#: What makes verdicts of that, and pages of these.
+_JUDGES = ("autograder.pipeline.grade",)
 #: Their arithmetic, or how they run a cell, can change a result. To them come the packages that the course uses.
 _BUILT_ON = ("numpy", "safetensors", "ipykernel", "ipython", "matplotlib")
 #: The names of :func:`machine_parts`.
-MACHINE = ("grader", "course library", "environment")
+MACHINE = ("grader", "judge", "course library", "environment")
+#: The parts that a verdict depends on, and no run does: their kinds, or whole names.
+_OF_A_VERDICT = ("judge", "rule", "expected")
 _MARKS = ("grade", "solution", "locked", "task")
 
 
@@ -55,6 +61,24 @@ def digest(*values: object) -> str:
         data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, default=str).encode()
         total.update(len(data).to_bytes(8, "big") + data)
     return total.hexdigest()[:16]
+
+
+def run_parts(parts: Parts) -> Parts:
+    """Those of the trusted side's parts that can change what running a submission gives."""
+    return {name: value for name, value in parts.items() if name.partition(" ")[0] not in _OF_A_VERDICT}
+
+
+def machine_of_runs(course: Course, isolation: str) -> str:
+    """Digest of what runs submissions: the grader, the course library, their environment, how kernels are confined."""
+    return digest(run_parts(machine_parts(course)), isolation)
+
+
+def basis_of_runs(machine: str, content: Parts, submission: Parts, room: str) -> str:
+    """Digest of all that running a submission depends on, but for time limits.
+
+    machine: of :func:`machine_of_runs`; content: of :func:`content_parts`; room: of the limits.
+    """
+    return digest(machine, run_parts(content), submission, room)
 
 
 def machine_parts(course: Course) -> Parts:
@@ -69,10 +93,12 @@ def _library(course: Course) -> tuple[Path, ...]:
 @lru_cache(maxsize=8)
 def _machine_parts(library: tuple[Path, ...], packages: tuple[str, ...]) -> Parts:
     built_on = [(name, installed_version(name)) for name in sorted({*_BUILT_ON, *packages})]
-    grader = _of_files(Path(__file__).resolve().parents[1], imported_files(_GRADER))
+    package, runs = Path(__file__).resolve().parents[1], imported_files(_RUNS)
+    grader = _of_files(package, runs)
+    judge = _of_files(package, sorted({*imported_files(_JUDGES)} - {*runs}))
     course_library = digest(*map(_of_place, library))
     environment = digest(platform.python_version_tuple()[:2], built_on)
-    return dict(zip(MACHINE, (grader, course_library, environment), strict=True))
+    return dict(zip(MACHINE, (grader, judge, course_library, environment), strict=True))
 
 
 def imported_version(course: Course) -> str:
@@ -86,6 +112,11 @@ def imported_version(course: Course) -> str:
 @lru_cache(maxsize=8)
 def _imported_version(exercises: Path, library: tuple[Path, ...], packages: tuple[str, ...]) -> str:
     return digest(_machine_parts(library, packages), _of_files(exercises, trusted_modules(exercises)))
+
+
+def digest_of_folder(folder: Path) -> str:
+    """Of all files in it."""
+    return _of_files(folder, sorted(path for path in folder.rglob("*") if path.is_file()))
 
 
 def _of_place(place: Path) -> str:
@@ -105,8 +136,11 @@ def content_parts(assignment: Assignment) -> Parts:
     for name, source in assignment.source.items():
         parts |= _notebook_parts(name, source, assignment.release[name])
     for slug in _slugs(assignment):
-        folder = assignment.references.inputs(slug).parent
-        parts[f"reference {_short(slug)}"] = _of_files(folder, assignment.references.stored_files(slug))
+        folder = assignment.references.inputs(slug)
+        stored = assignment.references.stored_files(slug)
+        inputs = [path for path in stored if path.is_relative_to(folder)]
+        parts[f"inputs {_short(slug)}"] = _of_files(folder, inputs)
+        parts[f"expected {_short(slug)}"] = _of_files(folder.parent, [path for path in stored if path not in inputs])
     parts |= {
         f"file {name}": digest(data)
         for name, data in assignment.files.items()

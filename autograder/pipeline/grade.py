@@ -1,25 +1,43 @@
-"""One submission through the three stages: rebuild, run, judge. Of the gradebook it knows only digests of answers."""
+"""One submission through the three stages: rebuild, run, judge. Of the gradebook it knows only digests of answers.
+
+What was run once, and would give the same, is judged without a run.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+
+from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment, trusted
 from autograder.assignment.submission import Submission
 from autograder.kernel.errors import OutputFloodError
+from autograder.model import cells
 from autograder.model.graded import Graded
 from autograder.model.plain_text import one_line
-from autograder.model.verdict import CellVerdict, SubmissionVerdict, presentable
-from autograder.pipeline.drawings import Draw, drawing
-from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, PartOutcome, run
+from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict, presentable
+from autograder.pipeline.drawings import Draw, Drawing, drawing
+from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, InfrastructureError, Kernels, Limits, run
+from autograder.pipeline.fingerprint import digest, digest_of_folder
 from autograder.pipeline.judge import judge, write_into
-from autograder.pipeline.prepare import inputs_of, prepare, trusted_files, ungraded_verdict
+from autograder.pipeline.prepare import Prepared, inputs_of, prepare, trusted_files, ungraded_verdict
+from autograder.pipeline.rebuild import RebuiltNotebook
+from autograder.pipeline.sanitize import with_harmless_outputs
 from autograder.pipeline.side_by_side import side_by_side
 from autograder.pipeline.steps import steps_for
+from autograder.pipeline.stored_runs import (
+    StoredRun,
+    StoredRuns,
+    limits_matter,
+    slowest_of,
+    times_of,
+    was_cut,
+)
 
 #: A failure of the grader itself is tried again this often before it is reported.
 ATTEMPTS = 3
@@ -27,6 +45,19 @@ ATTEMPTS = 3
 MAX_LOG_LINES = 1000
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Runs:
+    """What was run of a submission before, and what is to be kept of this run.
+
+    machine: digest of what runs it: the grader, the course library, their environment, how kernels are confined.
+    now: None where not all of it can be kept.
+    """
+
+    machine: str
+    before: Mapping[str, StoredRun] = field(default_factory=dict)
+    now: StoredRuns | None = None
 
 
 def grade_submission(
@@ -39,6 +70,7 @@ def grade_submission(
     draw: Draw = drawing,
     last: str = "",
     inside: bool = True,
+    runs: Runs | None = None,
 ) -> Graded:
     """Grade one submission: what grades a class, checks a release and stands behind nbgrader's own commands.
 
@@ -47,43 +79,90 @@ def grade_submission(
     draw: what shows the course's own drawings; no verdict depends on it.
     last: the notebook after which nobody wants to know more; those behind it have no verdict.
     inside: False where nobody asks what plain tests give in the student's kernel.
+    runs: earlier ones; a notebook whose run would be the same is judged by it. What can be kept is added.
     Raises nothing on account of what the student sent.
     """
-    grading = _Grading(submission, assignment, limits, on_executed, draw, last, inside)
+    running = _Running(submission, assignment, limits, on_executed, draw, inside, runs)
+    grading = _Judging(submission.student, assignment, running.prepared, last)
     if beside and len(grading.left) > 1:
         try:
-            with closing(side_by_side(grading.left, (kernels, *beside), grading.execute)) as executed:
+            with closing(side_by_side(grading.left, (kernels, *beside), running.execute)) as executed:
                 for name, done in executed:
-                    grading.judge(name, done)
+                    running.judged(name, done, grading)
         except OutputFloodError:  # what is not judged yet is run again: alone, a notebook answers for its own flood
             logger.info("%s: the notebooks go on one after the other", one_line(submission.student))
-    _one_after_another(grading, kernels)
+    _one_after_another(running, grading, kernels)
+    if runs is not None:
+        runs.now = running.stored()
     return grading.graded()
 
 
-def _one_after_another(grading: _Grading, kernels: Kernels) -> None:
+def _one_after_another(running: _Running, grading: _Judging, kernels: Kernels) -> None:
     names = grading.left
     try:
         for name, following in zip(names, [*names[1:], None], strict=False):
-            grading.judge(name, grading.execute(name, kernels, partial(grading.start_ahead, following, kernels)))
+            meanwhile = partial(running.start_ahead, following, kernels)
+            running.judged(name, running.execute(name, kernels, meanwhile), grading)
     finally:
         kernels.drop_ahead()
 
 
+def judge_again(stored: StoredRuns, assignment: Assignment, before: SubmissionVerdict | None = None) -> Graded:
+    """The verdict that a submission has now, by what its run produced then.
+
+    before: where the verdict is still this one, there are no notebooks: nothing has to be written.
+    """
+    draw, grading = partial(_drawn, drawing, assignment), _judged_again(stored, assignment)
+    return grading.graded(before, lambda name, notebook: stored.runs[name].with_drawings(notebook, draw))
+
+
+def verdict_again(
+    stored: StoredRuns, assignment: Assignment, on_executed: Callable[[str, ExecutedNotebook], None]
+) -> SubmissionVerdict:
+    """The same verdict, without its notebooks. on_executed: told how each ran, but for the course's drawings."""
+    return _judged_again(stored, assignment, on_executed).verdict
+
+
+def _judged_again(
+    stored: StoredRuns,
+    assignment: Assignment,
+    on_executed: Callable[[str, ExecutedNotebook], None] = lambda name, ran: None,
+) -> _Judging:
+    grading = _Judging(stored.student, assignment, stored.prepared())
+    for name in grading.left:
+        ran = stored.runs[name].executed()
+        on_executed(name, ran)
+        grading.judge(name, ran, _lines(name, ran.log))
+    return grading
+
+
+def _drawn(draw: Draw, assignment: Assignment, source: str) -> Drawing | None:
+    return draw(source, assignment.drawings)
+
+
+def _lines(name: str, log: Sequence[str]) -> list[str]:
+    return [f"{name}: {one_line(line)}" for line in log[:MAX_LOG_LINES]]
+
+
 @dataclass(frozen=True)
 class _Executed:
-    """A notebook that was run; ``ran`` is None where the grader failed. To be closed: then its answers are gone."""
+    """A notebook that was run; ``ran`` is None where the grader failed. To be closed: then its answers are gone.
+
+    key: tells its run from others. stored: where it was not run now.
+    """
 
     ran: ExecutedNotebook | None
     log: tuple[str, ...]
     answers: ExitStack
+    key: str = ""
+    stored: StoredRun | None = None
 
     def close(self) -> None:
         self.answers.close()
 
 
-class _Grading:
-    """One submission while it is graded: what running its notebooks takes, and what has come of them so far."""
+class _Running:
+    """One submission's notebooks, and all that running them takes. Several threads may run one each."""
 
     def __init__(
         self,
@@ -92,26 +171,123 @@ class _Grading:
         limits: Limits,
         on_executed: Callable[[str, ExecutedNotebook], None],
         draw: Draw,
-        last: str,
         inside: bool,
+        runs: Runs | None,
     ) -> None:
-        self._student, self._assignment, self._limits = submission.student, assignment, limits
-        self._on_executed, self._draw, self._inside = on_executed, draw, inside
-        self._prepared = prepare(submission, assignment)
-        self._absent = assignment.deliverables - submission.files.keys()
+        self._assignment, self._limits, self._inside, self._runs = assignment, limits, inside, runs
+        self._on_executed, self._draw = on_executed, partial(_drawn, draw, assignment)
+        self.prepared = prepare(submission, assignment)
+        made = self.prepared.rebuilt.items()
+        self._inputs = {name: inputs_of(one.notebook, assignment.references) for name, one in made}
+        self._beside = {f"{name}.ipynb": self.prepared.files[f"{name}.ipynb"] for name, _ in made}
+        self._student, self._kept = submission.student, dict[str, StoredRun]()
+
+    def start_ahead(self, name: str | None, kernels: Kernels) -> None:
+        """Begin with a notebook's kernel while the one before it is at work."""
+        if name is not None and self._stored(name, self._key(name)) is None:
+            limits = self._limits
+            files, inputs = self.prepared.files, self._inputs[name]
+            kernels.start_ahead(files, inputs, limits.memory_bytes, limits.processes, limits.disk_bytes)
+
+    def execute(self, name: str, kernels: Kernels, meanwhile: Callable[[], None] = lambda: None) -> _Executed:
+        """Run one notebook, or take what its run produced before."""
+        log: list[str] = []
+        key = self._key(name)
+        stored = self._stored(name, key)
+        if stored is not None:
+            meanwhile()
+            ran = stored.executed(self.prepared.rebuilt[name])
+            ran.notebook = stored.with_drawings(ran.notebook, self._draw)
+            return _Executed(ran, tuple(_lines(name, ran.log)), ExitStack(), key, stored)
+        for attempt in range(ATTEMPTS):
+            with ExitStack() as answers:
+                try:
+                    ran = self._run(name, kernels, answers.enter_context(kernels.answers()), meanwhile)
+                except InfrastructureError as error:
+                    log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
+                    continue
+                return _Executed(ran, (*log, *_lines(name, ran.log)), answers.pop_all(), key)
+        return _Executed(None, tuple(log), ExitStack())
+
+    def _run(self, name: str, kernels: Kernels, answers: Path, meanwhile: Callable[[], None]) -> ExecutedNotebook:
+        notebook = self.prepared.rebuilt[name].notebook
+        return run(
+            notebook,
+            files=self.prepared.files,
+            inputs=self._inputs[name],
+            answers=answers,
+            kernels=kernels,
+            limits=self._limits,
+            cell_limits=self._limits.cells.get(name),
+            draw=self._draw,
+            steps=steps_for(self._assignment, name, notebook),
+            tester_files=trusted_files(self._assignment),
+            meanwhile=meanwhile,
+            inside=self._inside,
+        )
+
+    def _key(self, name: str) -> str:
+        """Digest of all that running a notebook depends on, but for time limits and the notebooks beside it."""
+        if self._runs is None:
+            return ""
+        notebook, limits = self.prepared.rebuilt[name].notebook, self._limits
+        texts = [[cell.cell_type, cell.get("id"), cells.nbgrader(cell).get("grade_id"), cells.is_autograded(cell),
+                  cell.source if cell.cell_type == "code" else ""] for cell in notebook.cells]  # fmt: skip
+        files = {one: digest(data) for one, data in self.prepared.files.items() if one not in self._beside}
+        tester_files = sorted(trusted_files(self._assignment))
+        inputs = {slug: digest_of_folder(folder) for slug, folder in self._inputs[name].items()}
+        steps = [repr(step) for step in steps_for(self._assignment, name, notebook)]
+        return digest(self._runs.machine, texts, files, tester_files, inputs, limits.room, steps, self._inside)
+
+    def _stored(self, name: str, key: str) -> StoredRun | None:
+        found = self._runs.before.get(name) if self._runs is not None else None
+        if found is None or not found.is_of(key, self._beside):
+            return None
+        limits = self._limits.of_notebook(name)
+        return None if limits_matter(found.times, found.cut, found.slowest, found.seconds, limits) else found
+
+    def judged(self, name: str, executed: _Executed, grading: _Judging) -> None:
+        """Have a notebook judged, and close it."""
+        with closing(executed):
+            ran = executed.ran
+            if ran is not None and executed.stored is None:
+                self._on_executed(name, ran)
+                ran.notebook = with_harmless_outputs(ran.notebook)  # what nobody is shown need not be kept
+            if self._runs is not None and ran is not None:
+                made, times = self.prepared.rebuilt[name], times_of(self._limits.of_notebook(name))
+                kept = StoredRun.of(executed.key, made, ran, self._beside, times, self._draw)
+                if kept is not None:
+                    self._kept[name] = kept
+            grading.judge(name, ran, executed.log, executed.stored is None)
+
+    def stored(self) -> StoredRuns | None:
+        """What can be judged again when all of it was judged; None where a run is missing."""
+        prepared = self.prepared
+        if self._kept.keys() != prepared.rebuilt.keys() - prepared.unreadable.keys():
+            return None
+        runs = {name: self._kept[name] for name in prepared.rebuilt if name in self._kept}
+        name = self._assignment.name
+        return StoredRuns(self._student, name, "", runs, prepared.unreadable, prepared.answers, prepared.absent)
+
+
+class _Judging:
+    """One submission's notebooks, in order: a later one is not charged for what an earlier one was charged for."""
+
+    def __init__(
+        self,
+        student: str,
+        assignment: Assignment,
+        prepared: Prepared,
+        last: str = "",
+    ) -> None:
+        self._student, self._assignment, self._prepared = student, assignment, prepared
         names = list(assignment.source)
         self._wanted = names[: names.index(last) + 1] if last else names
-        self._inputs = {
-            name: inputs_of(made.notebook, assignment.references) for name, made in self._prepared.rebuilt.items()
-        }
-        self._verdicts = dict(self._prepared.unreadable)
-        self._notebooks = {
-            name: write_into(trusted(assignment.source[name], assignment.release[name]), verdict)
-            for name, verdict in self._prepared.unreadable.items()
-            if name in self._prepared.answers  # for the person who decides, nbgrader needs a notebook to show
-        }
+        self._verdicts = dict(prepared.unreadable)
+        self._executed: dict[str, NotebookNode] = {}
         self._log: list[str] = []
-        self._parts: list[PartOutcome] = []
+        self._ran: list[str] = []
+        self._outcomes: list[CellOutcome] = []
         self._earlier: dict[str, CellVerdict] = {}
 
     @property
@@ -119,81 +295,66 @@ class _Grading:
         """The notebooks that are not judged yet, in order."""
         return [name for name in self._wanted if name in self._prepared.rebuilt and name not in self._verdicts]
 
-    def start_ahead(self, name: str | None, kernels: Kernels) -> None:
-        """Begin with a notebook's kernel while the one before it is at work."""
-        if name is not None:
-            limits = self._limits
-            files, inputs = self._prepared.files, self._inputs[name]
-            kernels.start_ahead(files, inputs, limits.memory_bytes, limits.processes, limits.disk_bytes)
-
-    def execute(self, name: str, kernels: Kernels, meanwhile: Callable[[], None] = lambda: None) -> _Executed:
-        """Run one notebook. Changes nothing here: several threads may do so at once, each on kernels of its own."""
-        log: list[str] = []
-        for attempt in range(ATTEMPTS):
-            with ExitStack() as answers:
-                try:
-                    ran = self._run(name, kernels, answers, meanwhile)
-                except InfrastructureError as error:
-                    log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
-                    continue
-                log += [f"{name}: {one_line(line)}" for line in ran.log[:MAX_LOG_LINES]]
-                return _Executed(ran, tuple(log), answers.pop_all())
-        return _Executed(None, tuple(log), ExitStack())
-
-    def _run(self, name: str, kernels: Kernels, answers: ExitStack, meanwhile: Callable[[], None]) -> ExecutedNotebook:
-        assignment, limits = self._assignment, self._limits
+    def judge(self, name: str, ran: ExecutedNotebook | None, log: Sequence[str], now: bool = False) -> None:
+        """now: whether it was run for this."""
+        self._log += log
+        self._ran += [name] if now else []
         made = self._prepared.rebuilt[name]
-        steps = steps_for(assignment, name, made.notebook)
-        return run(
-            made.notebook,
-            files=self._prepared.files,
-            inputs=self._inputs[name],
-            answers=answers.enter_context(kernels.answers()),
-            kernels=kernels,
-            limits=limits,
-            cell_limits=limits.cells.get(name),
-            draw=lambda source: self._draw(source, assignment.drawings),
-            steps=steps,
-            tester_files=trusted_files(assignment),
-            meanwhile=meanwhile,
-            inside=self._inside,
+        if ran is None:
+            why = "The grader failed; nothing is wrong with the submission. " + log[-1]
+            verdict = ungraded_verdict(self._assignment, name, self._student, "infrastructure", why)
+        else:
+            self._outcomes += ran.outcomes
+            verdict = presentable(self._judged(name, made, ran))
+        self._verdicts[name] = verdict
+        self._executed[name] = made.notebook if ran is None else ran.notebook
+
+    def _judged(self, name: str, made: RebuiltNotebook, ran: ExecutedNotebook) -> NotebookVerdict:
+        return judge(
+            ran,
+            self._assignment.references,
+            student=self._student,
+            assignment=self._assignment.name,
+            notebook=name,
+            notes=made.notes,
+            earlier=self._earlier,
+            absent=self._prepared.absent,
+            waiting=made.waiting,
         )
 
-    def judge(self, name: str, executed: _Executed) -> None:
-        """Judge one notebook, and close it: in order, as a later one is not charged for what an earlier one was."""
-        with closing(executed):
-            self._log += executed.log
-            made, ran = self._prepared.rebuilt[name], executed.ran
-            if ran is None:
-                why = "The grader failed; nothing is wrong with the submission. " + executed.log[-1]
-                verdict = ungraded_verdict(self._assignment, name, self._student, "infrastructure", why)
-            else:
-                self._on_executed(name, ran)
-                self._parts += [part for one in ran.outcomes for part in (one.visible, one.hidden) if part]
-                verdict = presentable(
-                    judge(
-                        ran,
-                        self._assignment.references,
-                        student=self._student,
-                        assignment=self._assignment.name,
-                        notebook=name,
-                        notes=made.notes,
-                        earlier=self._earlier,
-                        absent=self._absent,
-                        waiting=made.waiting,
-                    )
-                )
-            self._verdicts[name] = verdict
-            self._notebooks[name] = write_into(made.notebook if ran is None else ran.notebook, verdict)
-
-    def graded(self) -> Graded:
-        """All of it, when every notebook that is wanted is judged."""
+    @property
+    def verdict(self) -> SubmissionVerdict:
+        """When every notebook that is wanted is judged."""
         verdicts = tuple(self._verdicts[name] for name in self._wanted)
+        return SubmissionVerdict(self._student, self._assignment.name, verdicts)
+
+    def graded(
+        self,
+        before: SubmissionVerdict | None = None,
+        shown: Callable[[str, NotebookNode], NotebookNode] = lambda name, notebook: notebook,
+    ) -> Graded:
+        """The verdict, and the notebooks with it.
+
+        before: where the verdict is this one, there are no notebooks. shown: what an executed one shows.
+        """
+        verdict = self.verdict
+        executed = {} if verdict == before else self._executed | self._as_handed_out()
+        notebooks = {
+            name: write_into(shown(name, notebook) if name in self._executed else notebook, self._verdicts[name])
+            for name, notebook in executed.items()
+        }
         return Graded(
-            SubmissionVerdict(self._student, self._assignment.name, verdicts),
-            self._notebooks,
+            verdict,
+            notebooks,
             tuple(self._log),
-            max((part.seconds for part in self._parts), default=0.0),
-            any(part.status in ("timeout", "crashed", "skipped") for part in self._parts),
+            slowest_of(self._outcomes),
+            was_cut(self._outcomes),
             self._prepared.answers,
+            tuple(self._ran),
         )
+
+    def _as_handed_out(self) -> dict[str, NotebookNode]:
+        """In the place of files that cannot be read: for the person who decides, nbgrader needs a notebook to show."""
+        source, release = self._assignment.source, self._assignment.release
+        unreadable = [name for name in self._prepared.unreadable if name in self._prepared.answers]
+        return {name: trusted(source[name], release[name]) for name in unreadable}

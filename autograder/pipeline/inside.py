@@ -37,6 +37,7 @@ class Inside:
         answers: Path,
     ) -> None:
         self._student = StudentKernel(kernels, limits, Clock(limits, cell_limits), files, inputs, answers, unseen=True)
+        self.read: set[str] = set()
         self.log: list[str] = []
 
     def judge(self, notebook: NotebookNode, steps: Sequence[Step], skipped: Collection[int]) -> dict[int, TestOutcome]:
@@ -58,6 +59,7 @@ class Inside:
                     found[index] = TestOutcome("kernel", ended, number_shown(outputs.finish()))
         finally:
             self._student.close()
+        self.read = self._student.read
         self.log = [f"in the second kernel: {line}" for line in self._student.log]
         return found
 

@@ -22,8 +22,8 @@ from autograder.model import cells
 from autograder.model.checksum import checksum_of
 from autograder.model.points import total
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
-from autograder.pipeline.answers import UnreadableAnswers, read_file
-from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, answers_folder
+from autograder.pipeline.answers import UnreadableAnswers, read_answers
+from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome
 from autograder.pipeline.judge_tests import (
     DIED,
     NO_TIME,
@@ -35,6 +35,7 @@ from autograder.pipeline.judge_tests import (
     is_stub,
     judge_test,
 )
+from autograder.pipeline.outcomes import AnswerFiles, answer_name
 from autograder.pipeline.sanitize import harmless
 from autograder.pipeline.stopped import missing_name, stopped_cells, told_of
 from autograder.references.store import References
@@ -91,7 +92,7 @@ class _Context:
     """What judging one cell may need of the submission's other cells. ``earlier``: slug -> verdict, grows with each."""
 
     references: References
-    answers: Path
+    answers: AnswerFiles
     source: str
     earlier: dict[str, CellVerdict]
     notes: list[str] = field(default_factory=list)
@@ -139,8 +140,7 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
         return judge_test(name, points, outcome.test, context.source, has_hidden)
     hidden = outcome.hidden if outcome else None
     slugs = cells.references_of(cell.source)
-    folder = answers_folder(context.answers, outcome.index) if outcome else None
-    judgements = [judgement for slug in slugs for judgement in _judge_slug(slug, folder, outcome, context)]
+    judgements = [judgement for slug in slugs for judgement in _judge_slug(slug, outcome, context)]
     if judgements and not (hidden and hidden.status == "ok") and all(judgement.earned for judgement in judgements):
         # the files may be right, but who wrote them? The cell did not come to its end
         judgements.append(Judgement([Check(name, False, *_why_missing(outcome))]))
@@ -156,14 +156,15 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
     return verdict
 
 
-def _judge_slug(slug: str, folder: Path | None, outcome: CellOutcome | None, context: _Context) -> list[Judgement]:
+def _judge_slug(slug: str, outcome: CellOutcome | None, context: _Context) -> list[Judgement]:
     """One judgement for each case, up to the first whose answers are missing: one reason is enough."""
     exercise, label = context.references.exercise(slug), slug.partition("/")[2]
     given: list[tuple[Case, Answers]] = []
     missing: list[Judgement] = []
     for index, case in enumerate(context.references.cases(slug)):
         try:
-            arrays = read_file(folder / slug / f"{index}.safetensors", case) if folder else None
+            name = answer_name(outcome.index, slug, index) if outcome else ""
+            arrays = read_answers(context.answers, name, case) if name else None
         except UnreadableAnswers as error:
             missing = [Judgement([Check(label, False, str(error), "Run the visible check above.")])]
             break

@@ -35,7 +35,7 @@ def with_marking_guides(notebook: NotebookNode, source: NotebookNode) -> Noteboo
     for cell in notebook.cells:
         guided.cells.append(cell)
         if cells.is_manually_graded(cell) and (guide := guides.get(cells.grade_id(cell))):
-            guided.cells.append(new_markdown_cell(guide))
+            guided.cells.append(new_markdown_cell(guide, id=f"guide-{len(guided.cells)}"))
     return guided
 
 

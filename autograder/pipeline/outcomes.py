@@ -9,6 +9,9 @@ from typing import Literal
 
 from nbformat import NotebookNode
 
+#: A folder of answer files, or their contents by their paths in it.
+AnswerFiles = Path | Mapping[str, bytes]
+
 
 @dataclass(frozen=True)
 class PartOutcome:
@@ -72,15 +75,24 @@ class CellOutcome:
 
 @dataclass
 class ExecutedNotebook:
-    """An executed notebook. ``answers`` holds ``<cell>/<slug>/<case>.safetensors``, out of every student's reach."""
+    """An executed notebook. ``answers`` holds ``<cell>/<slug>/<case>.safetensors``, out of every student's reach.
+
+    read: the notebooks beside it that were read while it ran, as file names.
+    """
 
     notebook: NotebookNode
     outcomes: list[CellOutcome]
-    answers: Path
+    answers: AnswerFiles
     seconds: float = 0.0
     log: list[str] = field(default_factory=list)
+    read: frozenset[str] = frozenset()
 
 
 def answers_folder(answers: Path, index: int) -> Path:
     """Where one cell's answers are kept: two cells that ask for one reference never get each other's."""
     return answers / str(index)
+
+
+def answer_name(index: int, slug: str, number: int) -> str:
+    """The path of the answers to one case among all of a notebook's."""
+    return f"{index}/{slug}/{number}.safetensors"

@@ -26,13 +26,14 @@ from autograder.references.store import References
 class Prepared:
     """A submission after the rebuild: notebooks that can be run, verdicts on those that cannot, files beside them.
 
-    ``answers``: digests of the answers in those that were handed in.
+    ``answers``: digests of the answers in those that were handed in. ``absent``: files to be handed in that were not.
     """
 
     rebuilt: Mapping[str, RebuiltNotebook]
     unreadable: Mapping[str, NotebookVerdict]
     files: Mapping[str, bytes]
     answers: Mapping[str, Digests]
+    absent: frozenset[str] = frozenset()
 
 
 def prepare(submission: Submission, assignment: Assignment) -> Prepared:
@@ -65,7 +66,7 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
         rebuilt[name] = replace(made, notes=(*about, *put_right, *made.notes))
         answers[name] = answer_digests(made.notebook, submission.files, made.waiting)
     files = {**submission.beside, **assignment.files, **submission.files, **_siblings(rebuilt)}
-    return Prepared(rebuilt, unreadable, files, answers)
+    return Prepared(rebuilt, unreadable, files, answers, frozenset(assignment.deliverables - submission.files.keys()))
 
 
 def _of_a_file(source: NotebookNode, data: bytes) -> Digests:

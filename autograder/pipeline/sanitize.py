@@ -81,7 +81,7 @@ def harmless(notebook: NotebookNode) -> NotebookNode:
     markdown = _Markdown()
     for cell in copy.cells:
         if cell.cell_type == "code":
-            cell.outputs = [clean for output in cell.outputs if (clean := _output(output, markdown)) is not None]
+            cell.outputs = _outputs(cell, markdown)
             if not cells.is_locked(cell):
                 cell.source = short_lines(cell.source)
         elif not cells.is_locked(cell):
@@ -92,6 +92,20 @@ def harmless(notebook: NotebookNode) -> NotebookNode:
                 if pictures:
                     cell.attachments = pictures
     return copy
+
+
+def with_harmless_outputs(notebook: NotebookNode) -> NotebookNode:
+    """A copy with cleaned outputs, whose texts are as they were. To clean it once more changes nothing that counts."""
+    markdown = _Markdown()
+    copies = [NotebookNode(cell) for cell in notebook.cells]
+    for cell in copies:
+        if cell.cell_type == "code":
+            cell.outputs = _outputs(cell, markdown)
+    return NotebookNode({**notebook, "cells": copies})
+
+
+def _outputs(cell: NotebookNode, markdown: _Markdown) -> list[NotebookNode]:
+    return [clean for output in cell.outputs if (clean := _output(output, markdown)) is not None]
 
 
 class _Markdown:
@@ -109,11 +123,11 @@ def _output(output: Mapping[str, Any], markdown: _Markdown) -> NotebookNode | No
     kind = output.get("output_type")
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return nbformat.v4.new_output("stream", name=name, text=_text(output.get("text")))
+        return _new_output("stream", name=name, text=_text(output.get("text")))
     if kind == "error":
         trace = output.get("traceback")
         lines = [_text(line) for line in trace] if isinstance(trace, list) else []
-        return nbformat.v4.new_output(
+        return _new_output(
             "error", ename=_text(output.get("ename")), evalue=_text(output.get("evalue")), traceback=lines
         )
     if kind not in ("display_data", "execute_result"):
@@ -123,10 +137,13 @@ def _output(output: Mapping[str, Any], markdown: _Markdown) -> NotebookNode | No
     told = _of_pictures(metadata if isinstance(metadata, Mapping) else {}, clean)
     if kind == "execute_result":
         count = output.get("execution_count")
-        return nbformat.v4.new_output(
-            kind, data=clean, metadata=told, execution_count=count if isinstance(count, int) else None
-        )
-    return nbformat.v4.new_output(kind, data=clean, metadata=told)
+        return _new_output(kind, data=clean, metadata=told, execution_count=count if isinstance(count, int) else None)
+    return _new_output(kind, data=clean, metadata=told)
+
+
+def _new_output(kind: str, **content: object) -> NotebookNode:
+    """As nbformat makes it, which checks each against the schema; that is most of the time here."""
+    return nbformat.from_dict({"output_type": kind, **content})
 
 
 def _bundle(data: Mapping[str, Any], markdown: _Markdown) -> dict[str, str]:

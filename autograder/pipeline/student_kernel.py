@@ -45,6 +45,7 @@ class StudentKernel:
         self._conversation: Execution | None = None
         self.starts = 0  # kernels so far: what another process holds of an earlier one's is lost
         self._done: dict[int, tuple[str, str]] = {}  # index -> (cell id, source) of what the next kernel needs
+        self.read: set[str] = set()  # notebooks beside this one that its kernels read
         self.log: list[str] = []
 
     def part(
@@ -195,5 +196,7 @@ class StudentKernel:
     def close(self) -> None:
         """Let go of the kernel and its folder, which are gone soon."""
         self._conversation = None
+        if self._scratch is not None:
+            self.read |= self._scratch.read_notebooks()
         self._kernels.retire(self._kernel, self._scratch)
         self._kernel, self._scratch = None, None

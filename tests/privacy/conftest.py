@@ -16,7 +16,9 @@ from autograder.classroom.journal import Entry, Journal
 from autograder.cli import main
 from autograder.gradebook.late.times import record_times
 from autograder.model.course import Course
+from autograder.pipeline import stored_runs
 from autograder.pipeline.fingerprint import digest
+from autograder.pipeline.stored_runs import StoredRuns
 from tests.exports.conftest import cells
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in
 
@@ -58,8 +60,9 @@ def _traces(course: Course, student: str) -> None:
     root = course.root
     record_times(root, ASSIGNMENT, {student: datetime(2026, 11, 20, tzinfo=UTC)})
     parts = {"cell x": digest({})}
+    Journal(root, ASSIGNMENT).force([student])
     Journal(root, ASSIGNMENT).saved(student, Entry(parts, {"submission": student[::-1]}))
-    Journal(root, ASSIGNMENT).begin_forced(NAMES)
+    stored_runs.write(stored_runs.path_of(root, ASSIGNMENT, student), StoredRuns(student, ASSIGNMENT, "", {}))
     for path in (f"logs/{ASSIGNMENT}/{student}.log", f"replaced/{ASSIGNMENT}/{student}-1/{NOTEBOOK}.ipynb"):
         (root / ".autograder" / path).parent.mkdir(parents=True, exist_ok=True)
         (root / ".autograder" / path).write_text(f"about {student}")

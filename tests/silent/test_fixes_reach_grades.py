@@ -126,7 +126,7 @@ def test_a_changed_reference_is_named(course):
     manifest = json.loads((references / "manifest.json").read_text())
     manifest["exercises"]["embeddings"]["sha256"]["expected.safetensors"] = hashlib.sha256(other).hexdigest()
     (references / "manifest.json").write_text(json.dumps(manifest))
-    assert why(course) == {"reference of embeddings changed"}
+    assert why(course) == {"expected answers of embeddings changed"}
 
 
 def test_another_grader_is_named(course, monkeypatch):

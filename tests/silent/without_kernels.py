@@ -34,7 +34,8 @@ def full_marks(job: Job) -> JobResult:
         replace(one, cells=tuple(replace(cell, points=cell.max_points, checks=()) for cell in one.cells))
         for one in said
     )
-    graded = Graded(SubmissionVerdict(job.student, job.assignment, verdicts), {}, (), slowest=2.0)
+    ran = tuple(assignment.source)
+    graded = Graded(SubmissionVerdict(job.student, job.assignment, verdicts), {}, (), slowest=2.0, ran=ran)
     return JobResult(job, graded, submission=submission_parts(submission))
 
 

@@ -12,6 +12,7 @@ from statistics import median
 
 from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
+from benchmarks.again import judged_again
 from benchmarks.courses import ASSIGNMENT, ROOT, make_course
 from benchmarks.large import make_tiny_course
 from benchmarks.measure import watched
@@ -113,6 +114,7 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], None]] = {
     "throughput": lambda folder, args: throughput(folder, args.submissions),
     "small": lambda folder, args: throughput(folder, args.few),
     "plain": lambda folder, args: plain_tests(folder, args.submissions),
+    "again": lambda folder, args: judged_again(folder, *args.graded),
     "scaling": lambda folder, args: scaling(folder, args.sizes),
     "large": lambda folder, args: large(folder, args.large),
     "storage": lambda folder, args: storage(folder),
@@ -135,6 +137,7 @@ def main() -> None:
     parser.add_argument("--few", type=int, default=6, help="submissions of a small class")
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 100, 1000])
     parser.add_argument("--large", type=int, nargs="*", default=[1000, 4000, 10000])
+    parser.add_argument("--graded", type=int, nargs=2, default=[300, 1000], help="classes that are judged again")
     parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
     parser.add_argument("--write", type=Path, metavar="FILE", help="keep what was printed, which guides quote")
     args = parser.parse_args()

@@ -19,6 +19,7 @@ import pytest
 
 from benchmarks.courses import environment
 from tests.faults.conftest import (
+    ASSIGNMENT,
     MOMENTS,
     ROUNDS,
     assert_as_if_nothing_had_happened,
@@ -59,6 +60,20 @@ def test_nothing_outlives_a_killed_grader(course):
     process.wait()
     _, alive = psutil.wait_procs(everything, timeout=15)
     assert not alive
+
+
+def test_a_grader_killed_between_run_and_verdict_changes_no_grade(course, undisturbed):
+    """It is killed as soon as the first run is kept; the next one judges what it finds, and runs the rest."""
+    kept = course.root / ".autograder" / "executed" / ASSIGNMENT
+    process = grader(course)
+    while not list(kept.glob("*.zip")) and process.poll() is None:
+        time.sleep(0.005)
+    for one in [*below(process, is_worker), psutil.Process(process.pid)]:
+        one.kill()
+    process.wait()
+    assert list(kept.glob("*.zip"))
+    assert finish(course) == 0
+    assert_as_if_nothing_had_happened(course, undisturbed)
 
 
 def test_a_locked_gradebook_is_waited_for(course, undisturbed):

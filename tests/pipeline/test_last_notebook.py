@@ -46,6 +46,6 @@ def test_an_appeal_runs_no_later_notebook(assignment, monkeypatch):
         return graded[-1]
 
     monkeypatch.setattr(appeal, "grade_submission", noted)
-    heard = appeal.explain_exercise(submitted(assignment, ANSWERS), assignment, kernels(), LIMITS, "twice")
+    heard = appeal.explain_exercise(submitted(assignment, ANSWERS), assignment, kernels, LIMITS, "twice")
     assert (heard.notebook, heard.verdict.points, len(heard.cases)) == (TWICE, 2, 2)
     assert [one.notebook for one in graded[0].verdict.notebooks] == [BASE, TWICE]

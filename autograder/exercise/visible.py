@@ -29,7 +29,7 @@ _NOT_THE_STUDENTS = ("site-packages", "dist-packages", "/lib/python", f"{_LIBRAR
 _PACKS = "_packs"
 #: Of a row with more numbers the first are shown.
 MAX_NUMBERS = 8
-#: Of more settings than these none are shown, where there are inputs.
+#: Of more settings than these none are shown where there are inputs; else those that are not the same in all cases.
 MAX_SETTINGS = 4
 SHAPES = "Print the shape after every step."
 
@@ -138,7 +138,7 @@ def _check(package: str, path: Path) -> Callable[..., None]:
         handed: dict[int, Mapping[str, Any]] = {}
 
         def called(case: Any) -> Mapping[str, Any]:
-            here, first = (_described(pack.cases[index]) for index in (case.index, 0))
+            here, first = (_described(pack.cases[index], pack.cases) for index in (case.index, 0))
             worked = ", ".join(part for part in first if part not in here)
             look = f"With {worked} it works: what is different here?" if worked else SHAPES
             with running(name, ", ".join(here), look):
@@ -157,7 +157,7 @@ def _check(package: str, path: Path) -> Callable[..., None]:
             if not first.mistake and _is_comparable(found):
                 with _quiet(pack.exercise.framework):
                     _explain(package, name, given)
-            raise CheckFailed(name, first.message, _seen(found), first.hint)
+            raise CheckFailed(name, first.message, _seen(found, pack.cases), first.hint)
         with _quiet(pack.exercise.framework):
             notes = _notes(package, name, given)
         passed(name, *pack.exercise.shows, *notes)
@@ -227,16 +227,19 @@ def _is_comparable(found: Found) -> bool:
     return all(shapes.get(name) == array.shape for name, array in found.where.expected.items())
 
 
-def _described(case: Case) -> list[str]:
+def _described(case: Case, cases: Sequence[Case]) -> list[str]:
     """The case in a few words: its settings, and the shapes of its inputs, but for those that stand for other parts."""
-    settings = [f"{key} = {value}" for key, value in case.config.items() if isinstance(value, int | float | str)]
+    settings = {key: value for key, value in case.config.items() if isinstance(value, int | float | str)}
     shapes = [f"{key} of shape {x.shape}" for key, x in case.inputs.items() if not key.startswith("stand_in")]
-    return [*([] if len(settings) > MAX_SETTINGS and shapes else settings), *shapes]
+    if len(settings) > MAX_SETTINGS:
+        varied = {key for key in settings if any(other.config.get(key) != settings[key] for other in cases)}
+        settings = {key: settings[key] for key in settings if key in varied and not shapes}
+    return [*(f"{key} = {value}" for key, value in settings.items()), *shapes]
 
 
-def _seen(found: Found) -> str:
+def _seen(found: Found, cases: Sequence[Case]) -> str:
     """Where it was seen, with the first row of numbers that differs: the case is a public one."""
-    lines = [f"Seen with {', '.join(_described(found.where))}."]
+    lines = [f"Seen with {', '.join(_described(found.where, cases))}."]
     for name, want in found.where.expected.items():
         got = found.answers.get(name)
         if got is None or got.shape != want.shape or want.dtype.kind != "f" or not want.ndim:

@@ -1,8 +1,8 @@
-"""A function that uses what earlier exercises made, called twice: with those as they are, and with ready-made ones."""
+"""Code that uses what earlier exercises made, called twice: with those as they are, and with ready-made ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
@@ -24,6 +24,24 @@ def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[s
                 answers[name] = function(*deepcopy(given))
         except Exception as error:
             problem = problem or error
+    if problem is not None and not answers:
+        raise problem
+    return answers
+
+
+def own_and_ready(own: Callable[[], Mapping[str, Any]], ready: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """What ``own()`` gives, and as ``ready_y`` what ``ready()`` gives as ``y``.
+
+    Leaves out what fails; raises what the first call raised where both fail.
+    """
+    answers: dict[str, Any] = {}
+    problem: Exception | None = None
+    try:
+        answers |= own()
+    except Exception as error:
+        problem = error
+    with suppress(Exception):
+        answers |= {f"ready_{name}": value for name, value in ready().items()}
     if problem is not None and not answers:
         raise problem
     return answers

@@ -58,14 +58,16 @@ def ending_after(kind: type, part: str, variable: str) -> type:
     return rewritten(kind, rewrite, {})
 
 
-def beginning_with(kind: type, variable: str, names: Mapping[str, Any]) -> type:
-    """A subclass whose ``forward`` begins where ``variable`` is first used; its value is the one in ``names``.
+def beginning_after(kind: type, part: str, variable: str, names: Mapping[str, Any]) -> type:
+    """A subclass whose ``forward`` begins where ``variable`` is first used after the last use of ``self.<part>``.
 
-    Raises ValueError where ``forward`` cannot be read, or does not use the variable.
+    Its value is the one in ``names``. Raises ValueError where ``forward`` cannot be read, or does not use the variable.
     """
 
     def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        first = next((place for place, statement in enumerate(body) if variable in used_by(statement)), None)
+        before = [place for place, statement in enumerate(body) if _mentions(statement, part)]
+        after = range(before[-1] + 1 if before else 0, len(body))
+        first = next((place for place in after if variable in used_by(body[place])), None)
         if first is None:
             raise ValueError(f"forward does not use {variable}")
         return [statement for statement in body[first:] if not isinstance(statement, ast.Raise)]

@@ -11,7 +11,10 @@ from torch import Tensor, nn
 
 from course.check.base import is_stub
 from course.check.half_written import left_behind
-from course.check.ready_steps import beginning_with, ending_after
+from course.check.ready_steps import beginning_after, ending_after
+
+#: What a block is fed where what the one before it gave is not taken apart.
+BOTH = "both things that the last block gave"
 
 
 class StandInEmbeddings(nn.Module):
@@ -34,11 +37,7 @@ class StandInLayer(nn.Module):
 
     def forward(self, hidden_states: Tensor) -> tuple[Tensor, Tensor]:
         if not isinstance(hidden_states, Tensor):
-            came = (
-                "both things that the last block gave"
-                if isinstance(hidden_states, tuple)
-                else type(hidden_states).__name__
-            )
+            came = BOTH if isinstance(hidden_states, tuple) else type(hidden_states).__name__
             raise TypeError(f"a block takes a tensor (batch, tokens, dim); it was fed {came}")
         self.seen.append(hidden_states.detach().clone())
         return hidden_states @ self.matrix + self.shift, self.attention.clone()
@@ -173,36 +172,16 @@ def run_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: i
 
 
 def run_classifier_alone(model: nn.Module, input_ids: Tensor, final: Tensor) -> Any:
-    """The same, from the line on that uses ``output``; None where there is no such line, or what follows fails.
+    """The same, from the line after the loop on that uses ``output``: for a loop that is missing, broken, or misnamed.
 
-    For a model whose loop is missing, broken, or gives its result another name.
+    Raises ValueError where there is no such line.
     """
     kind = type(model)
     try:
-        model.__class__ = beginning_with(kind, "output", {"output": final.clone()})
+        model.__class__ = beginning_after(kind, "attention_layers", "output", {"output": final.clone()})
         return model(input_ids)
-    except Exception:
-        return None
     finally:
         model.__class__ = kind
-
-
-def either_classifier(model: nn.Module, input_ids: Tensor, final: Tensor, layers: int, heads: int) -> dict[str, Any]:
-    """``logits`` of the whole forward pass and ``again`` of a second one, ``ready_…`` of the classifier alone.
-
-    Raises what the forward pass raised where the classifier cannot be run alone either.
-    """
-    answers: dict[str, Any] = {}
-    problem: Exception | None = None
-    for name in ("logits", "again"):
-        try:
-            answers[name] = run_classifier(model, input_ids, final, layers, heads)
-        except Exception as error:
-            problem = error
-        answers[f"ready_{name}"] = run_classifier_alone(model, input_ids, final)
-    if problem is not None and answers["ready_logits"] is None:
-        raise problem
-    return answers
 
 
 def _end_at_classifier(model: nn.Module) -> None:

@@ -91,7 +91,6 @@ LOGITS = "logits = self.classifier(torch.relu(self.pre_classifier(pooled_output)
 
 
 def model(
-    name: str,
     layers: str = LAYERS,
     loop: str = LOOP,
     kept: str = "{}",
@@ -99,8 +98,8 @@ def model(
     logits: str = LOGITS,
     more: str = "",
     called: str = "DistilBertClassifier",
-) -> SampleAnswer:
+) -> str:
     """A right model; each part may be written in another way."""
     parts = {"layers": layers, "loop": loop, "logits": logits, "more": more}
     inner = {part: indent(code, " " * 8).strip() for part, code in parts.items()}
-    return SampleAnswer(name, MODEL.format(name=called, kept=kept, pooled=pooled, **inner))
+    return MODEL.format(name=called, kept=kept, pooled=pooled, **inner)

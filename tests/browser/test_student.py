@@ -56,7 +56,7 @@ def test_a_failing_check_says_what_is_missing_and_the_solved_one_passes(
     wrong = "embeddings = input_embeds * position_embeddings"
     notebook.replace_line("embeddings-answer", GAP, wrong)
     notebook.run_from("embeddings-answer", 3)
-    failed = notebook.wait_for_output("check-embeddings", "they were multiplied")
+    failed = notebook.wait_for_output("check-embeddings", "Words and positions were multiplied")
     assert "Traceback" not in failed.text
     notebook.show_from("check-embeddings")
     photograph(browser, "jupyterlab-check-failing")

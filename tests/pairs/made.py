@@ -25,7 +25,7 @@ SEAM = """def flipped(value):
 """
 #: Exercises without code of their own: of a model that is wrong in a way without a name there is no whole; and a bonus
 #: for the style of a right answer.
-WITHOUT_CODE = {"classifier_whole", "pretrained_logits", "whole_model", "no_loops"}
+WITHOUT_CODE = {"classifier_whole", "whole_model", "no_loops"}
 
 
 @dataclass(frozen=True)

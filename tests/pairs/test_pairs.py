@@ -19,8 +19,6 @@ SEED = 33
 
 #: Wrong answers that, by their author's word, cost another exercise too, and why.
 COST_MORE = {
-    ("distilbert/encoder_list", "linear layers in place of blocks"): "no model takes the trained weights",
-    ("distilbert/encoder_loop", "both results fed to the next block"): "no model runs",
     ("encoder_lab/separator_share", "share-heads"): "the next question is read off its numbers",
     ("numpy_attention/no_loops", "not scaled, without a loop"): "a bonus on the code of another exercise",
     ("transformer_tutorial/attention_output", "values set to 0 before their use"): "no output shows what is dropped",

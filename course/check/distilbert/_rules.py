@@ -1,7 +1,7 @@
 """Rules of this assignment's exercises, and the mistakes that they name. The library for students gets a copy.
 
-Each part of the attention block is judged by itself, with every other part ready-made; or, where the student's code
-cannot be taken apart, in the block as it stands. The answers ``ready_…`` are those of a part by itself.
+Each part of a class is judged by itself, with every other part ready-made; or, where the student's code cannot be taken
+apart, in the class as it stands. The answers ``ready_…`` are those of a part by itself.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ import numpy as np
 from course.check._rules import (
     Answers,
     Case,
+    Check,
     Exercise,
     Judgement,
     Mistake,
     Rule,
     better_of_own_and_ready,
     compare_case,
+    compare_value,
     named,
+    not_charged_twice,
+    right,
+    same_twice,
     unsteady,
     without_side_effects,
     wrong,
@@ -73,17 +78,21 @@ def only(rule: Rule, *names: str) -> Rule:
     return judge
 
 
-def _steady(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The default rule for weights; two calls that differ are dropout, and right numbers must be float32."""
-    judgement = compare_case(exercise, case, answers)
-    if judgement.earned < 1:
-        return named(exercise, "M16") if unsteady(answers, "weights") else judgement
-    return judgement if answers.arrays["weights"].dtype == np.float32 else named(exercise, "DTYPE")
+def _steady(name: str) -> Rule:
+    """The default rule for one answer; two calls that differ are dropout, and right numbers must be float32."""
+
+    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        judgement = compare_case(exercise, case, answers)
+        if judgement.earned < 1:
+            return named(exercise, "M16") if unsteady(answers, name) else judgement
+        return judgement if answers.arrays[name].dtype == np.float32 else named(exercise, "DTYPE")
+
+    return judge
 
 
 def _scores(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """Scores are read off the softmax of them: a factor too many shows in its logarithms."""
-    judgement = _steady(exercise, case, answers)
+    judgement = _steady("weights")(exercise, case, answers)
     given, want = answers.arrays.get("weights"), case.expected["weights"]
     if judgement.earned == 1 or any(check.mistake for check in judgement.checks) or given is None:
         return judgement
@@ -176,6 +185,220 @@ def _wrong_layer(exercise: Exercise, case: Case, made: object, others: tuple[str
     return None
 
 
-weights_alone = better_of_own_and_ready(_steady)
+def _some_row(case: Case, answers: Answers) -> bool:
+    """Whether every token's vector is the sum of its word and of some row of the table of positions, normalised."""
+    found = answers.arrays.get("embeddings")
+    if found is None or found.shape != case.expected["embeddings"].shape:
+        return False
+    weights = {name: weight.astype(np.float64) for name, weight in case.weights.items()}
+    words = weights["word_embeddings.weight"][case.inputs["input_ids"]]
+    sums = np.stack([words + row for row in weights["position_embeddings.weight"]])
+    deviations = np.sqrt(sums.var(-1, keepdims=True) + case.config["eps"])
+    rows = (sums - sums.mean(-1, keepdims=True)) / deviations * weights["LayerNorm.weight"] + weights["LayerNorm.bias"]
+    return bool(np.isclose(rows, found, atol=1e-5, rtol=1e-4).all(-1).any(0).all())
+
+
+def loop_alone(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """What each block was fed, what is pooled, and which weights are kept after one call and after a second."""
+    given, layers = answers.arrays, int(case.config["n_layers"])
+    inputs = given.get("layer_inputs")
+    if inputs is not None and not inputs.ndim:
+        return compare_case(exercise, case, answers)
+    if inputs is not None and len(inputs) != layers:
+        calls = {0: "No layer was", 1: "1 layer was"}.get(len(inputs), f"{len(inputs)} layers were")
+        return named(exercise, "M14-count", calls=calls, layers=layers)
+    if inputs is not None and layers > 1 and all(np.array_equal(inputs[0], later) for later in inputs[1:]):
+        return named(exercise, "M14-first")
+    if ("attention" in given and "attention_again" not in given) or ("grown" in given and given["grown"].any()):
+        return named(exercise, "M14-appended")
+    judgement = compare_case(exercise, case, answers)
+    failed = [check.name for check in judgement.checks if not check.passed]
+    if failed == ["attention_again"]:
+        return named(exercise, "M14-again")
+    if failed == ["pooled"] and "pooled" not in given:
+        return named(exercise, "M14-name")
+    if failed[:1] == ["attention"] and "attention" not in given:
+        return named(exercise, "M14-kept")
+    return judgement if failed or given["pooled"].dtype == np.float32 else named(exercise, "DTYPE")
+
+
+def tokens_rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    judgement = compare_case(exercise, case, answers)
+    tokens, count = answers.text("tokens"), case.inputs["input_ids"].size
+    if judgement.earned < 1 and (isinstance(tokens, str) or "tokens" in answers.arrays):
+        return named(exercise, "M17-sentence" if isinstance(tokens, str) else "M17-ids")
+    unknown = judgement.earned < 1 and not any(check.mistake for check in judgement.checks)
+    if unknown and isinstance(tokens, list) and len(tokens) != count:
+        return named(exercise, "M17-count", tokens=len(tokens), ids=count)
+    return judgement
+
+
+def mask_rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    given = answers.arrays.get("weights")
+    check = compare_value("weights", given, case.expected["weights"], exercise)
+    if given is None or given.dtype.kind != "f" or given.shape != case.expected["weights"].shape:
+        return wrong("weights", check.message, check.hint)
+    id = _mask_mistake(case, given.astype(np.float64), check.passed)
+    if id:
+        return named(exercise, id)
+    if check.passed:
+        return right("weights")
+    message = "Your weights are not the softmax of the scores of the real keys."
+    return wrong("weights", message, "What a sentence gets must be what it gets without padding.")
+
+
+def _mask_mistake(case: Case, given: np.ndarray, close: bool) -> str:
+    """The id of the mistake that explains these weights; empty where there is none that has a name."""
+    scores, real = case.inputs["scores"].astype(np.float64), case.inputs["attention_mask"].astype(bool)
+    real_keys = np.broadcast_to(real[:, None, None, :], given.shape)
+    real_rows = np.broadcast_to(real[:, None, :, None], given.shape)
+    plain, wanted = _softmax(scores), case.expected["weights"]
+    if close:
+        return "M19-low" if given[~real_keys].any() else ""
+    if _same(given[real_keys], scores[real_keys]):
+        return "M19-none"
+    if real.all():
+        return "M19-nan" if np.isnan(given).any() else _mask_sums(given, real_keys, wanted)
+    if _exactly(given, plain):
+        return "M19-ignored"
+    padded = ~real.all(-1)
+    of_padding = np.where(real_keys, 0, given).sum(-1)
+    if _exactly(np.where(real_keys, given, 0)[padded], 0) and _same(of_padding[padded], 1):
+        return "M19-inverted"
+    if _exactly(given[real_rows], plain[real_rows]):
+        return "M19-queries"
+    if _exactly(np.where(real_keys, 0, given)[real_rows], 0) and _same(given[real_rows], wanted[real_rows]):
+        return "M19-both"
+    if np.isnan(given).any():
+        return "M19-nan"
+    if _same(given, np.where(real_keys, plain, 0)):
+        return "M19-after"
+    if _exactly(given, _softmax(np.where(real_keys, scores, 0))):
+        return "M19-zero"
+    if _exactly(given, _softmax(scores + real_keys)):
+        return "M19-added"
+    return _mask_sums(given, real_keys, wanted)
+
+
+def _mask_sums(given: np.ndarray, real_keys: np.ndarray, wanted: np.ndarray) -> str:
+    """What rows and columns say where nothing else does."""
+    if (given < 0).any():
+        return ""
+    if not _same(given.sum(-1), 1):
+        return "M19-axis" if _same(given.sum(-2)[real_keys[:, :, 0]], 1) else ""
+    # among themselves the real keys share what they have as they should
+    of_the_real = np.where(real_keys, given, 0).sum(-1, keepdims=True)
+    return "M19-low" if _same(np.where(real_keys, given, 0), of_the_real * wanted) else ""
+
+
+def _same(first: np.ndarray, second: np.ndarray | float) -> bool:
+    return bool(np.allclose(first, second, atol=1e-4, rtol=1e-3))
+
+
+def _exactly(first: np.ndarray, second: np.ndarray | float) -> bool:
+    """Also where next to nothing is left for the real keys: how little it is tells one mistake from another."""
+    return bool(np.allclose(first, second, atol=1e-25, rtol=1e-2))
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+    softmax: np.ndarray = exponentials / exponentials.sum(-1, keepdims=True)
+    return softmax
+
+
+def figure_rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """Panels and values first; then the text: titles with the layer, axes named, one tick per token."""
+    panels, want = answers.arrays.get("panels"), case.expected["panels"]
+    if panels is None or panels.ndim != 3 or len(panels) != len(want):
+        count = 0 if panels is None or panels.ndim != 3 else len(panels)
+        return wrong(
+            "panels",
+            f"Expected one panel for each of the {len(want)} layers; {count} came.",
+            "Each panel is an axes with one image (imshow, matshow or pcolormesh).",
+        )
+    if _shows(panels, want.swapaxes(1, 2)):
+        return named(exercise, "M17-axes")
+    if _shows(panels, want[::-1]):
+        return named(exercise, "M17-order")
+    if panels.shape == want.shape and any(np.allclose(panels, layer, atol=1e-5) for layer in want):
+        return named(exercise, "M17-same")
+    if not _shows(panels, want):
+        comparable = panels.shape == want.shape and bool(np.isfinite(panels).all())
+        like = likeness(panels, want, exercise.atol, exercise.rtol) if comparable else ""
+        message = "The pictures do not show the attention per layer"
+        hint = "Panel i shows attention_per_layer[i] as it is."
+        return wrong("values", f"{message}: {like}" if like else f"{message}.", hint)
+    return Judgement([Check("panels", True), *_text_checks(exercise, answers, list(case.texts["tokens"]), len(want))])
+
+
+def _shows(panels: np.ndarray, layers: np.ndarray) -> bool:
+    return panels.shape == layers.shape and np.allclose(panels, layers, atol=1e-5)
+
+
+def _text_checks(exercise: Exercise, answers: Answers, tokens: list[str], layers: int) -> list[Check]:
+    titles = _texts(answers, "titles")
+    numbered = any([str(i + start) in title for i, title in enumerate(titles)] == [True] * layers for start in (0, 1))
+    return [
+        Check(
+            "titles",
+            numbered,
+            "Each panel's title says which layer it shows. "
+            + ("Yours do not count the layers." if any(titles) else "Yours have no title."),
+            'set_title(f"layer {i}"), say.',
+        ),
+        *_axis_labels(exercise, answers),
+        *_tick_labels(answers, tokens),
+        Check(
+            "tick places",
+            bool(np.all(answers.arrays.get("in_place", True))),
+            "The ticks do not stand at their rows and columns: a token names the one beside it.",
+            "The first token stands at 0: set_xticks(range(len(tokens)), tokens), and the same for y.",
+        ),
+        Check(
+            "size",
+            bool(np.all(answers.arrays.get("has_area", True))),
+            "The figure has a width or a height of 0: it cannot be drawn.",
+            "Look at figsize=(width, height).",
+        ),
+    ]
+
+
+def _axis_labels(exercise: Exercise, answers: Answers) -> list[Check]:
+    xlabels, ylabels = _texts(answers, "xlabels"), _texts(answers, "ylabels")
+    named_x = any("key" in label.lower() for label in xlabels)
+    named_y = any("quer" in label.lower() for label in ylabels)
+    if any("quer" in label.lower() for label in xlabels) and not (named_x and named_y):
+        return [exercise.mistake("M17-labels").check()]
+    found = "have no label" if not any((*xlabels, *ylabels)) else "have other labels"
+    message = f"The axes are not named: x are the keys, y the queries. Yours {found}."
+    return [Check("axes", named_x and named_y, message, "set_xlabel and set_ylabel, with these two words.")]
+
+
+def _texts(answers: Answers, name: str) -> list[str]:
+    value = answers.text(name)
+    return [str(entry) for entry in value] if isinstance(value, list) else []
+
+
+def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
+    """The axes of some panel are labelled with the tokens; panels that share an axis may label the outer ones alone."""
+    for axis in "xy":
+        value = answers.text(f"{axis}ticks")
+        ticks = [labels for labels in value if isinstance(labels, list)] if isinstance(value, list) else []
+        odd = [labels for labels in ticks if labels not in (tokens, [""] * len(tokens), [])]
+        if tokens not in ticks or odd:
+            same = any(sorted(map(str, labels)) == sorted(tokens) for labels in odd)
+            found = "in another order" if same else "other words or numbers" if odd else "missing"
+            message = f"The ticks of both axes are the tokens, one for each. Those of the {axis} axis are {found}."
+            return [Check("ticks", False, message, f"set_{axis}ticks(range(len(tokens)), tokens)")]
+    return [Check("ticks", True)]
+
+
+weights_alone = better_of_own_and_ready(_steady("weights"))
 scores_alone = better_of_own_and_ready(_scores)
 context_and_whole = without_side_effects(with_layers(_and_whole, PROJECTIONS))
+classifier_alone = better_of_own_and_ready(same_twice("logits"))
+embeddings_alone = without_side_effects(
+    with_layers(
+        not_charged_twice(better_of_own_and_ready(_steady("embeddings")), ("distilbert/position_ids",), _some_row)
+    )
+)

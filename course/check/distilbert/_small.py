@@ -1,14 +1,12 @@
-"""Small models for checks: sizes that differ pairwise, and layers whose numbers are known."""
+"""Small models for checks: sizes that differ pairwise."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
-from course.check import stand_ins
-from course.check.base import close, fail, running
+from course.check.base import fail, running
 from course.config import Config
 
 #: Feature sizes: 3 heads of 5 numbers each.
@@ -43,34 +41,3 @@ def build(name: str, kind: Any, config: Config) -> nn.Module:
             "class …(nn.Module), and super().__init__() as the first line of __init__.",
         )
     return module.eval()
-
-
-def build_model(name: str, kind: Any, config: Config) -> nn.Module:
-    """As ``build``, for a model whose ``__init__`` may have a gap: stand-ins take the place of what is missing."""
-    with running(name, "making the model", "Look at __init__."):
-        return stand_ins.build(kind, config)
-
-
-def repeatable(name: str, first: Any, second: Any) -> None:
-    """Fails where two calls with the same input gave two results."""
-    if isinstance(first, Tensor) and isinstance(second, Tensor) and not close(first.nan_to_num(), second.nan_to_num()):
-        fail(
-            name,
-            "the same input must give the same result twice.",
-            "Yours gives two different ones.",
-            "Is there dropout that goes on in eval mode, or a random number?",
-        )
-
-
-def put_linear(module: nn.Module, attribute: str, weight: Tensor, bias: Tensor | None = None) -> None:
-    """Give a linear layer known numbers, or put one with these numbers where none of this size stands.
-
-    A projection that ``__init__`` forgot, or shares with another, is so no hindrance for a check of ``forward``.
-    """
-    layer = getattr(module, attribute, None)
-    shared = sum(child is layer for child in vars(module).get("_modules", {}).values()) > 1
-    if not isinstance(layer, nn.Linear) or layer.weight.shape != weight.shape or layer.bias is None or shared:
-        layer = nn.Linear(weight.shape[1], weight.shape[0])
-        setattr(module, attribute, layer)
-    layer.weight.copy_(weight)
-    layer.bias.copy_(torch.zeros(weight.shape[0]) if bias is None else bias)

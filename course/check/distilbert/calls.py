@@ -1,7 +1,7 @@
 """How the student's code is called, exercise by exercise: with public cases by the check, with hidden ones by grading.
 
-Each function takes what the student wrote and a case, and gives the answers by name. A part of the attention block is
-looked at twice: in the block as it stands, and, as ``ready_…``, with every other part ready-made.
+Each function takes what the student wrote and a case, and gives the answers by name. A part of a class is looked at
+twice: in the class as it stands, and, as ``ready_…``, with every other part ready-made.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from course.check import stand_ins
+from course.check.both_ways import own_and_ready
 from course.check.half_written import left_behind, ready_block, run_block
 from course.check.layers_made import fed_to, layers_made, runs
 from course.check.ready_steps import with_ready
-from course.parts import ReadyAttentionBlock
+from course.check.side_effects import other_entries
+from course.parts import ReadyAttentionBlock, ReadyEmbeddings
 
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
 
@@ -27,7 +30,7 @@ def position_ids(kind: Any, case: Any) -> dict[str, Any]:
     A shorter batch comes first, so that nothing of its length is left. How words and positions are merged is not looked
     at: it may even be missing.
     """
-    module, asked = case.load(kind(case.config)), []
+    module, asked = _with_layers(kind, case), []
 
     def note(table: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         asked.append(given[0] if given else named["input"])
@@ -49,6 +52,40 @@ def position_ids(kind: Any, case: Any) -> dict[str, Any]:
     if isinstance(last, Tensor) and (output is None or last.numel() >= case.input_ids.shape[1]):
         return {"ids": last + 0 * case.input_ids if last.shape[-1:] == case.input_ids.shape[1:] else last}
     return {"ids": _moved(module, case.input_ids, output)}
+
+
+def embeddings(kind: Any, case: Any) -> dict[str, Any]:
+    """As the class stands; and with the positions 0, 1, 2, …, however the table of positions is asked."""
+    ids, tokens = case.input_ids, torch.arange(case.input_ids.shape[1])
+
+    def count(table: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...] | None:
+        asked = given[0] if given else named["input"]
+        return ((tokens.expand_as(asked),), {}) if asked.shape[-1:] == tokens.shape else None
+
+    def run(module: nn.Module) -> dict[str, Any]:
+        given = ids.clone()
+        found = {"embeddings": module(given), "changed": not torch.equal(given, ids)}
+        return {**found, "again": module(ids.clone())}
+
+    def with_ready_positions() -> dict[str, Any]:
+        ready = kind
+        with suppress(ValueError):  # they have another name, or none
+            ready = with_ready(kind, {"position_ids": "ready_ids"}, {"ready_ids": tokens.expand_as(ids)})
+        module = _with_layers(ready, case)
+        module.position_embeddings.register_forward_pre_hook(count, with_kwargs=True)
+        return run(module)
+
+    answers = own_and_ready(lambda: run(_with_layers(kind, case)), with_ready_positions)
+    return {**answers, "made": layers_made(kind, case.config)}
+
+
+def _with_layers(kind: Any, case: Any) -> Any:
+    """The embeddings with the case's weights. Layers that ``__init__`` lacks are ready-made: they cost points once."""
+    module = kind(case.config)
+    for name, layer in ReadyEmbeddings(case.config).named_children():
+        if not isinstance(getattr(module, name, None), nn.Module):
+            setattr(module, name, layer)
+    return case.load(module)
 
 
 def attention_init(kind: Any, case: Any) -> dict[str, Any]:
@@ -96,6 +133,54 @@ def as_it_stands(kind: Any, case: Any) -> nn.Module:
     return block
 
 
+def encoder_list(kind: Any, case: Any) -> dict[str, Any]:
+    model = kind(case.config)
+    layers = list(model.attention_layers)
+    block = getattr(kind.__init__, "__globals__", {}).get("AttentionBlock", ReadyAttentionBlock)
+    return {
+        "length": len(layers),
+        "distinct": len({id(layer) for layer in layers}),
+        "registered": sum(name.endswith("q_lin.weight") for name, _ in model.named_parameters()),
+        "blocks": all(isinstance(layer, block) for layer in layers),
+    }
+
+
+def encoder_loop(kind: Any, case: Any) -> dict[str, Any]:
+    stand_in = (case.stand_in_embedded, case.stand_in_matrices, case.stand_in_shifts, case.stand_in_attention)
+    return vars(stand_ins.run_loop(stand_ins.build(kind, case.config), case.input_ids, *stand_in))
+
+
+def classifier(kind: Any, case: Any) -> dict[str, Any]:
+    given = (case.load(stand_ins.build(kind, case.config)), case.input_ids, case.stand_in_final)
+    sizes = (case.config.n_layers, case.config.n_heads)
+    return own_and_ready(
+        lambda: {name: stand_ins.run_classifier(*given, *sizes) for name in ("logits", "again")},
+        lambda: {name: stand_ins.run_classifier_alone(*given) for name in ("logits", "again")},
+    )
+
+
+def padding_mask(function: Any, case: Any) -> dict[str, Any]:
+    return {"weights": function(case.scores.clone(), case.attention_mask.clone())}
+
+
+def tokens(function: Any, case: Any) -> dict[str, Any]:
+    from course.tokenizer import load_tokenizer
+
+    return {"tokens": function(load_tokenizer(), case.input_ids)}
+
+
+def head_average(function: Any, case: Any) -> dict[str, Any]:
+    stored = dict(enumerate(case.attention_probs))
+    given = {layer: weights.clone() for layer, weights in stored.items()}
+    return {"attention_per_layer": function(given), "changed": other_entries(given, stored)}
+
+
+def figure(function: Any, case: Any) -> dict[str, Any]:
+    from course.check.figure_data import read_figure  # matplotlib takes a second
+
+    return vars(read_figure(function(case.attention_per_layer, case.tokens)))
+
+
 def _either_way(
     kind: Any,
     case: Any,
@@ -111,20 +196,16 @@ def _either_way(
     by_itself: the second call, where it is another one.
     Raises what the first call raised where both fail.
     """
-    answers: dict[str, Any] = {}
-    problem: Exception | None = None
-    try:
+
+    def as_own() -> dict[str, Any]:
         given = case.hidden_states.clone()
-        answers |= {**call(own(kind, case), given), "changed": not torch.equal(given, case.hidden_states)}
-    except Exception as error:
-        problem = error
-    with suppress(Exception):
+        return {**call(own(kind, case), given), "changed": not torch.equal(given, case.hidden_states)}
+
+    def as_ready() -> Mapping[str, Any]:
         block = _fed_with(case.hidden_states, ready_block(with_ready(kind, steps, names), case))
-        found = (by_itself or call)(block, case.hidden_states.clone())
-        answers |= {f"ready_{name}": value for name, value in found.items()}
-    if problem is not None and not answers:
-        raise problem
-    return answers
+        return (by_itself or call)(block, case.hidden_states.clone())
+
+    return own_and_ready(as_own, as_ready)
 
 
 def _fed_with(hidden_states: Tensor, block: nn.Module) -> nn.Module:

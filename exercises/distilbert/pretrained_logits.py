@@ -2,7 +2,7 @@
 
 Embeddings, blocks and model are the student's own, put together without stand-ins. Where parts lost their points, a
 small model decides: it must be right with these parts ready-made. So a mistake costs its own points once. Where the
-model stops as it stands, every one of these parts must have a known mistake: what is unfinished earns nothing here.
+model stops as it stands, one of these parts must be the reason: what has more gaps is unfinished, and earns nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import numpy as np
 
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_value, named, right, wrong
 
-from .._block_cases import block_weights
-from .._sentences import SENTENCES
-from .._sizes import config, hf_config
+from ._answers import LAYERS, LOOP, model
+from ._block_cases import block_weights
+from ._sentences import SENTENCES
+from ._sizes import config, hf_config
 
 #: Printed to four places: the first by the notebook (seed 0), the others by the Hugging Face course, chapter 2.2.
 PUBLISHED = [[-4.1982, 4.5568], [4.1692, -3.3464], [-1.5607, 1.6123]]
@@ -32,18 +33,8 @@ PARTS = {
 WORDS = {"earlier": "embeddings and blocks", "list": "encoder list", "loop": "encoder loop", "classifier": "classifier"}
 LAYER_BY_LAYER = "Each part passes its own check? Then compare it, block by block, with parts.ReadyClassifier."
 
-MISTAKES = [
-    Mistake("M18-crash", "Put together, your model stops with {problem}", LAYER_BY_LAYER),
-    Mistake(
-        "M18-batch",
-        "Put together, your model is right for each sentence alone, but not for a batch of them.",
-        "[PAD] is a token like any other here. Does a size, or something that is kept, come from another call?",
-    ),
-    Mistake("M18", "Put together, your model does not give the pretrained model's logits.", LAYER_BY_LAYER),
-]
 
-
-def make(generator: np.random.Generator) -> list[Case]:
+def cases(generator: np.random.Generator) -> list[Case]:
     """Sentences of 8 to 16 tokens, one by one, then as a batch filled up with [PAD]; a small model; published logits.
 
     The model takes no mask, so the oracle, too, reads padding as if it were words.
@@ -56,15 +47,15 @@ def make(generator: np.random.Generator) -> list[Case]:
     state = to_transformers_names({name: weight.numpy() for name, weight in load_state_dict("mini").items()})
     longest = max(map(len, SENTENCES))
     batch = [ids + [sizes.pad_token_id] * (longest - len(ids)) for ids in SENTENCES]
-    cases = []
+    made = []
     for rows in [*([ids] for ids in SENTENCES), batch]:
         expected = _transformers_logits(vars(sizes), state, np.array(rows))
-        cases.append(Case({"checkpoint": "mini"}, {"input_ids": np.array(rows)}, expected={"logits": expected}))
-    cases.append(_small_case(generator))
+        made.append(Case({"checkpoint": "mini"}, {"input_ids": np.array(rows)}, expected={"logits": expected}))
+    made.append(_small_case(generator))
     for ids, published in zip(SENTENCES, PUBLISHED, strict=True):
         inputs = {"input_ids": np.array([ids])}
-        cases.append(Case({"checkpoint": "distilbert"}, inputs, expected={"logits": np.array([published])}))
-    return cases
+        made.append(Case({"checkpoint": "distilbert"}, inputs, expected={"logits": np.array([published])}))
+    return made
 
 
 def _small_case(generator: np.random.Generator) -> Case:
@@ -110,8 +101,7 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     checkpoint = case.config["checkpoint"]
     if checkpoint == "distilbert" and "absent" in answers.arrays:
         return right("pretrained_logits")  # nothing may depend on weights that need a download
-    lost = {name for name in PARTS if answers.charged(f"distilbert/{name}")}
-    charged = {PARTS[name] for name in lost}
+    charged = {part for name, part in PARTS.items() if answers.charged(f"distilbert/{name}")}
     # own logits are no evidence for a classifier that lost its points: a ready-made model gives the same
     if "classifier" not in charged and _close(answers.arrays.get("logits"), case.expected["logits"]):
         return right("pretrained_logits")
@@ -119,12 +109,10 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         return _wrong(exercise, case, answers)
     if checkpoint != SMALL:
         return right("pretrained_logits")  # the small model decides
-    if "logits" not in answers.arrays and not all(_is_named(answers, name) for name in lost):
+    if not any(name in answers.arrays for name in ("logits", *(f"logits_{part}" for part in charged))):
         parts = " and ".join(WORDS[part] for part in WORDS if part in charged)
-        message = (
-            f"Put together, your model stops; it cannot give the pretrained model's logits before its {parts} runs."
-        )
-        return wrong("pretrained_logits", message, "Mend that part first: this one has no code of its own.")
+        message = f"Put together, your model stops. It gives no logits before its {parts} run."
+        return wrong("pretrained_logits", message, "Fix these parts first: this one has no code of its own.")
     if "earlier" in charged:  # the list is made of ready-made blocks then
         charged.discard("list")
     ready = [part for part in WORDS if part in charged]
@@ -132,11 +120,6 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         words = ", ".join(WORDS[part] for part in ready)
         return right(f"pretrained_logits, with ready-made parts in place of yours: {words}")
     return _wrong(exercise, case, answers)
-
-
-def _is_named(answers: Answers, name: str) -> bool:
-    checks = getattr(answers.earlier[f"distilbert/{name}"], "checks", ())
-    return any(check.mistake and not check.passed for check in checks)
 
 
 def _close(given: np.ndarray | None, wanted: np.ndarray) -> bool:
@@ -155,4 +138,31 @@ def _wrong(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     return named(exercise, "M18-batch" if len(given) > 1 and case.config["checkpoint"] != SMALL else "M18")
 
 
-EXERCISE = Exercise(make, judge, MISTAKES, framework="torch")
+# Lines of the solution that mistakes change.
+EMBEDDED = "hidden_states = self.embeddings(input_ids)"
+BLOCKS = "enumerate(self.attention_layers)"
+HIDDEN = "self.pre_classifier = nn.Linear(config.dim, config.dim)"
+OTHER = Mistake("M18", "Put together, your model does not give the pretrained model's logits.", LAYER_BY_LAYER)
+
+MISTAKES = [
+    Mistake("M18-crash", "Put together, your model stops with {problem}", LAYER_BY_LAYER).by(
+        (HIDDEN, f"{HIDDEN}\n        self.head = nn.Linear(config.dim, config.dim)")),
+    Mistake("M18-batch", "Put together, your model is right for each sentence alone, but not for a batch of them.",
+            "[PAD] is a token like any other here. Does a size, or something that is kept, come from another call?").by(
+        (EMBEDDED, f"input_ids = input_ids[:, (input_ids != 0).all(0)]\n        {EMBEDDED}")),
+    OTHER.by((BLOCKS, "enumerate(self.attention_layers[:4])")),
+    OTHER.by((EMBEDDED, EMBEDDED.replace("input_ids", "input_ids.clamp(max=999)"))),
+    OTHER.by((EMBEDDED, EMBEDDED.replace("input_ids", "input_ids[:, :8]"))),
+]  # fmt: skip
+
+# What right answers write.
+HEAD = """self.dropout = nn.Dropout(0.2)
+self.head = lambda x: self.classifier(self.dropout(self.pre_classifier(x).relu()))"""
+
+RIGHT = {
+    "the head as one function, with dropout": model(more=HEAD, logits="logits = self.head(pooled_output)"),
+    "blocks in a generator": model(LAYERS.replace("[", "").replace("]", "")),
+    "ids made whole numbers first": model(loop="input_ids = input_ids.long()\n" + LOOP),
+}
+
+EXERCISE = Exercise(cases, judge, MISTAKES, right=RIGHT, framework="torch", cell="classifier_model_answer")

@@ -1,11 +1,77 @@
-"""Attention figures that are right, in many styles, or wrong."""
+"""The attention figure: the data behind it, panel by panel, and the text on it."""
 
 from __future__ import annotations
 
-from textwrap import indent
+import numpy as np
 
-from autograder.exercise import SampleAnswer
+from autograder.exercise import Case, Exercise, Mistake, variant
 
+from ._rules import figure_rule
+from ._sentences import SENTENCES, tokens_of
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    made = []
+    for layers, ids in ((4, SENTENCES[1]), (6, SENTENCES[0]), (3, SENTENCES[1])):
+        tokens = len(ids)
+        stored = generator.dirichlet(np.full(tokens, 0.5), (layers, tokens)).astype(np.float32)
+        made.append(
+            Case(
+                {"n_layers": layers},
+                {"attention_per_layer": stored},
+                {},
+                {"tokens": tokens_of(ids)},
+                {"panels": stored.astype(np.float64)},
+            )
+        )
+    return made
+
+
+# Lines of the solution that mistakes change.
+SHOWN = "attention_per_layer[layer]"
+XTICKS = "panel.set_xticks(range(len(tokens)), tokens, rotation=90)"
+YTICKS = "panel.set_yticks(range(len(tokens)), tokens)"
+XLABEL = 'panel.set_xlabel("key")'
+YLABEL = 'panel.set_ylabel("query")'
+TITLE = 'panel.set_title(f"layer {layer}")'
+ROWS = "rows = (n_layers + 1) // 2"
+IMAGE = "image = panel.imshow(attention_per_layer[layer], vmin=0)"
+COLORBAR = "figure.colorbar(image, ax=panel, shrink=0.8)"
+SAME = Mistake("M17-same", "Every panel shows one and the same layer.", "Inside the loop, take the loop's own layer.")
+
+
+def shifted(ticks: str) -> tuple[str, str]:
+    return ticks, ticks.replace("range(len(tokens))", "range(1, 1 + len(tokens))")
+
+
+MISTAKES = [
+    Mistake("M17-axes", "Queries and keys are swapped in the picture.",
+            "Rows (y) are the queries, columns (x) the keys: no transposition is needed.").by((SHOWN, f"{SHOWN}.T")),
+    Mistake("M17-order", "The panels stand in reverse order.", "The first layer comes first.").by(
+        (SHOWN, "attention_per_layer[-1 - layer]")),
+    SAME.by((SHOWN, "attention_per_layer[0]")),
+    SAME.by((SHOWN, "attention_per_layer[-1]")),
+    Mistake("M17-labels", "The axis labels are exchanged: x are the keys, y the queries.",
+            "set_xlabel and set_ylabel, with these two words.").by(
+        (XLABEL, XLABEL.replace("key", "query")), (YLABEL, YLABEL.replace("query", "key"))),
+    Mistake("", "ticks beside their rows", "", shifted(XTICKS), shifted(YTICKS)),
+    Mistake("", "an even number of panels alone", "", (ROWS, "rows = n_layers // 2")),
+    Mistake("", "no labels", "", (XLABEL, "pass"), (YLABEL, "pass")),
+    Mistake("", "no titles", "", (TITLE, "pass")),
+    Mistake("", "the same title everywhere", "", (TITLE, 'panel.set_title("attention")')),
+    Mistake("", "titles without a number", "", (TITLE, 'panel.set_title("layer")')),
+    Mistake("", "no tick labels", "", (XTICKS, "pass"), (YTICKS, "pass")),
+    Mistake("", "no tick labels on x", "", (XTICKS, "panel.set_xticks([])")),
+    Mistake("", "tick labels reversed", "", (YTICKS, YTICKS.replace("tokens)", "tokens[::-1])"), )),
+    Mistake("", "one panel", "", ("n_layers = len(attention_per_layer)", "n_layers = 1")),
+    Mistake("", "nothing is drawn", "", (IMAGE, "pass"), (COLORBAR, "pass")),
+    Mistake("", "logarithms", "", (SHOWN, f"{SHOWN}.log()")),
+    Mistake("", "a figure without a height", "", ("figsize=(10, 4.8 * rows)", "figsize=(10, 0)")),
+    Mistake("", "nothing is returned", "", ("return figure", "pass")),
+]  # fmt: skip
+
+HEAD = "def plot_attention(attention_per_layer, tokens):"
+# What right answers write.
 LABELS = """
     ax.set_xlabel("Keys (attended to)")
     ax.set_ylabel("Queries (from)")
@@ -124,11 +190,6 @@ return figure
 BOTH = SHARED.replace("return figure", "return figure, axes")
 
 
-def _right(name: str, body: str) -> SampleAnswer:
-    text = "def plot_attention(attention_per_layer, tokens):\n" + indent(body.strip("\n"), "    ") + "\n"
-    return SampleAnswer(name, text)
-
-
 PCOLOR = """
 count = len(tokens)
 figure, axes = plt.subplots(len(attention_per_layer), squeeze=False, figsize=(5, 5 * len(attention_per_layer)))
@@ -141,86 +202,25 @@ for layer, ax in enumerate(axes[:, 0]):
 return figure
 """
 
-RIGHT = [
-    _right("pcolor, rows downwards", PCOLOR),
-    _right("a mosaic, one under the other", MOSAIC),
-    _right("a Figure without pyplot, cells from 0 to n", EXTENT),
-    _right("locators and formatters, matshow in a comprehension", TICKER),
-    _right("matshow, layers counted from one", MATSHOW),
-    _right("pcolormesh with colour bars", PCOLORMESH),
-    _right("shared axes, labels of the whole figure", SHARED),
-    _right("outer labels and one colour bar", OUTER),
-    _right("pyplot's current figure", PYPLOT),
-    _right("figure and axes returned", BOTH),
-]
-
-PLOT = """
-def plot_attention(attention_per_layer, tokens):
-    figure, axes = plt.subplots(1, len(attention_per_layer), figsize=(14, 4))
-    for layer, ax in enumerate(axes):
-        ax.imshow(attention_per_layer[layer])
-        ax.set_title(f"layer {layer}")
-        ax.set_xlabel("key")
-        ax.set_ylabel("query")
-        ax.set_xticks(range(len(tokens)), tokens, rotation=90)
-        ax.set_yticks(range(len(tokens)), tokens)
-    return figure
-"""
-SHOWN = "ax.imshow(attention_per_layer[layer])"
-TITLE = 'ax.set_title(f"layer {layer}")'
-XTICKS = "ax.set_xticks(range(len(tokens)), tokens, rotation=90)"
-YTICKS = "ax.set_yticks(range(len(tokens)), tokens)"
-
-
-def _wrong(name: str, mistake: str, *changes: tuple[str, str]) -> SampleAnswer:
-    text = PLOT
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return SampleAnswer(name, text, mistake=mistake, points=0)
-
-
-WRONG = [
-    _wrong(
-        "ticks beside their rows",
-        "",
-        (XTICKS, "ax.set_xticks(range(1, 1 + len(tokens)), tokens, rotation=90)"),
-        (YTICKS, "ax.set_yticks(range(1, 1 + len(tokens)), tokens)"),
-    ),
-    _wrong(
-        "an even number of panels alone",
-        "",
-        ("1, len(attention_per_layer), figsize=(14, 4))", "2, len(attention_per_layer) // 2, figsize=(14, 4))"),
-        ("enumerate(axes)", "enumerate(axes.flat)"),
-    ),
-    _wrong("axes exchanged", "M17-axes", (SHOWN, "ax.imshow(attention_per_layer[layer].T)")),
-    _wrong("panels reversed", "M17-order", (SHOWN, "ax.imshow(attention_per_layer[-1 - layer])")),
-    _wrong("the same panel again and again", "M17-same", (SHOWN, "ax.imshow(attention_per_layer[0])")),
-    _wrong("the last layer in every panel", "M17-same", (SHOWN, "ax.imshow(attention_per_layer[-1])")),
-    _wrong(
-        "labels exchanged", "M17-labels", ('xlabel("key")', 'xlabel("query")'), ('ylabel("query")', 'ylabel("key")')
-    ),
-    _wrong("no labels", "", ('ax.set_xlabel("key")', "pass"), ('ax.set_ylabel("query")', "pass")),
-    _wrong("no titles", "", (TITLE, "pass")),
-    _wrong("the same title everywhere", "", (TITLE, 'ax.set_title("attention")')),
-    _wrong("titles without a number", "", (TITLE, 'ax.set_title("layer")')),
-    _wrong("no tick labels", "", (XTICKS, "pass"), (YTICKS, "pass")),
-    _wrong("no tick labels on x", "", (XTICKS, "ax.set_xticks([])")),
-    _wrong("tick labels reversed", "", (YTICKS, "ax.set_yticks(range(len(tokens)), tokens[::-1])")),
-    _wrong(
-        "one panel",
-        "",
-        ("1, len(attention_per_layer), figsize=(14, 4))", "1, 1, squeeze=False)"),
-        ("enumerate(axes)", "enumerate(axes[0])"),
-    ),
-    _wrong("nothing is drawn", "", (SHOWN, "pass")),
-    _wrong("logarithms", "", (SHOWN, "ax.imshow(attention_per_layer[layer].log())")),
-    _wrong("a figure without a height", "", ("figsize=(14, 4)", "figsize=(14, 0)")),
-    _wrong("nothing is returned", "", ("    return figure\n", "")),
-]
-
-ACCEPTED = {
-    "figure-8164040d": "The label must hold the word, and may say more: 'keys', 'key tokens'.",
-    "figure-46ef6230": "The label must hold the word, and may say more: 'queries', 'query tokens'.",
-    "figure-53145e80": "The panels know their figure: what plt.subplots gives is as right.",
+RIGHT = {
+    "pcolor, rows downwards": variant(HEAD, PCOLOR),
+    "a mosaic, one under the other": variant(HEAD, MOSAIC),
+    "a Figure without pyplot, cells from 0 to n": variant(HEAD, EXTENT),
+    "locators and formatters, matshow in a comprehension": variant(HEAD, TICKER),
+    "matshow, layers counted from one": variant(HEAD, MATSHOW),
+    "pcolormesh with colour bars": variant(HEAD, PCOLORMESH),
+    "shared axes, labels of the whole figure": variant(HEAD, SHARED),
+    "outer labels and one colour bar": variant(HEAD, OUTER),
+    "pyplot's current figure": variant(HEAD, PYPLOT),
+    "figure and axes returned": variant(HEAD, BOTH),
 }
+
+EXERCISE = Exercise(
+    cases, figure_rule, MISTAKES, right=RIGHT, framework="torch",
+    accepted={
+        "figure-8164040d": "The label must hold the word, and may say more: 'keys', 'key tokens'.",
+        "figure-46ef6230": "The label must hold the word, and may say more: 'queries', 'query tokens'.",
+        "figure-53145e80": "The panels know their figure: what plt.subplots gives is as right.",
+    },
+    shows=("one panel for each layer", "rows are queries, columns are keys", "titles, axes and tokens are named"),
+)  # fmt: skip

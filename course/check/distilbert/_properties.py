@@ -1,0 +1,79 @@
+"""What an answer lacks that is wrong in no known way, in words that teach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.check import stand_ins
+from course.check.base import fail
+from course.check.distilbert._small import small_config
+from course.check.layers_made import fed_to
+from course.check.modules import part
+
+
+def embeddings(kind: Any) -> None:
+    """What reaches the LayerNorm: one vector per token, in which words and positions count alike."""
+    config, kept = small_config(), list[torch.Tensor]()
+    layer, ids = kind(config).eval(), torch.tensor([[3, 1, 4, 2, 5], [5, 2, 4, 1, 3]])
+    fed_to(layer.LayerNorm, kept)
+    layer.LayerNorm.forward = lambda x: x
+    layer(ids)
+    shape = (*ids.shape, config.dim)
+    if kept and tuple(kept[-1].shape) != shape:
+        came = f"In yours {tuple(kept[-1].shape)} reaches it."
+        look = "Words and positions are merged number by number, not laid end to end: nothing gets longer."
+        fail("embeddings", f"the LayerNorm takes {shape} = (batch, tokens, dim).", came, look)
+    kept.clear()
+    with torch.no_grad():  # what is added to every word and taken from every position leaves a sum as it was
+        before, shift = layer(ids), torch.linspace(-1, 2, config.dim)
+        layer.word_embeddings.weight += shift
+        layer.position_embeddings.weight -= shift
+        if not torch.allclose(layer(ids), before, atol=1e-4):
+            expected = "a shift added to every word vector and taken from every position leaves the sum as it is."
+            look = "Which operation takes two vectors of one size and undoes such a shift?"
+            fail("embeddings", expected, "What yours gives to the LayerNorm changes.", look)
+
+
+def encoder_list(kind: Any) -> None:
+    encoder = part("encoder_list", kind(small_config()), "attention_layers")
+    if not isinstance(encoder, nn.ModuleList | nn.Sequential | list | tuple):
+        came, look = f"Yours is a {type(encoder).__name__}.", "One block for each layer, in a list that torch knows."
+        fail("encoder_list", "attention_layers must be a list of blocks.", came, look)
+
+
+def encoder_loop(kind: Any) -> None:
+    config, ids = small_config(), torch.ones(2, 3, dtype=torch.long)
+    embedded, shifts = torch.randn(2, 3, config.dim), torch.randn(config.n_layers, config.dim)
+    attention = torch.rand(config.n_layers, 2, config.n_heads, 3, 3)
+    try:
+        stand_ins.run_loop(stand_ins.build(kind, config), ids, embedded, shifts.diag_embed(), shifts, attention)
+    except TypeError as error:
+        if stand_ins.BOTH in str(error):
+            look = "What does a block return? Two things: take them apart."
+            fail("encoder_loop", "a block takes the hidden states alone.", f"Yours was fed {stand_ins.BOTH}.", look)
+
+
+def padding_mask(function: Any) -> None:
+    scores, mask = torch.randn(3, 2, 5, 5), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [0, 1, 1, 1, 1]])
+    try:
+        weights = torch.as_tensor(function(scores, mask))
+    except RuntimeError as error:
+        expected = "the mask is (batch, keys), the scores are (batch, heads, queries, keys)."
+        fail("padding_mask", expected, f"Yours stopped with RuntimeError: {error}", "Which axes does the mask lack?")
+    if bool((weights < 0).any()):
+        look = "Is the softmax the last step?"
+        fail("padding_mask", "a weight is never negative.", f"One of yours is {float(weights.min()):.2g}.", look)
+    sums = weights.sum(-1)
+    if not torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
+        look = "Mask before the softmax, not after it, and let the softmax run over the last axis."
+        came = f"One row of yours sums to {float(sums.min()):.2g}."
+        fail("padding_mask", "each query's weights still sum to 1 over the keys.", came, look)
+
+
+def figure(function: Any) -> None:
+    if function(torch.full((3, 2, 2), 0.5), ["[CLS]", "[SEP]"]) is None:
+        look = "return figure, as the last line."
+        fail("figure", "plot_attention returns a matplotlib Figure.", "Yours returns nothing.", look)

@@ -8,8 +8,10 @@ import torch
 
 from course.check.base import close, fail, passed, running, same_shape
 from course.check.side_effects import check_side_effects
-from course.check.transformer_tutorial._calls import undisturbed
-from course.check.transformer_tutorial._positions import SIZE, made_with_table
+from course.check.transformer_tutorial._calls import make, undisturbed
+from course.check.transformer_tutorial._positions import LENGTH, SIZE, made_with_table
+
+RATE = 0.5
 
 
 @undisturbed
@@ -44,4 +46,10 @@ def positional_forward(kind: Any) -> None:
         )
     if not close(added[0], pe[:t]):
         fail(name, "token i gets row i of pe added.", "Yours gets something else.", "Added, as it is, from row 0 on.")
-    passed(name, "token i gets row i", "every sentence the same", "nothing dropped in eval mode")
+    encoding = make(name, kind, SIZE, dropout=RATE, max_len=LENGTH).train()
+    share = float((encoding(x.new_full((40, t, SIZE), 3.0)) == 0).float().mean())  # no sum of 3 and a sine is 0
+    if abs(share - RATE) > 0.1:
+        look = "nn.Dropout(dropout) and self.dropout(x), the last line, are given."
+        expected = f"made with dropout={RATE}, half of the numbers are dropped in training."
+        fail(name, expected, f"In yours {share:.0%} are.", look)
+    passed(name, "token i gets row i", "every sentence the same", "dropped in train mode alone")

@@ -58,7 +58,6 @@ WRONG = [
         ),
         points=0,
         mistake="cut-queries",
-        unseen=True,
     ),
     SampleAnswer(
         "not scaled, with a mask neither: paid for once",

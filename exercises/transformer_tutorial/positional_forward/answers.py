@@ -35,8 +35,8 @@ WRONG = [
     wrong("one row too far", "M11-next", (ADD, "x = x + self.pe[1 : x.shape[1] + 1]")),
     wrong("as many rows as sentences", "", (ADD, "x = x + self.pe[: x.shape[0]]")),
     wrong("dropped in eval mode", "M16", ("return self.dropout(x)", "return nn.functional.dropout(x, 0.5)")),
-    wrong("no dropout", "M16-none", ("return self.dropout(x)", "return x"), unseen=True),
-    wrong("another rate", "M16-rate", ("nn.Dropout(dropout)", "nn.Dropout(0.9)"), unseen=True),
+    wrong("no dropout", "M16-none", ("return self.dropout(x)", "return x")),
+    wrong("another rate", "M16-rate", ("nn.Dropout(dropout)", "nn.Dropout(0.9)")),
     wrong("subtracted", "M11-minus", ("x = x + self.pe", "x = x - self.pe")),
     wrong("added in place", "CHANGED", ("x = x + self.pe", "x += self.pe")),
 ]  # fmt: skip

@@ -81,14 +81,18 @@ NOTEBOOKS = {
 }  # fmt: skip
 
 
-def make_plain_course(root: Path, submissions: int) -> Course:
-    """The course, released by nbgrader. Every second submission is right, the others wrong in every second exercise."""
+def make_plain_course(root: Path, submissions: int, *, calibrated: bool = False) -> Course:
+    """The course, released. Every second submission is right, the others wrong in every second exercise.
+
+    calibrated: by ``autograder release``, which finds out where each test can be judged; else by nbgrader, and the
+    first ``autograder grade`` finds that out.
+    """
     source = root / "source" / ASSIGNMENT
     source.mkdir(parents=True)
     (root / "nbgrader_config.py").write_text(CONFIG)
     for name, exercises in NOTEBOOKS.items():
         nbformat.write(_notebook(name, exercises), source / f"{name}.ipynb")
-    call(root, "nbgrader", "generate_assignment", ASSIGNMENT)
+    call(root, *(("autograder.cli", "release") if calibrated else ("nbgrader", "generate_assignment")), ASSIGNMENT)
     for number in range(submissions):
         folder = root / "submitted" / f"student{number:04d}" / ASSIGNMENT
         folder.mkdir(parents=True)

@@ -75,18 +75,23 @@ def grade(course: Course, submissions: int, workers: int) -> Measured:
 def plain_tests(folder: Path, submissions: int) -> None:
     """Stock and ours take turns; each turn of stock grades some of the class."""
     title(f"A course of plain asserts, {submissions} submissions of two notebooks")
-    stock, ours = [], []
+    stock, ours, first = [], [], []
     stock_course = make_plain_course(folder / "stock", submissions)
     for digits in TURNS:
-        course = make_plain_course(folder / f"ours{digits}", submissions)
-        ours.append(watched(course.root, "autograder.cli", "grade", PLAIN, "--workers", "2"))
-        require_right(course, submissions)
+        for runs, calibrated in ((ours, True), (first, False)):
+            course = make_plain_course(folder / f"ours{digits}{calibrated}", submissions, calibrated=calibrated)
+            runs.append(watched(course.root, "autograder.cli", "grade", PLAIN, "--workers", "2"))
+            require_right(course, submissions)
         some = watched(stock_course.root, "nbgrader", "autograde", PLAIN, f"--student=student*[{digits}]")
         graded = sum(str(number)[-1] in digits for number in range(submissions))
         stock.append(replace(some, seconds=some.seconds / graded * submissions))
     require_right(stock_course, submissions)
     heads(["what", "seconds", "s per submission", "times stock", "parent's peak MB", "largest private MB below"])
-    for name, runs in (("stock `nbgrader autograde`", stock), ("`autograder grade --workers 2`", ours)):
+    for name, runs in (
+        ("stock `nbgrader autograde`", stock),
+        ("`autograder grade --workers 2`", ours),
+        ("the same, of a course that nbgrader alone released: the solution runs first", first),
+    ):
         seconds = mean(one.seconds for one in runs)
         row([name, f"{seconds:.1f}", f"{seconds / submissions:.2f}", _ratio(stock, runs),
              f"{max(one.parent_mb for one in runs):.0f}", f"{max(one.worker_mb for one in runs):.0f}"])  # fmt: skip

@@ -181,10 +181,11 @@ class _Running:
         self._inputs = {name: inputs_of(one.notebook, assignment.references) for name, one in made}
         self._beside = {f"{name}.ipynb": self.prepared.files[f"{name}.ipynb"] for name, _ in made}
         self._student, self._kept = submission.student, dict[str, StoredRun]()
+        self._keys = {name: self._key(name, one.notebook) if runs is not None else "" for name, one in made}
 
     def start_ahead(self, name: str | None, kernels: Kernels) -> None:
         """Begin with a notebook's kernel while the one before it is at work."""
-        if name is not None and self._stored(name, self._key(name)) is None:
+        if name is not None and self._stored(name) is None:
             limits = self._limits
             files, inputs = self.prepared.files, self._inputs[name]
             kernels.start_ahead(files, inputs, limits.memory_bytes, limits.processes, limits.disk_bytes)
@@ -192,8 +193,7 @@ class _Running:
     def execute(self, name: str, kernels: Kernels, meanwhile: Callable[[], None] = lambda: None) -> _Executed:
         """Run one notebook, or take what its run produced before."""
         log: list[str] = []
-        key = self._key(name)
-        stored = self._stored(name, key)
+        key, stored = self._keys[name], self._stored(name)
         if stored is not None:
             meanwhile()
             ran = stored.executed(self.prepared.rebuilt[name])
@@ -226,22 +226,20 @@ class _Running:
             inside=self._inside,
         )
 
-    def _key(self, name: str) -> str:
+    def _key(self, name: str, notebook: NotebookNode) -> str:
         """Digest of all that running a notebook depends on, but for time limits and the notebooks beside it."""
-        if self._runs is None:
-            return ""
-        notebook, limits = self.prepared.rebuilt[name].notebook, self._limits
+        assert self._runs is not None
         texts = [[cell.cell_type, cell.get("id"), cells.nbgrader(cell).get("grade_id"), cells.is_autograded(cell),
                   cell.source if cell.cell_type == "code" else ""] for cell in notebook.cells]  # fmt: skip
         files = {one: digest(data) for one, data in self.prepared.files.items() if one not in self._beside}
         tester_files = sorted(trusted_files(self._assignment))
         inputs = {slug: digest_of_folder(folder) for slug, folder in self._inputs[name].items()}
         steps = [repr(step) for step in steps_for(self._assignment, name, notebook)]
-        return digest(self._runs.machine, texts, files, tester_files, inputs, limits.room, steps, self._inside)
+        return digest(self._runs.machine, texts, files, tester_files, inputs, self._limits.room, steps, self._inside)
 
-    def _stored(self, name: str, key: str) -> StoredRun | None:
+    def _stored(self, name: str) -> StoredRun | None:
         found = self._runs.before.get(name) if self._runs is not None else None
-        if found is None or not found.is_of(key, self._beside):
+        if found is None or not found.is_of(self._keys[name], self._beside):
             return None
         limits = self._limits.of_notebook(name)
         return None if limits_matter(found.times, found.cut, found.slowest, found.seconds, limits) else found

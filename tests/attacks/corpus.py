@@ -286,4 +286,11 @@ for n in range(5000): handle.update('y' * 1000)"""),
 import course.check.distilbert as check
 for name in dir(check):
     if not name.startswith('_'): setattr(check, name, lambda *a, **k: print('passed'))"""),
+    Attack("A66", "writes itself into the runs that are kept, and looks at another's", """
+import os
+for path in ('{course}/.autograder/executed/distilbert/other.zip', '{course}/.autograder/executed/distilbert/student.zip'):
+    try: print('ENVIRON', open(path, 'rb').read())
+    except OSError: pass
+    try: open(path, 'wb').write(b'mine'); os.unlink(path)
+    except OSError: pass"""),
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from autograder.assignment.submission import Submission
 from autograder.model.course import Course
 from autograder.model.graded import Graded
 from autograder.model.verdict import to_json
+from autograder.pipeline import stored_runs
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import grade_submission as grade
 from tests.attacks.attack import WRONG_ANSWER, Attack
@@ -52,6 +53,8 @@ def course(tmp_path_factory):
     shutil.copytree(ROOT / "release" / "distilbert", made.submitted("other", "distilbert"))
     (made.root / ".autograder").mkdir()
     (made.root / ".autograder" / "distilbert.jsonl").write_text('{"student": "other", "digest": "x"}\n')
+    (made.root / stored_runs.FOLDER / "distilbert").mkdir(parents=True)
+    (made.root / stored_runs.FOLDER / "distilbert" / "other.zip").write_bytes(b"PATH=/ of another student")
     return made
 
 

@@ -73,7 +73,7 @@ MISTAKES = [
     merged("M11-none", "The positions are missing: only the words are there.", BOTH, "input_embeds"),
     merged("M11-words", "The words are missing: only the positions are there.", BOTH, "position_embeddings"),
     merged("M11-product", "Words and positions were multiplied.", ADDED, "input_embeds * position_embeddings"),
-    merged("M11-concat", "The positions were laid behind the words, as if they were further tokens.",
+    merged("M11-concat", "The positions were appended to the words, as if they were further tokens.",
            "Nothing gets longer: each token's two vectors become one.",
            "torch.cat([input_embeds, position_embeddings], dim=1)"),
     merged("M11-difference", "The positions were subtracted.", ADDED, "input_embeds - position_embeddings"),

@@ -1,4 +1,4 @@
-"""The attention figure: the data behind it, panel by panel, and the text on it."""
+"""The attention figure: its data, panel by panel, and the text on it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ._rules import mask_rule
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    """Sentences padded behind and in front, one without padding, and padding with by far the largest scores."""
+    """Sentences padded at the end and in front, one without padding, and padding with by far the largest scores."""
     behind = _case(2 * generator.normal(size=(3, 2, 5, 5)), [[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0]])
     in_front = _case(generator.normal(size=(2, 3, 4, 4)), [[0, 1, 1, 1], [1, 1, 1, 0]])
     alone = _case(2 * generator.normal(size=(1, 2, 3, 3)), [[1, 1, 1]])
@@ -103,7 +103,7 @@ MISTAKES = [
             *unmasked("scores.softmax(dim=-1).masked_fill(padded, -math.inf)")),
     Mistake("", "softmax over the heads", "", (RESULT, RESULT.replace("-1", "1"))),
     Mistake("", "the logarithm of the weights", "", (RESULT, RESULT.replace("softmax", "log_softmax"))),
-    Mistake("", "padding counted from behind only", "",
+    Mistake("", "padding counted from the end only", "",
             (MASK, "tokens = scores.shape[-1]\n    lengths = attention_mask.sum(-1)\n"
                    "    padded = (torch.arange(tokens) >= lengths[:, None])[:, None, None]")),
     Mistake("", "the second softmax", "", (RESULT, f"{RESULT}.softmax(dim=-1)")),

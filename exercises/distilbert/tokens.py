@@ -61,7 +61,7 @@ RIGHT = {
     "a tensor of ids": variant(HEAD, "return tokenizer.convert_ids_to_tokens(input_ids[0])"),
     "id by id": variant(HEAD, "return [tokenizer.convert_ids_to_tokens(int(i)) for i in input_ids[0]]"),
     "batch axis squeezed away": variant(HEAD, "return tokenizer.convert_ids_to_tokens(input_ids.squeeze().numpy())"),
-    "the vocabulary turned round": variant(
+    "the vocabulary inverted": variant(
         HEAD,
         "words = {i: word for word, i in tokenizer.get_vocab().items()}\n"
         "return tuple(words[i] for i in input_ids.flatten().tolist())",

@@ -84,14 +84,8 @@ def given_code() -> dict[str, str]:
     return texts
 
 
-#: Exercises of distilbert that are being rewritten: read when they are.
-LATER = ("embeddings", "encoder_list", "encoder_loop", "classifier", "figure", "head_average", "tokens", "padding_mask",
-         "pretrained_logits")  # fmt: skip
-
-
 def messages() -> dict[str, str]:
     """Name -> the texts of a module from which checks, figures and feedback speak, and of what students fill in."""
     folders = (ROOT / "course", ROOT / "exercises", ROOT / "source", ROOT / "autograder" / "exercise")
     paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
-    paths = [path for path in paths if not ("distilbert" in path.parts and {path.stem, path.parent.name} & {*LATER})]
     return {path.relative_to(ROOT).as_posix(): in_code(path.read_text(encoding="utf-8")) for path in paths}

@@ -111,13 +111,15 @@ def inputs_of(notebook: NotebookNode, references: References) -> dict[str, Path]
 def _siblings(rebuilt: Mapping[str, RebuiltNotebook]) -> dict[str, bytes]:
     """The student's notebooks as later ones may read them: rebuilt, and without the hidden tests."""
     files = {}
-    for name, made in rebuilt.items():
+    for stem, made in rebuilt.items():
         notebook = nbformat.from_dict(made.notebook)
         for cell in notebook.cells:
             cell.pop("attachments", None)
+            for name in ("points", "checksum"):  # other points are no reason to run what reads this notebook
+                cell.metadata.get("nbgrader", {}).pop(name, None)
             if cells.is_autograded(cell):
                 cell.source = cells.split_hidden(cell.source).visible
         # on one line, as no person reads it, which takes a tenth of the time
         text = json.dumps(strip_transient(split_lines(notebook)), ensure_ascii=False, sort_keys=True)
-        files[f"{name}.ipynb"] = text.encode()
+        files[f"{stem}.ipynb"] = text.encode()
     return files

@@ -62,7 +62,7 @@ SUM = "embeddings = input_embeds + position_embeddings"
 NORM = "self.LayerNorm(embeddings)"
 LAYER = "self.LayerNorm = nn.LayerNorm(config.dim, eps=config.eps)"
 BOTH = "Both vectors have the same size; the token's embedding is made of both."
-ADDED = "They are added, number by number."
+ALIKE = "Which operation takes two vectors of one size, treats both alike, and keeps both at full strength?"
 
 
 def merged(id: str, message: str, hint: str, embeddings: str) -> Mistake:
@@ -72,19 +72,19 @@ def merged(id: str, message: str, hint: str, embeddings: str) -> Mistake:
 MISTAKES = [
     merged("M11-none", "The positions are missing: only the words are there.", BOTH, "input_embeds"),
     merged("M11-words", "The words are missing: only the positions are there.", BOTH, "position_embeddings"),
-    merged("M11-product", "Words and positions were multiplied.", ADDED, "input_embeds * position_embeddings"),
+    merged("M11-product", "Words and positions were multiplied.", ALIKE, "input_embeds * position_embeddings"),
     merged("M11-concat", "The positions were appended to the words, as if they were further tokens.",
            "Nothing gets longer: each token's two vectors become one.",
            "torch.cat([input_embeds, position_embeddings], dim=1)"),
-    merged("M11-difference", "The positions were subtracted.", ADDED, "input_embeds - position_embeddings"),
-    merged("M11-difference", "The words were subtracted.", ADDED, "position_embeddings - input_embeds"),
+    merged("M11-difference", "The positions were subtracted.", ALIKE, "input_embeds - position_embeddings"),
+    merged("M11-difference", "The words were subtracted.", ALIKE, "position_embeddings - input_embeds"),
     merged("M11-mean", "Words and positions were averaged: on a small scale LayerNorm no longer hides the half.",
-           "They are added.", "(input_embeds + position_embeddings) / 2"),
+           ALIKE, "(input_embeds + position_embeddings) / 2"),
     Mistake("M13", "The LayerNorm's eps is not the config's.", "nn.LayerNorm takes eps=config.eps.",
             (LAYER, LAYER.replace(", eps=config.eps", ""))),
-    Mistake("M8-none", "The LayerNorm is missing.", "The sum of words and positions is normalised.",
+    Mistake("M8-none", "The LayerNorm is missing.", "What words and positions make together is normalised.",
             (NORM, "embeddings")),
-    Mistake("M8", "The LayerNorm comes before the positions are added.", "Add first, then normalise.",
+    Mistake("M8", "The LayerNorm comes before the positions are added.", "Merge first, then normalise.",
             (NORM, "self.LayerNorm(input_embeds) + position_embeddings")),
     Mistake("M11-table", "The words were looked up in the table of positions.",
             "word_embeddings is asked with input_ids, position_embeddings with the positions.",

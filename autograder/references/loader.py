@@ -94,7 +94,7 @@ def for_judging(folder: Path, made: Exercise) -> str:
 
     It has the rule and the mistakes' words, and nothing of the solution: no patch and no answer.
     """
-    place, _, rule = rule_name(folder, made).rpartition(".")
+    place, rule = _place_of_rule(folder, made)
     known = [
         f"    Mistake({one.id!r}, {one.message!r}, {one.hint!r}, patches={('',) if one.patches else ()!r}, "
         f"share={one.share!r}, by_rule={one.by_rule!r}),"
@@ -108,6 +108,16 @@ def for_judging(folder: Path, made: Exercise) -> str:
         f"EXERCISE = Exercise(lambda generator: [], {rule}, MISTAKES, *SETTINGS)",
         "",
     ])  # fmt: skip
+
+
+def _place_of_rule(folder: Path, made: Exercise) -> tuple[str, str]:
+    """(module beside the exercise's file, name) of its rule. Raises GradingError where it is in that file alone."""
+    beside = f"{package(folder)}.{made.slug.partition('/')[0]}."
+    where, name = getattr(made.rule, "__module__", ""), getattr(made.rule, "__name__", "")
+    if where.startswith(f"{beside}_") and getattr(sys.modules[where], name, None) is made.rule:
+        return where.removeprefix(beside), name
+    place, _, name = rule_name(folder, made).rpartition(".")
+    return place, name
 
 
 def _right(made: Exercise) -> Iterator[SampleAnswer]:

@@ -69,8 +69,11 @@ def run_parts(parts: Parts) -> Parts:
 
 
 def machine_of_runs(course: Course, isolation: str) -> str:
-    """Digest of what runs submissions: the grader, the course library, their environment, how kernels are confined."""
-    return digest(run_parts(machine_parts(course)), isolation)
+    """Digest of what runs submissions: the grader, the course library, their environment, how kernels are confined.
+
+    What is imported before the first cell, and what is drawn in place of a kernel, is the course's to say.
+    """
+    return digest(run_parts(machine_parts(course)), isolation, course.file.warm, course.file.drawings)
 
 
 def basis_of_runs(machine: str, content: Parts, submission: Parts, room: str) -> str:

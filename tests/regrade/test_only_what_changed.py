@@ -19,7 +19,7 @@ from tests.regrade.changing_course import CHANGES, SHEET, fresh, make, without_t
 
 pytestmark = [pytest.mark.slow]
 
-SOME = 5
+SOME = 3
 
 
 def run(root: Path, *words: str) -> str:

@@ -46,7 +46,8 @@ class Journal:
         self._last: dict[str, int] = {}  # student -> where the line about their last grade begins
         self._without: set[str] = set()  # of those, who has no grade any more
         self._older: set[str] = set()
-        self._forced: set[str] = set()  # of those, whom an unfinished run with --force is still to grade
+        self._chosen: list[str] = []  # whom the last run with --force was for
+        self._forced: set[str] = set()  # of those, whom it is still to grade
         for start, line in self._lines():
             try:
                 self._take(json.loads(line), start)
@@ -70,7 +71,7 @@ class Journal:
         if "parts" in line:
             self._states[str(line["trusted"])] = dict(line["parts"])
         elif "forced" in line:
-            self._forget(map(str, line["forced"] or ()))
+            self._forget(list(map(str, line["forced"] or ())))
         elif "digest" in line:  # as written before parts had names
             self._older.add(str(line["student"]))
         else:
@@ -94,10 +95,9 @@ class Journal:
             self._without.add(student)
         self._forced.discard(student)
 
-    def _forget(self, students: Iterable[str]) -> None:
-        graded = self._last.keys() & set(students)
-        self._without |= graded
-        self._forced |= graded
+    def _forget(self, chosen: list[str]) -> None:
+        self._chosen, self._forced = chosen, self._last.keys() & set(chosen)
+        self._without |= self._forced
 
     def entry(self, student: str) -> Entry | None:
         """What the grade of a student was made from; None where there is no grade, or nobody knows."""
@@ -140,9 +140,9 @@ class Journal:
         self._append({"student": student, "failed": why})
         self._has_none(student)
 
-    def has_forced(self, students: Iterable[str]) -> bool:
-        """Whether a run with ``--force`` that was interrupted has still to grade any of them."""
-        return not self._forced.isdisjoint(students)
+    def is_forcing(self, students: Iterable[str]) -> bool:
+        """Whether a run with ``--force`` for just these students was interrupted."""
+        return bool(self._forced) and self._chosen == sorted(students)
 
     def force(self, students: Iterable[str]) -> None:
         """Forget from what the grades of these students were made, so that they are graded again."""

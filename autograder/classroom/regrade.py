@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from autograder.classroom.journal import Entry
 from autograder.model.limits import Limits
-from autograder.pipeline.fingerprint import Parts
-from autograder.pipeline.stored_runs import limits_matter
+from autograder.pipeline.fingerprint import Parts, limits_matter
 
 #: kind of part -> (one, several)
 _WORDS = {

@@ -52,14 +52,16 @@ from autograder.pipeline.fingerprint import (
     content_parts,
     digest,
     imported_version,
+    limits_matter,
     machine_of_runs,
     machine_parts,
     rule_parts,
     run_parts,
     submission_parts,
+    times_of,
 )
 from autograder.pipeline.prepare import ungraded_verdict
-from autograder.pipeline.stored_runs import limits_matter, path_of, times_of
+from autograder.pipeline.stored_runs import path_of
 from autograder.plain.in_kernel import require_outside
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in, needs_calibration
@@ -158,7 +160,7 @@ class _Run:
             if done.graded is not None:
                 yield done
             else:
-                left.append(replace(done.job, rewrite=True))
+                left.append(done.job)
         yield from _results(self._course, left, self._order, start)
 
     def _table(self, students: list[str]) -> list[Row]:
@@ -197,7 +199,7 @@ class _Run:
 
     def _forget(self, students: list[str]) -> None:
         """Have everybody run and judged again, unless such a run was begun and interrupted: then it goes on."""
-        if not self._journal.has_forced(students):
+        if not self._journal.is_forcing(students):
             for student in students:
                 path_of(self._course.root, self._order.assignment, student).unlink(missing_ok=True)
             self._journal.force(students)

@@ -34,7 +34,8 @@ from autograder.model.graded import Graded
 from autograder.pipeline import stored_runs
 from autograder.pipeline.execute import Kernels, Limits
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
-from autograder.pipeline.grade import ATTEMPTS, Runs, grade_submission, judge_again
+from autograder.pipeline.grade import grade_submission, judge_again
+from autograder.pipeline.running import ATTEMPTS, Runs
 
 Isolation = Literal["auto", "none"]
 

@@ -32,18 +32,17 @@ def run(
     What its last run produced is looked at; where that would be another one now, it is run again. Nothing is written,
     and no grade changes. For the instructor alone: it shows expected answers.
     """
-    from contextlib import ExitStack
     from functools import cache
 
     from autograder.assignment.assignment import Assignment
     from autograder.assignment.submission import read_submission
     from autograder.gradebook.accepted import reason_of
     from autograder.isolation import verify
-    from autograder.kernel.imports import imports_of
     from autograder.pipeline import stored_runs
     from autograder.pipeline.execute import Kernels
     from autograder.pipeline.explanation import explain_exercise
     from autograder.release.calibrate import calibrated, needs_calibration
+    from autograder.release.solved_run import kernels_when_needed
 
     course = open_course(context)
     if student not in course.everybody_submitted(assignment):
@@ -52,13 +51,13 @@ def run(
     opened = Assignment.open(course, assignment)
     submission = read_submission(course.submitted(student, assignment), student, opened)
     isolation: Literal["auto", "none"] = "none" if no_isolation else "auto"
-    with ExitStack() as until_done:
+    with kernels_when_needed(course, isolation) as open_kernels:
 
         @cache
         def kernels() -> Kernels:
             if not no_isolation:
-                verify()
-            return until_done.enter_context(Kernels.open(isolation, imports=imports_of(course)))
+                verify()  # real attempts to escape, before the first line of a student's code
+            return open_kernels()
 
         if needs_calibration(opened):
             opened = calibrated(course.root, opened, kernels(), course.file.limits)

@@ -22,6 +22,7 @@ from autograder.assignment.submission import NOT_HANDED_IN, Submission
 from autograder.kernel.imports import library_places
 from autograder.model import cells
 from autograder.model.course import Course
+from autograder.model.limits import Limits
 from autograder.pipeline.code_digest import described, imported_files
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER
@@ -36,8 +37,7 @@ Parts = dict[str, str]
 
 #: What runs a submission: the modules from which everything is imported that decides what its kernels produce.
 _RUNS = (
-    "autograder.pipeline.execute",
-    "autograder.pipeline.prepare",
+    "autograder.pipeline.running",
     "autograder.kernel.warm_process",
     "autograder.testing",
     "autograder.tester.cell",
@@ -202,3 +202,16 @@ def submission_parts(submission: Submission) -> Parts:
     parts = {name: digest(data) for name, data in read.items()}
     left_out = [note for note in submission.notes if not note.endswith(NOT_HANDED_IN)]
     return parts | ({"what was left out": digest(left_out)} if left_out else {})
+
+
+def limits_matter(times: str, cut: bool, slowest: float, seconds: float, limits: Limits) -> bool:
+    """Other limits change what was cut off by the old ones, ``times``, or what would not keep to the new ones."""
+    if times == times_of(limits):
+        return False
+    shortest = min([limits.cell_seconds, *(limit for found in limits.cells.values() for limit in found.values())])
+    return cut or slowest > shortest or seconds > limits.submission_seconds
+
+
+def times_of(limits: Limits) -> str:
+    """Tells the time limits of one run from those of another."""
+    return digest(limits.cell_seconds, limits.submission_seconds, limits.cells)

@@ -6,58 +6,29 @@ What was run once, and would give the same, is judged without a run.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
-from pathlib import Path
 
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment, trusted
 from autograder.assignment.submission import Submission
 from autograder.kernel.errors import OutputFloodError
-from autograder.model import cells
 from autograder.model.graded import Graded
 from autograder.model.plain_text import one_line
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict, presentable
-from autograder.pipeline.drawings import Draw, Drawing, drawing
-from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, InfrastructureError, Kernels, Limits, run
-from autograder.pipeline.fingerprint import digest, digest_of_folder
+from autograder.pipeline.drawings import Draw, drawing
+from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.judge import judge, write_into
-from autograder.pipeline.prepare import Prepared, inputs_of, prepare, trusted_files, ungraded_verdict
+from autograder.pipeline.outcomes import slowest_of, was_cut
+from autograder.pipeline.prepare import Prepared, ungraded_verdict
 from autograder.pipeline.rebuild import RebuiltNotebook
-from autograder.pipeline.sanitize import with_harmless_outputs
+from autograder.pipeline.running import Executed, Running, Runs, logged
 from autograder.pipeline.side_by_side import side_by_side
-from autograder.pipeline.steps import steps_for
-from autograder.pipeline.stored_runs import (
-    StoredRun,
-    StoredRuns,
-    limits_matter,
-    slowest_of,
-    times_of,
-    was_cut,
-)
-
-#: A failure of the grader itself is tried again this often before it is reported.
-ATTEMPTS = 3
-#: So much of what happened to one notebook is logged.
-MAX_LOG_LINES = 1000
+from autograder.pipeline.stored_runs import StoredRuns
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class Runs:
-    """What was run of a submission before, and what is to be kept of this run.
-
-    machine: digest of what runs it: the grader, the course library, their environment, how kernels are confined.
-    now: None where not all of it can be kept.
-    """
-
-    machine: str
-    before: Mapping[str, StoredRun] = field(default_factory=dict)
-    now: StoredRuns | None = None
 
 
 def grade_submission(
@@ -82,13 +53,13 @@ def grade_submission(
     runs: earlier ones; a notebook whose run would be the same is judged by it. What can be kept is added.
     Raises nothing on account of what the student sent.
     """
-    running = _Running(submission, assignment, limits, on_executed, draw, inside, runs)
+    running = Running(submission, assignment, limits, on_executed, draw, inside, runs)
     grading = _Judging(submission.student, assignment, running.prepared, last)
     if beside and len(grading.left) > 1:
         try:
             with closing(side_by_side(grading.left, (kernels, *beside), running.execute)) as executed:
                 for name, done in executed:
-                    running.judged(name, done, grading)
+                    _judge(name, done, running, grading)
         except OutputFloodError:  # what is not judged yet is run again: alone, a notebook answers for its own flood
             logger.info("%s: the notebooks go on one after the other", one_line(submission.student))
     _one_after_another(running, grading, kernels)
@@ -97,14 +68,20 @@ def grade_submission(
     return grading.graded()
 
 
-def _one_after_another(running: _Running, grading: _Judging, kernels: Kernels) -> None:
+def _one_after_another(running: Running, grading: _Judging, kernels: Kernels) -> None:
     names = grading.left
     try:
         for name, following in zip(names, [*names[1:], None], strict=False):
             meanwhile = partial(running.start_ahead, following, kernels)
-            running.judged(name, running.execute(name, kernels, meanwhile), grading)
+            _judge(name, running.execute(name, kernels, meanwhile), running, grading)
     finally:
         kernels.drop_ahead()
+
+
+def _judge(name: str, executed: Executed, running: Running, grading: _Judging) -> None:
+    with closing(executed):  # its answers are gone then
+        running.keep(name, executed)
+        grading.judge(name, executed.ran, executed.log, executed.stored is None)
 
 
 def judge_again(stored: StoredRuns, assignment: Assignment, before: SubmissionVerdict | None = None) -> Graded:
@@ -112,8 +89,11 @@ def judge_again(stored: StoredRuns, assignment: Assignment, before: SubmissionVe
 
     before: where the verdict is still this one, there are no notebooks: nothing has to be written.
     """
-    draw, grading = partial(_drawn, drawing, assignment), _judged_again(stored, assignment)
-    return grading.graded(before, lambda name, notebook: stored.runs[name].with_drawings(notebook, draw))
+
+    def shown(name: str, notebook: NotebookNode) -> NotebookNode:
+        return stored.runs[name].with_drawings(notebook, lambda source: drawing(source, assignment.drawings))
+
+    return _judged_again(stored, assignment).graded(before, shown)
 
 
 def verdict_again(
@@ -132,140 +112,8 @@ def _judged_again(
     for name in grading.left:
         ran = stored.runs[name].executed()
         on_executed(name, ran)
-        grading.judge(name, ran, _lines(name, ran.log))
+        grading.judge(name, ran, logged(name, ran.log))
     return grading
-
-
-def _drawn(draw: Draw, assignment: Assignment, source: str) -> Drawing | None:
-    return draw(source, assignment.drawings)
-
-
-def _lines(name: str, log: Sequence[str]) -> list[str]:
-    return [f"{name}: {one_line(line)}" for line in log[:MAX_LOG_LINES]]
-
-
-@dataclass(frozen=True)
-class _Executed:
-    """A notebook that was run; ``ran`` is None where the grader failed. To be closed: then its answers are gone.
-
-    key: tells its run from others. stored: where it was not run now.
-    """
-
-    ran: ExecutedNotebook | None
-    log: tuple[str, ...]
-    answers: ExitStack
-    key: str = ""
-    stored: StoredRun | None = None
-
-    def close(self) -> None:
-        self.answers.close()
-
-
-class _Running:
-    """One submission's notebooks, and all that running them takes. Several threads may run one each."""
-
-    def __init__(
-        self,
-        submission: Submission,
-        assignment: Assignment,
-        limits: Limits,
-        on_executed: Callable[[str, ExecutedNotebook], None],
-        draw: Draw,
-        inside: bool,
-        runs: Runs | None,
-    ) -> None:
-        self._assignment, self._limits, self._inside, self._runs = assignment, limits, inside, runs
-        self._on_executed, self._draw = on_executed, partial(_drawn, draw, assignment)
-        self.prepared = prepare(submission, assignment)
-        made = self.prepared.rebuilt.items()
-        self._inputs = {name: inputs_of(one.notebook, assignment.references) for name, one in made}
-        self._beside = {f"{name}.ipynb": self.prepared.files[f"{name}.ipynb"] for name, _ in made}
-        self._student, self._kept = submission.student, dict[str, StoredRun]()
-        self._keys = {name: self._key(name, one.notebook) if runs is not None else "" for name, one in made}
-
-    def start_ahead(self, name: str | None, kernels: Kernels) -> None:
-        """Begin with a notebook's kernel while the one before it is at work."""
-        if name is not None and self._stored(name) is None:
-            limits = self._limits
-            files, inputs = self.prepared.files, self._inputs[name]
-            kernels.start_ahead(files, inputs, limits.memory_bytes, limits.processes, limits.disk_bytes)
-
-    def execute(self, name: str, kernels: Kernels, meanwhile: Callable[[], None] = lambda: None) -> _Executed:
-        """Run one notebook, or take what its run produced before."""
-        log: list[str] = []
-        key, stored = self._keys[name], self._stored(name)
-        if stored is not None:
-            meanwhile()
-            ran = stored.executed(self.prepared.rebuilt[name])
-            ran.notebook = stored.with_drawings(ran.notebook, self._draw)
-            return _Executed(ran, tuple(_lines(name, ran.log)), ExitStack(), key, stored)
-        for attempt in range(ATTEMPTS):
-            with ExitStack() as answers:
-                try:
-                    ran = self._run(name, kernels, answers.enter_context(kernels.answers()), meanwhile)
-                except InfrastructureError as error:
-                    log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
-                    continue
-                return _Executed(ran, (*log, *_lines(name, ran.log)), answers.pop_all(), key)
-        return _Executed(None, tuple(log), ExitStack())
-
-    def _run(self, name: str, kernels: Kernels, answers: Path, meanwhile: Callable[[], None]) -> ExecutedNotebook:
-        notebook = self.prepared.rebuilt[name].notebook
-        return run(
-            notebook,
-            files=self.prepared.files,
-            inputs=self._inputs[name],
-            answers=answers,
-            kernels=kernels,
-            limits=self._limits,
-            cell_limits=self._limits.cells.get(name),
-            draw=self._draw,
-            steps=steps_for(self._assignment, name, notebook),
-            tester_files=trusted_files(self._assignment),
-            meanwhile=meanwhile,
-            inside=self._inside,
-        )
-
-    def _key(self, name: str, notebook: NotebookNode) -> str:
-        """Digest of all that running a notebook depends on, but for time limits and the notebooks beside it."""
-        assert self._runs is not None
-        texts = [[cell.cell_type, cell.get("id"), cells.nbgrader(cell).get("grade_id"), cells.is_autograded(cell),
-                  cell.source if cell.cell_type == "code" else ""] for cell in notebook.cells]  # fmt: skip
-        files = {one: digest(data) for one, data in self.prepared.files.items() if one not in self._beside}
-        tester_files = sorted(trusted_files(self._assignment))
-        inputs = {slug: digest_of_folder(folder) for slug, folder in self._inputs[name].items()}
-        steps = [repr(step) for step in steps_for(self._assignment, name, notebook)]
-        return digest(self._runs.machine, texts, files, tester_files, inputs, self._limits.room, steps, self._inside)
-
-    def _stored(self, name: str) -> StoredRun | None:
-        found = self._runs.before.get(name) if self._runs is not None else None
-        if found is None or not found.is_of(self._keys[name], self._beside):
-            return None
-        limits = self._limits.of_notebook(name)
-        return None if limits_matter(found.times, found.cut, found.slowest, found.seconds, limits) else found
-
-    def judged(self, name: str, executed: _Executed, grading: _Judging) -> None:
-        """Have a notebook judged, and close it."""
-        with closing(executed):
-            ran = executed.ran
-            if ran is not None and executed.stored is None:
-                self._on_executed(name, ran)
-                ran.notebook = with_harmless_outputs(ran.notebook)  # what nobody is shown need not be kept
-            if self._runs is not None and ran is not None:
-                made, times = self.prepared.rebuilt[name], times_of(self._limits.of_notebook(name))
-                kept = StoredRun.of(executed.key, made, ran, self._beside, times, self._draw)
-                if kept is not None:
-                    self._kept[name] = kept
-            grading.judge(name, ran, executed.log, executed.stored is None)
-
-    def stored(self) -> StoredRuns | None:
-        """What can be judged again when all of it was judged; None where a run is missing."""
-        prepared = self.prepared
-        if self._kept.keys() != prepared.rebuilt.keys() - prepared.unreadable.keys():
-            return None
-        runs = {name: self._kept[name] for name in prepared.rebuilt if name in self._kept}
-        name = self._assignment.name
-        return StoredRuns(self._student, name, "", runs, prepared.unreadable, prepared.answers, prepared.absent)
 
 
 class _Judging:

@@ -73,6 +73,20 @@ class CellOutcome:
     places: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+def slowest_of(outcomes: Sequence[CellOutcome]) -> float:
+    """Seconds of the slowest part of a cell."""
+    return max((part.seconds for part in _parts(outcomes)), default=0.0)
+
+
+def was_cut(outcomes: Sequence[CellOutcome]) -> bool:
+    """Whether a limit ended a part of a cell."""
+    return any(part.status in ("timeout", "crashed", "skipped") for part in _parts(outcomes))
+
+
+def _parts(outcomes: Sequence[CellOutcome]) -> list[PartOutcome]:
+    return [part for one in outcomes for part in (one.visible, one.hidden) if part]
+
+
 @dataclass
 class ExecutedNotebook:
     """An executed notebook. ``answers`` holds ``<cell>/<slug>/<case>.safetensors``, out of every student's reach.

@@ -26,11 +26,10 @@ from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
-from autograder.model.limits import Limits
 from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.drawings import Drawing
 from autograder.pipeline.fingerprint import basis_of_runs, content_parts, digest, machine_of_runs, submission_parts
-from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome
+from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, slowest_of, was_cut
 from autograder.pipeline.prepare import Prepared
 from autograder.pipeline.rebuild import RebuiltNotebook
 from autograder.pipeline.sanitize import with_harmless_outputs
@@ -121,33 +120,6 @@ class StoredRun:
                 picture = {"data": dict(drawn.data), "metadata": deepcopy(drawn.metadata)}
                 cell.outputs = [new_output("execute_result", **picture, execution_count=cell.execution_count)]
         return with_harmless_outputs(copy) if self.drawn else copy
-
-
-def slowest_of(outcomes: Sequence[CellOutcome]) -> float:
-    """Seconds of the slowest part of a cell."""
-    return max((part.seconds for part in _parts(outcomes)), default=0.0)
-
-
-def was_cut(outcomes: Sequence[CellOutcome]) -> bool:
-    """Whether a limit ended a part of a cell."""
-    return any(part.status in ("timeout", "crashed", "skipped") for part in _parts(outcomes))
-
-
-def _parts(outcomes: Sequence[CellOutcome]) -> list[PartOutcome]:
-    return [part for one in outcomes for part in (one.visible, one.hidden) if part]
-
-
-def limits_matter(times: str, cut: bool, slowest: float, seconds: float, limits: Limits) -> bool:
-    """Other limits change what was cut off by the old ones, ``times``, or what would not keep to the new ones."""
-    if times == times_of(limits):
-        return False
-    shortest = min([limits.cell_seconds, *(limit for found in limits.cells.values() for limit in found.values())])
-    return cut or slowest > shortest or seconds > limits.submission_seconds
-
-
-def times_of(limits: Limits) -> str:
-    """Tells the time limits of one run from those of another."""
-    return digest(limits.cell_seconds, limits.submission_seconds, limits.cells)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from autograder.assignment.calibration import version_of
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.kernel.imports import imports_of
+from autograder.kernel.kernels import Isolation
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.pipeline.execute import ExecutedNotebook, Kernels
@@ -58,10 +59,10 @@ def kept(course: Course, assignment: Assignment) -> Shown | None:
 
 
 @contextmanager
-def kernels_when_needed(course: Course) -> Iterator[Callable[[], Kernels]]:
-    """Confined kernels that are opened by the first call, and closed at the end."""
+def kernels_when_needed(course: Course, isolation: Isolation = "auto") -> Iterator[Callable[[], Kernels]]:
+    """Kernels that are opened by the first call, and closed at the end."""
     with ExitStack() as until_done:
-        yield cache(lambda: until_done.enter_context(Kernels.open("auto", imports=imports_of(course))))
+        yield cache(lambda: until_done.enter_context(Kernels.open(isolation, imports=imports_of(course))))
 
 
 def shown_by_solution(course: Course, assignment: Assignment, kernels: Callable[[], Kernels]) -> Shown:

@@ -70,6 +70,14 @@ def test_a_forced_run_goes_on_where_it_was_interrupted(course, monkeypatch):
     assert not any(row.skipped for row in grade(course, force=True)), "complete: the next one begins anew"
 
 
+def test_an_interrupted_run_for_some_spares_nobody_when_all_are_forced(course, monkeypatch):
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: interrupted(todo, 1))
+    with pytest.raises(KeyboardInterrupt):
+        grade(course, force=True, students=(STUDENTS[0], STUDENTS[1]))
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(full_marks, todo))
+    assert not any(row.skipped for row in grade(course, force=True))
+
+
 def test_a_run_without_force_goes_on_with_it_too(course, monkeypatch):
     monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: interrupted(todo, 2))
     with pytest.raises(KeyboardInterrupt):

@@ -6,7 +6,7 @@ everybody knows; another exam changes none of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -75,17 +75,23 @@ def _packed(references: References, made: Exercise, run: RunPatched | None) -> b
 
 
 def _require_other_cases(references: References, made: Exercise, cases: list[Case]) -> None:
-    """Raises GradingError where a pack would give every hidden answer away."""
-    public = [case.expected for case in cases]
-    if all(any(_same(case.expected, one) for one in public) for case in references.cases(made.slug)):
+    """Raises GradingError where a pack would give every hidden answer away.
+
+    The same answer to another input gives nothing away: a size that two configs share is no hidden answer.
+    """
+    if all(any(_same(case, one) for one in cases) for case in references.cases(made.slug)):
         raise GradingError(
             f"{made.slug}: its public cases hold every hidden answer, because nothing in them is drawn; write its "
             "visible check by hand (leave Exercise.shows out)"
         )
 
 
-def _same(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> bool:
-    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+def _same(first: Case, second: Case) -> bool:
+    if (first.config, first.texts) != (second.config, second.texts):
+        return False
+    arrays = ((getattr(first, part), getattr(second, part)) for part in ("inputs", "weights", "expected"))
+    return all(mine.keys() == other.keys() and all(np.array_equal(mine[key], other[key]) for key in mine)
+               for mine, other in arrays)  # fmt: skip
 
 
 def stale_pack(course: Course, slug: str, run: RunPatched) -> list[str]:

@@ -27,6 +27,8 @@ from autograder.references.store import References
 RULES = "_rules"
 #: The package of rules that is copied, and the module of an assignment that goes with it.
 _PACKAGE, _OWN = "autograder.exercise", f"{RULES}.py"
+#: Any seeds: one draw after the other tells whether a case is drawn at all.
+_OTHER_SEEDS = range(10)
 
 
 def write_library(course: Course, assignment: str, run: RunPatched | None, only: Collection[str] = ()) -> list[Path]:
@@ -70,16 +72,17 @@ def rules(course: Course, assignment: str) -> dict[Path, bytes]:
 
 def _packed(references: References, made: Exercise, run: RunPatched | None) -> bytes:
     cases = draw(made, VISIBLE_SEED, run)
-    _require_other_cases(references, made, cases)
+    _require_drawn(made, cases)
     return pack(made, loader.rule_name(references.folder, made), cases, run.digest(made) if run else "")
 
 
-def _require_other_cases(references: References, made: Exercise, cases: list[Case]) -> None:
-    """Raises GradingError where a pack would give every hidden answer away.
+def _require_drawn(made: Exercise, cases: list[Case]) -> None:
+    """Raises GradingError where a pack would give every hidden answer away, because the cases are always the same.
 
-    The same answer to another input gives nothing away: a size that two configs share is no hidden answer.
+    Small cases (a size, a mask) may well be the hidden ones by chance: that gives nothing away.
     """
-    if all(any(_same(case, one) for one in cases) for case in references.cases(made.slug)):
+    others = (case for seed in _OTHER_SEEDS for case in draw(made, seed))
+    if all(any(_same(case, one) for one in cases) for case in others):
         raise GradingError(
             f"{made.slug}: its public cases hold every hidden answer, because nothing in them is drawn; write its "
             "visible check by hand (leave Exercise.shows out)"

@@ -20,9 +20,7 @@ from course.tokenizer import load_tokenizer
 from tests.claims.texts import cell, numbers, printed_numbers, run, says
 from tests.grading import ROOT, solution
 
-HEADS, MODELS, LOOKING = (
-    f"encoder_lab/{name}" for name in ("1_attention", "2_encoder", "3_attention_visualization")
-)
+HEADS, MODELS, LOOKING = (f"encoder_lab/{name}" for name in ("1_attention", "2_encoder", "3_attention_visualization"))
 DATA = Path(str(files("course"))) / "data" / "encoder_lab"
 
 

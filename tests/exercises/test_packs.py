@@ -152,7 +152,7 @@ def test_an_exercise_of_which_nothing_is_drawn_gets_no_pack(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_an_exercise_whose_answers_happen_to_be_those_of_other_inputs_gets_its_pack(tmp_path: Path) -> None:
-    """Two sizes of an ``__init__`` may well be the same ones in both draws."""
+    """The hidden sizes may well be public ones too."""
     text = EXERCISE.replace("generator.normal(size=size)", "np.arange(size) + 1.0")
     text = text.replace("Case(", "Case(config={'seed': int(generator.integers(10**6))}, ")
     references = built(with_checks(tmp_path, text))

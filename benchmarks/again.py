@@ -17,29 +17,38 @@ from autograder.model.course import Course
 from autograder.pipeline.stored_runs import path_of
 from benchmarks.courses import ASSIGNMENT, make_course
 from benchmarks.measure import Measured, watched
+from benchmarks.plain import ASSIGNMENT as PLAIN
+from benchmarks.plain import make_plain_course
 from benchmarks.tables import heads, row, spread, title
 from benchmarks.throughput import TURNS, grade
 
 #: So many are run again in each turn; to run the whole class again would take hours.
 FEW = 20
-NOTEBOOK = "4_attention_visualization"
+#: The last notebook reads the three before it, and no other reads it. The first alone is a small submission.
+LAST, SMALL = "4_attention_visualization", "1_embedding"
 RULE = Path("exercises", ASSIGNMENT, "attention_weights.py")
 
 
 def judged_again(folder: Path, submissions: int, most: int) -> None:
     """Ratios are those of five pairs; ``most``: a larger class, measured once."""
     title(f"{submissions} graded submissions of `{ASSIGNMENT}` (four notebooks each), 2 workers")
-    course = graded_course(folder / "class", submissions)
+    course, small = graded_course(folder / "class", submissions), graded_course(folder / "small", submissions, SMALL)
+    plain = make_plain_course(folder / "plain", FEW, calibrated=True, copies=2)
     some = [f"student{number:04d}" for number in range(FEW)]
-    nothing, judged, forced, resent = [], [], [], []
+    nothing, little, judged, forced, resent, run_plain, resent_plain = [], [], [], [], [], [], []
     for turn, _ in enumerate(TURNS):
         nothing.append(grade(course, submissions, 2))
+        little.append(grade(small, submissions, 2))
         mend(course, turn)
         judged.append(grade(course, submissions, 2))
         forced.append(_some(course, some, "--force"))
         for student in some:
-            hand_in_again(course, student, turn)
+            hand_in_again(course, student, LAST, turn)
         resent.append(_some(course, some))
+        run_plain.append(_plain(plain, "--force"))
+        for student in some:
+            hand_in_again(plain, student, "1_numbers", turn, PLAIN)
+        resent_plain.append(_plain(plain))
     large = graded_course(folder / "large", most)
     mend(large, 0)
     alone = grade(large, most, 2)
@@ -48,9 +57,14 @@ def judged_again(folder: Path, submissions: int, most: int) -> None:
     row([f"run again ({FEW} measured, less the start)", _seconds(run), "1"])
     row(["a rule mended: judged again", _seconds([one.seconds for one in judged]), _times(run, judged)])
     row(["nothing to do", _seconds([one.seconds for one in nothing]), _times(run, nothing)])
-    row([f"{FEW} run again", _seconds([one.seconds for one in forced]), "1"])
-    row([f"{FEW} hand in one notebook of four again", _seconds([one.seconds for one in resent]),
-         _times([one.seconds for one in forced], resent)])  # fmt: skip
+    row([f"nothing to do, `{SMALL}` alone handed in", _seconds([one.seconds for one in little]), ""])
+    for what, whole, part in (
+        (f"`{LAST}`, the longest of four notebooks", forced, resent),
+        ("one of four notebooks of plain asserts", run_plain, resent_plain),
+    ):
+        seconds = [one.seconds for one in whole]
+        row([f"{FEW} run again", _seconds(seconds), "1"])
+        row([f"{FEW} hand in again {what}", _seconds([one.seconds for one in part]), _times(seconds, part)])
     row([f"{most} submissions, a rule mended: judged again", f"{alone.seconds:.1f}", ""])
     size = sum(path.stat().st_size for path in path_of(course.root, ASSIGNMENT, "x").parent.glob("*.zip"))
     row([f"the runs of {submissions} on disk", f"{size / 1e6:.0f} MB", ""])
@@ -69,8 +83,12 @@ def _times(longer: list[float], shorter: list[Measured]) -> str:
     return spread([one / other.seconds for one, other in zip(longer, shorter, strict=True)])
 
 
-def graded_course(root: Path, submissions: int) -> Course:
-    course = make_course(root, submissions)
+def _plain(course: Course, *words: str) -> Measured:
+    return watched(course.root, "autograder.cli", "grade", PLAIN, "--workers", "2", *words)
+
+
+def graded_course(root: Path, submissions: int, only: str = "*") -> Course:
+    course = make_course(root, submissions, only=only)
     watched(course.root, "autograder.cli", "grade", ASSIGNMENT, "--student", "student0000")
     ran = path_of(course.root, ASSIGNMENT, "student0000")
     for number in range(1, submissions):
@@ -96,8 +114,8 @@ def mend(course: Course, turn: int) -> None:
     path.write_text(text)
 
 
-def hand_in_again(course: Course, student: str, turn: int) -> None:
-    path = course.submitted(student, ASSIGNMENT) / f"{NOTEBOOK}.ipynb"
+def hand_in_again(course: Course, student: str, name: str, turn: int, assignment: str = ASSIGNMENT) -> None:
+    path = course.submitted(student, assignment) / f"{name}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":

@@ -23,7 +23,6 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.classroom import run
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
-from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.course import Course
 from benchmarks.courses import call
 from benchmarks.plain import CONFIG, cell
@@ -59,10 +58,10 @@ def make_tiny_course(root: Path, submissions: int) -> Course:
 
 
 def _written_only(
-    course: Course, jobs: list[Job], order: GradingOptions, server: KernelForkServer | None
+    course: Course, jobs: list[Job], order: GradingOptions, start: run._Start | None
 ) -> Iterator[JobResult]:
     """The first job's real result, and then the same under everybody's name."""
-    first = next(iter(_graded(course, jobs[:1], order, server)))
+    first = next(iter(_graded(course, jobs[:1], order, start)))
     if first.graded is None:
         raise SystemExit(f"{course.root}: the first submission could not be graded: {first.failure}")
     for job in jobs:

@@ -81,22 +81,23 @@ NOTEBOOKS = {
 }  # fmt: skip
 
 
-def make_plain_course(root: Path, submissions: int, *, calibrated: bool = False) -> Course:
+def make_plain_course(root: Path, submissions: int, *, calibrated: bool = False, copies: int = 1) -> Course:
     """The course, released. Every second submission is right, the others wrong in every second exercise.
 
-    calibrated: by ``autograder release``, which finds out where each test can be judged; else by nbgrader, and the
-    first ``autograder grade`` finds that out.
+    copies: so often it has each notebook. calibrated: by ``autograder release``, which finds out where each test can be
+    judged; else by nbgrader, and the first ``autograder grade`` finds that out.
     """
     source = root / "source" / ASSIGNMENT
     source.mkdir(parents=True)
     (root / "nbgrader_config.py").write_text(CONFIG)
-    for name, exercises in NOTEBOOKS.items():
+    notebooks = {f"{name}{'_again' * copy}": one for copy in range(copies) for name, one in NOTEBOOKS.items()}
+    for name, exercises in notebooks.items():
         nbformat.write(_notebook(name, exercises), source / f"{name}.ipynb")
     call(root, *(("autograder.cli", "release") if calibrated else ("nbgrader", "generate_assignment")), ASSIGNMENT)
     for number in range(submissions):
         folder = root / "submitted" / f"student{number:04d}" / ASSIGNMENT
         folder.mkdir(parents=True)
-        for name, exercises in NOTEBOOKS.items():
+        for name, exercises in notebooks.items():
             released = nbformat.read(root / "release" / ASSIGNMENT / f"{name}.ipynb", as_version=4)
             answers = {f"{one[0]}_answer": one[2] if number % 2 and at % 2 else one[1]
                        for at, one in enumerate(exercises)}  # fmt: skip

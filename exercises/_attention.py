@@ -45,13 +45,3 @@ def gelu(x: Array, kind: str = "gelu") -> Array:
     if kind == "tanh":
         return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
     return 0.5 * x * (1 + _erf(x / np.sqrt(2)))
-
-
-def is_mixture(weights: Array) -> bool:
-    """True where most attention weights (..., queries, keys) are not 0, so that an output made of them can be judged.
-
-    With zeros, or a single key for each query, nothing has to be mixed.
-    """
-    if weights.dtype.kind != "f" or not weights.size:
-        return False
-    return bool(np.isfinite(weights).all()) and float((np.abs(weights) > 1e-6).mean()) > 0.5

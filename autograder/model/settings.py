@@ -61,10 +61,6 @@ class Settings:
     handed_in: tuple[tuple[str, tuple[str, ...]], ...]
     cell_seconds: float | None
 
-    def ignores(self, name: str) -> bool:
-        """Whether nbgrader would leave a file or folder of this name out of every copy."""
-        return any(fnmatch(name, pattern) for pattern in self.ignore)
-
 
 def read_settings(folder: Path) -> Settings:
     """The settings of the course in ``folder``. Raises GradingError, in one line, for a configuration that fails."""

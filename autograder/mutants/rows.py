@@ -9,9 +9,6 @@ from dataclasses import dataclass, fields
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import REJECTED, Outcome
 
-#: Neither rejected nor a survivor.
-EXCUSED = ("equivalent", "accepted", "message", "looks")
-
 
 @dataclass(frozen=True)
 class MutantRow:

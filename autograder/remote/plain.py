@@ -10,7 +10,7 @@ import zoneinfo
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path, PosixPath, PurePath, PurePosixPath, PureWindowsPath
+from pathlib import PosixPath, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from autograder.remote.kinds import CannotCross, InlineKind, register
@@ -129,4 +129,3 @@ for _path in (PurePosixPath, PureWindowsPath, PosixPath):
     _plain(_path, str, _path, checked=str)
 
 #: Every class whose values are plain here; a name of the other side that claims to be one of these is no handle.
-PATHS = (PurePath, Path)

@@ -38,9 +38,3 @@ def part(name: str, module: nn.Module, attribute: str) -> Any:
             f"Names count: self.{attribute} = …",
         )
     return found
-
-
-def plain_norm(layer: Any) -> None:
-    """LayerNorm without scale and shift: what comes out has mean 0 and variance 1."""
-    layer.weight.fill_(1.0)
-    layer.bias.zero_()

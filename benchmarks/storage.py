@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.pipeline.stored_runs import path_of
 from benchmarks.courses import ASSIGNMENT, call, check_grades, make_course
 
 SUBMISSIONS = 5
@@ -17,10 +18,11 @@ def stored(folder: Path) -> dict[str, tuple[int, int]]:
     check_grades(course, SUBMISSIONS)
     student, own = course.students(ASSIGNMENT)[0], course.root / ".autograder"
     written = [*_files(course.autograded(student, ASSIGNMENT)), *(own / "answers").rglob(f"{student}.json")]
+    ran = path_of(course.root, ASSIGNMENT, student)
     together = [course.root / "gradebook.db", own / f"{ASSIGNMENT}.jsonl"]
     return {
         "read: what was handed in": _size(_files(course.submitted(student, ASSIGNMENT))),
-        "written: notebooks, verdicts, log, digests of the answers": _size(written),
+        "written: notebooks, verdicts, log, digests of the answers, what ran": _size([*written, ran]),
         "its share of the gradebook (SQLite) and of the journal": (0, _size(together)[1] // SUBMISSIONS),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -39,6 +40,12 @@ def few(assignment: str, kind: str) -> Iterator[Try]:
 @pytest.mark.parametrize("assignment", [pytest.param(name, marks=one_worker(name)) for name in ASSIGNMENTS])
 def test_what_is_wrong_costs_one_exercise_whatever_stands_beside_it(assignment: str, kind: str) -> None:
     assert [said for one in few(assignment, kind) if (said := problem(trials(assignment), one))] == []
+
+
+@one_worker("distilbert")
+def test_a_wrong_line_between_loop_and_classifier_costs_the_classifier_alone() -> None:
+    (made,) = (one for one in wrong_seams(trials("distilbert")) if re.search(r"classifier_model.*: output$", one.name))
+    assert problem(trials("distilbert"), made) == ""
 
 
 def test_few_answers_cost_another_exercise_too() -> None:

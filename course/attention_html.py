@@ -59,7 +59,7 @@ def head_view(
     """Lines from each query (left) to the keys it attends to (right), one colour per head.
 
     attention: one tensor (1, heads, tokens, tokens) per layer, as a list or a dictionary
-    tokens: the tokens as text, one a position
+    tokens: the tokens as text, one per position
     layer, heads: what to show first; all heads if not given
     sentence_b_start: position of the second sentence's first token, where there are two
 

@@ -30,6 +30,8 @@ CLASSES = ("negative", "positive")
 MAX_TOKENS = 40  # more labels than that cannot be read
 
 START = "Change something, in a text box with Enter: the picture follows."
+#: What is shown where no page draws the controls; ipywidgets cuts it off after 110 characters.
+NO_CONTROLS = "The controls cannot be shown here (ipywidgets is not running). The next cell shows the same."
 
 IdsToTokens = Callable[[Any, "Tensor"], Sequence[str]]
 Show = Callable[..., tuple[str, Figure]]
@@ -144,8 +146,15 @@ def _panel(show: Show, controls: Mapping[str, Control], text: str) -> Any:
     for widget in made.values():
         widget.observe(follow, names="value")
     boxes = [widget for widget in made.values() if isinstance(widget, widgets.Text)]
-    rest = widgets.HBox([widget for widget in made.values() if widget not in boxes])
-    return widgets.VBox([*boxes, rest, shown])
+    rest = widgets.HBox([
+        one for name, widget in made.items() if widget not in boxes for one in (*_field(widgets, name, widget), widget)
+    ])  # fmt: skip
+
+    class Panel(widgets.VBox):
+        def __repr__(self) -> str:
+            return NO_CONTROLS
+
+    return Panel([*boxes, rest, shown])
 
 
 def _control(widgets: Any, name: str, control: Control) -> Any:
@@ -156,7 +165,18 @@ def _control(widgets: Any, name: str, control: Control) -> Any:
         return widgets.Dropdown(options=control[0], value=control[1], description=name)
     least, most, step, start = control
     kind = widgets.IntSlider if isinstance(step, int) else widgets.FloatSlider
-    return kind(start, min=least, max=most, step=step, description=name, continuous_update=False)
+    return kind(start, min=least, max=most, step=step, readout=False, continuous_update=False)
+
+
+def _field(widgets: Any, name: str, slider: Any) -> list[Any]:
+    """A field with a slider's number and name: ipywidgets gives a slider's handle no name that is read aloud."""
+    if not isinstance(slider, widgets.IntSlider | widgets.FloatSlider):
+        return []
+    kind = widgets.BoundedIntText if isinstance(slider, widgets.IntSlider) else widgets.BoundedFloatText
+    sizes = {size: getattr(slider, size) for size in ("min", "max", "step")}
+    field = kind(slider.value, description=name, layout=widgets.Layout(width="170px"), **sizes)
+    widgets.link((slider, "value"), (field, "value"))
+    return [field]
 
 
 def _tokens(ids_to_tokens: IdsToTokens, tokenizer: Any, input_ids: Tensor) -> tuple[list[str], str]:

@@ -15,7 +15,7 @@ from course.config import Config
 from course.errors import StateDictError
 from course.names import from_transformers_names
 
-# The sheet leaves the name of the encoder's list open: whatever it is called, its members are these.
+# The original assignment leaves the name of the encoder's list open: whatever it is called, its members are these.
 _BLOCK = re.compile(r"^[A-Za-z_]\w*\.(\d+)\.((?:[qkv]_lin|out_lin|sa_layer_norm|lin[12]|output_layer_norm)\.\w+)$")
 
 

@@ -1,7 +1,8 @@
 """Distil ``mini`` into models of two and three layers, three seeds each: data/distilbert_lab/distilled.json.
 
-Half an hour of processor time; the teacher answers each review once. What is in the file already is not trained again;
-a row's name as argument trains this row alone.
+About five minutes of processor time per run; the teacher answers each review once. What is in the file already is not
+trained again; names of rows as arguments train these rows alone. The seconds of all rows are measured at the end (or by
+the argument "seconds"), side by side: a machine is not always equally fast.
 """
 
 from __future__ import annotations
@@ -92,6 +93,17 @@ def quantised(model: SentenceClassifier) -> SentenceClassifier:
     return changed
 
 
+def time_side_by_side(found: dict[str, Any], models: list[SentenceClassifier], test: Batches) -> None:
+    """The processor time of each size of model, the median of three rounds, in all rows of this size."""
+    rounds = [[measure(model, test) for model in models] for _ in range(3)]
+    for seen in zip(*rounds, strict=True):
+        megabytes, seconds = round(seen[0].megabytes, 1), sorted(one.seconds for one in seen)[1]
+        for runs in found.values():
+            for run in runs:
+                if run["megabytes"] == megabytes:
+                    run["seconds"] = round(seconds, 2)
+
+
 def main() -> None:
     torch.set_num_threads(1)
     split, model = load_reviews(), teacher()
@@ -109,10 +121,13 @@ def main() -> None:
             "megabytes": round(seen.megabytes, 1),
         }
 
+    def save() -> None:
+        FILE.write_text(json.dumps(found, indent=1) + "\n")
+
     def keep(name: str, make: Callable[[int], dict[str, float]], seeds: tuple[int, ...] = SEEDS) -> None:
-        if name not in found and sys.argv[1:] in ([], [name]):
+        if name not in found and (not sys.argv[1:] or name in sys.argv[1:]):
             found[name] = [make(seed) for seed in seeds]
-            FILE.write_text(json.dumps(found, indent=1) + "\n")
+            save()
         for one in found.get(name, []):
             print(name, one, flush=True)
 
@@ -142,6 +157,9 @@ def main() -> None:
     keep("layers 0, 3: hard labels", trained((0, 3), "hard"))
     keep("layers 0, 3: hard, 200 labels", trained((0, 3), "hard", count=200, epochs=17))
     keep("layers 1, 3, 5: soft", trained((1, 3, 5), "soft"))
+    if not sys.argv[1:] or "seconds" in sys.argv[1:]:
+        time_side_by_side(found, [model, of_layers(model, (0, 3)), of_layers(model, (1, 3, 5))], test)
+        save()
 
 
 if __name__ == "__main__":

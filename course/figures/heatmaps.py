@@ -21,7 +21,7 @@ def attention_heatmaps(attention_per_layer: Any, tokens: Sequence[str], titles: 
     """One heat map per layer.
 
     attention_per_layer: (layers, tokens, tokens), averaged over the heads; each row sums to 1
-    tokens: the tokens as text, one a position
+    tokens: the tokens as text, one per position
     titles: one a panel; "layer 0", "layer 1", … if not given
 
     Raises CourseError where the shapes do not fit.
@@ -42,7 +42,7 @@ def head_grid(attention: Any, tokens: Sequence[str], titles: Sequence[str] | Non
 def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str]) -> Figure:
     n_panels, n_queries, n_keys = array.shape
     if n_queries != n_keys:
-        raise CourseError(f"As many queries as keys are needed, one a token, but the shape is {array.shape}.")
+        raise CourseError(f"As many queries as keys are needed, one per token, but the shape is {array.shape}.")
     labels = check_tokens(tokens, n_keys, "the attention")
     if len(titles) != n_panels:
         raise CourseError(f"There are {len(titles)} titles for {n_panels} panels: one each is needed.")

@@ -22,7 +22,7 @@ def neuron_view(queries: Any, keys: Any, tokens: Sequence[str], head: int, query
     """One query of one head, held against every key.
 
     queries, keys: (heads, tokens, dim_per_head) or (1, heads, tokens, dim_per_head)
-    tokens: the tokens as text, one a position
+    tokens: the tokens as text, one per position
     head: which head
     query: position of the token that asks
 

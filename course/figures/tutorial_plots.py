@@ -104,7 +104,7 @@ def who_gets_what(right_way: Any, by_sentence: Any) -> Figure:
 
 
 def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
-    """history: ``train_loss``, ``test_loss``, ``train_accuracy``, ``test_accuracy``, one number an epoch."""
+    """history: ``train_loss``, ``test_loss``, ``train_accuracy``, ``test_accuracy``, one number per epoch."""
     figure, (loss, accuracy) = _figure(2.8, 2)
     epochs = range(1, len(history["train_loss"]) + 1)
     for axes, what in ((loss, "loss"), (accuracy, "accuracy")):

@@ -13,6 +13,7 @@ from nbconvert import HTMLExporter
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 
 from autograder import cli
 from tests.exports.conftest import cells
@@ -45,15 +46,20 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return course.root
 
 
-def serious(browser: WebDriver, without: tuple[str, ...] = (), only: tuple[str, ...] = ()) -> list[str]:
-    """What axe-core calls serious or critical: rule, first place, number of places. only: these rules, not all."""
+def serious(
+    browser: WebDriver, without: tuple[str, ...] = (), only: tuple[str, ...] = (), within: WebElement | None = None
+) -> list[str]:
+    """What axe-core calls serious or critical: rule, first place, number of places.
+
+    only: these rules, not all; within: this part of the page, not all
+    """
     browser.set_script_timeout(120)
     browser.execute_script(AXE.read_text(encoding="utf-8"))
     rules = {rule: {"enabled": False} for rule in without}
     options = {"resultTypes": ["violations"], "rules": rules} | ({"runOnly": list(only)} if only else {})
-    run = "const done = arguments[1]; axe.run(document, arguments[0]).then(done)"
-    found: dict[str, Any] = browser.execute_async_script(run, options)
-    assert len(found["passes"]) > (0 if only else 5)  # it has looked
+    run = "const done = arguments[2]; axe.run(arguments[0] || document, arguments[1]).then(done)"
+    found: dict[str, Any] = browser.execute_async_script(run, within, options)
+    assert len(found["passes"]) > (0 if only or within else 5)  # it has looked
     return [
         f"{one['id']}: {one['nodes'][0]['html'][:120]} ({len(one['nodes'])})"
         for one in found["violations"]

@@ -18,6 +18,7 @@ from demo.answers import ALAN
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server
 from tests.browser.lab import Notebook, addresses, solve
+from tests.browser.test_axe import AXE, serious
 from tests.feedback.browser import needs_browser
 from tests.grading import ROOT
 
@@ -113,12 +114,34 @@ def test_a_typed_sentence_and_a_chosen_head_are_shown(
     notebook.wait("the other head", lambda: chosen in str(_controls(notebook, "img")[0].get_attribute("alt")))
 
 
+@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
+def test_a_panel_follows_the_keyboard_and_axe_finds_nothing_serious_in_it(
+    browser: WebDriver, server: Server, photograph: Photograph
+) -> None:
+    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed (the extra 'views')")
+    notebook = Notebook(browser, server, f"solved-light/{LIGHT_NOTEBOOK}.ipynb")
+    notebook.run_all()
+    box = notebook.wait("the text box", lambda: _controls(notebook, "input[type='text']", "play"))[0]
+    notebook.show(box)
+    box.send_keys(Keys.CONTROL, "a")
+    box.send_keys("the farmer has money for the land", Keys.ENTER)
+    drawn = notebook.wait("its picture", lambda: _controls(notebook, "img", "play"))[0].get_attribute("src")
+    handle = _controls(notebook, "[role='slider']", "play")[0]
+    handle.send_keys(Keys.ARROW_RIGHT)
+    notebook.wait("another picture", lambda: _controls(notebook, "img", "play")[0].get_attribute("src") != drawn)
+    photograph(browser, "panel")
+    number = _controls(notebook, "input[type='number']", "play")[0]
+    assert float(str(number.get_attribute("value"))) == 1.5
+    # the handle of an ipywidgets slider has no name; the field beside it has one, and does the same
+    assert serious(browser, without=("aria-input-field-name",), within=notebook.output("play")) == []
+
+
 def _lines(notebook: Notebook, cell_id: str) -> list[WebElement]:
     return notebook.cell(cell_id).find_elements(By.CSS_SELECTOR, ".jp-OutputArea svg line")
 
 
-def _controls(notebook: Notebook, selector: str) -> list[WebElement]:
-    return notebook.cell("text-box").find_elements(By.CSS_SELECTOR, f".jp-OutputArea {selector}")
+def _controls(notebook: Notebook, selector: str, cell_id: str = "text-box") -> list[WebElement]:
+    return notebook.cell(cell_id).find_elements(By.CSS_SELECTOR, f".jp-OutputArea {selector}")
 
 
 def _width(browser: WebDriver, picture: WebElement) -> int:

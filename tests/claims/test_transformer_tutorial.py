@@ -137,12 +137,9 @@ def test_the_ratios_in_the_text_are_those_that_are_stored(ratios: dict[str, floa
     bag, late = "The {} picked up his/her bag.", "The {} said that he/she was late."
     for sentence, known in (
         ("For the doctor with the bag the ratio is #,", of(bag.format("doctor"))),
-        ("with the same bag it is #.", of(bag.format("person"))),
+        ("with the same bag it is #: the", of(bag.format("person"))),
         ("with her bag the ratio is #, less than half", of(bag.format("nurse"))),
         ("the nurse has # and the visitor #", of(late.format("nurse"), late.format("visitor"))),
-        ("only # times as probable for a man and # times for a woman, but # times for a tree and # times for a horse",
-         of(*(f"The old/young {who} stood by the road." for who in ("man", "woman", "tree", "horse")))),
-        ("red and blue have a ratio of #", of("The doctor picked up the red/blue bag.")),
     ):  # fmt: skip
         assert [round(number, 1) for number in numbers(BIAS, NOTICE, sentence)] == known, sentence
     assert ratios[bag.format("nurse")] < ratios[bag.format("person")] / 2

@@ -106,15 +106,26 @@ def shown(text: str, place: int, factor: float, words: int) -> tuple[str, Figure
 def test_a_panel_has_a_control_for_each_value_and_follows_all_of_them() -> None:
     widgets = pytest.importorskip("ipywidgets", reason="ipywidgets is not installed (the extra 'views')")
     view = playground.panel(shown, text="begin", place=(range(3), 1), factor=(0.0, 2.0, 0.5, 1.0), words=(1, 9, 1, 4))
-    box, (place, factor, words), below = view.children[0], view.children[1].children, view.children[2]
+    box, rest, below = view.children
+    place, number, factor, count, words = rest.children
     assert playground.START in below.value and "<img" not in below.value, "nothing is drawn while it is graded"
     kinds = (widgets.Text, widgets.Dropdown, widgets.FloatSlider, widgets.IntSlider)
     assert tuple(map(type, (box, place, factor, words))) == kinds
-    assert [control.description for control in (box, place, factor, words)] == ["text", "place", "factor", "words"]
+    assert [control.description for control in (box, place, number, count)] == ["text", "place", "factor", "words"]
     place.value, factor.value, words.value, box.value = 2, 0.5, 7, "more"
     assert "<p>more 2 0.5 7</p>" in below.value and '<img alt="A line chart' in below.value
+    assert (number.value, count.value) == (0.5, 7)
+    number.value = 1.5
+    assert "<p>more 2 1.5 7</p>" in below.value
     box.value = ""
     assert below.value == "<p>Type something.</p>"
+
+
+def test_where_no_page_draws_the_controls_the_output_leads_to_the_next_cell() -> None:
+    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed (the extra 'views')")
+    view = playground.panel(shown, text="begin", place=(range(3), 1), factor=(0.0, 2.0, 0.5, 1.0), words=(1, 9, 1, 4))
+    data = view._repr_mimebundle_()
+    assert data["text/plain"] == playground.NO_CONTROLS and "application/vnd.jupyter.widget-view+json" in data
 
 
 def test_without_ipywidgets_a_panel_says_so_and_the_notebook_goes_on(

@@ -55,6 +55,18 @@ def notebooks() -> dict[str, str]:
     return texts
 
 
+def what_students_get() -> dict[str, list[nbformat.NotebookNode]]:
+    """Name -> all cells but model answers to written questions."""
+    return {
+        path.relative_to(ROOT / "source").as_posix(): [
+            cell
+            for cell in nbformat.read(path, as_version=4).cells
+            if cell.cell_type == "code" or not cell.metadata.get("nbgrader", {}).get("solution")
+        ]
+        for path in sorted((ROOT / "source").glob("*/*.ipynb"))
+    }
+
+
 #: Guides that were read for their language. Add a guide here when it was.
 GUIDES = ("roadmap", "from-nbgrader", "from-otter", "plain-tests", "verdicts", "writing-exercises")
 

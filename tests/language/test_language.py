@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.language.prose import given_code, guides, messages, notebooks, paragraphs, prose, sentences
+from tests.language.prose import (
+    given_code,
+    guides,
+    messages,
+    notebooks,
+    paragraphs,
+    prose,
+    sentences,
+    what_students_get,
+)
 
 spellchecker = pytest.importorskip("spellchecker", reason="pyspellchecker is not installed (requirements-dev.txt)")
 
@@ -15,12 +24,17 @@ HERE = Path(__file__).parent
 DICTIONARY = spellchecker.SpellChecker(distance=1)
 NOTEBOOKS, GUIDES = notebooks(), guides()
 TEXTS = {**NOTEBOOKS, **GUIDES}
+CELLS = what_students_get()
 CODE = {**given_code(), **messages()}
 #: Words of the field, of libraries and of the course; names of people. One a line, in small letters.
 OWN_WORDS = {line for line in (HERE / "words.txt").read_text(encoding="utf-8").split("\n") if line}
 #: Phrases that readers had to read twice; one regular expression a line.
 RIDDLES = [line for line in (HERE / "riddles.txt").read_text(encoding="utf-8").split("\n") if line and line[0] != "#"]
 LONGEST_AVERAGE = 15  # words in a sentence
+#: A notebook: an evening, and what one reads in it, hints and answers in folds included
+MAX_MINUTES, MAX_WORDS = 100, 2000
+#: Characters in a line of code: JupyterLab beside its list of files, on a screen of 1366 pixels
+MAX_WIDTH = 120
 
 
 def misspelled(text: str) -> set[str]:
@@ -81,6 +95,20 @@ def test_the_minutes_add_up(name: str) -> None:
     total, exercises = re.search(r"about (\d+) minutes, (\d+) of them for the", NOTEBOOKS[name]).groups()  # type: ignore[union-attr]
     tables = [int(n) for n in re.findall(r"(?m)^\|.*?\| (\d+) minutes \|", NOTEBOOKS[name])]
     assert sum(tables) == int(exercises) < int(total)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_is_no_longer_than_an_evening(name: str) -> None:
+    texts = [cell.source for cell in CELLS[name] if cell.cell_type == "markdown"]
+    minutes = re.search(r"about (\d+) minutes", texts[0])
+    assert minutes and int(minutes[1]) <= MAX_MINUTES
+    assert sum(len(paragraph.split()) for text in texts for paragraph in paragraphs(text)) <= MAX_WORDS
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_line_of_code_is_wider_than_the_page(name: str) -> None:
+    lines = [(cell.id, line) for cell in CELLS[name] if cell.cell_type == "code" for line in cell.source.split("\n")]
+    assert [(cell, line) for cell, line in lines if len(line) > MAX_WIDTH] == []
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from itertools import pairwise
 
 import nbformat
 import pytest
@@ -71,6 +72,16 @@ def test_each_notebook_says_where_on_the_line_it_is():
     for path in sorted((ROOT / "source").glob("*/*.ipynb")):
         first = nbformat.read(path, as_version=4).cells[0].source
         assert f" · {said[f'{path.parent.name}/{path.stem}']} · " in first, path
+
+
+def test_each_step_ends_with_the_next_one():
+    steps = [ROOT / "source" / f"{slug}.ipynb" for slug in Course(ROOT).file.main_line.steps]
+    for path, following in pairwise(steps):
+        last = nbformat.read(path, as_version=4).cells[-1].source
+        name = following.name if following.parent == path.parent else f"{following.parent.name}/{following.name}"
+        linked = re.findall(r"[(`]((?:\w+/)?\d_\w+\.ipynb)[)`]", last)
+        assert linked[:1] == [name], path
+    assert "the last step of the main line" in nbformat.read(steps[-1], as_version=4).cells[-1].source
 
 
 def test_the_road_map_has_the_minutes_and_points_of_the_notebooks():

@@ -34,7 +34,7 @@ def attempts(stand_ins: Sequence[Callable[[], Answers]], own: Callable[[], Answe
 
 
 def arguments(part: str, names: Sequence[str], made: Sequence[Mapping[str, Any]]) -> Answers:
-    """With which numbers a part was made, one row a call; nothing where it was not made under its name."""
+    """With which numbers a part was made, one row per call; nothing where it was not made under its name."""
     rows = [[_number(call.get(name)) for name in names] for call in made]
     return {f"{part}_arguments": rows} if rows else {}
 

@@ -15,4 +15,4 @@ def separator_heads(heads: Any) -> None:
         numbers = [int(head) for head in heads]
     if len(numbers) != 6 or not all(0 <= head < 12 for head in numbers):
         fail(name, "six numbers are expected, one head (0 to 11) for each layer.", f"Yours are {numbers}.")
-    recorded(name, "six heads, one a layer")
+    recorded(name, "six heads, one per layer")

@@ -66,7 +66,8 @@ MISTAKES = [
     LEFT_HOOK.by((REMOVE, "")),
     LEFT_WEIGHTS.by(("    handle = ", f"    {PLACE}.weight.data.unflatten(1, (model.heads, -1))[:, heads] = 0\n"
                                       "    handle = ")),
-    Mistake("", "only the last token", "", (ZERO, "outputs[:, -1, heads, :] = 0")),
+    Mistake("KNOCK-last", "The heads are silenced at the last token alone.", "They are silenced at every token.",
+            (ZERO, "outputs[:, -1, heads, :] = 0")),
     Mistake("", "the last layer's heads", "", ("model.layers[layer]", "model.layers[-1]")),
     Mistake("", "mean in place of nothing", "",
             (ZERO, "outputs[..., heads, :] = outputs[..., heads, :].mean((0, 1))")),

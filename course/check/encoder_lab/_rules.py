@@ -25,7 +25,7 @@ from course.check._rules import (
 Array = np.ndarray
 
 SIZES = Mistake(
-    "sizes", "{part} is made with other sizes than the assignment asks for, or with the right ones in another order.",
+    "sizes", "{part} is made with other sizes than the assignment asks for, or in another order{sizes}.",
     "Which number goes in, which comes out? The class that you call says in which order it takes its arguments.",
 )  # fmt: skip
 DROPPED = dropout_at_work("Numbers of the output")
@@ -56,12 +56,20 @@ def with_names(rule: Rule, **parts: str) -> Rule:
         right = [check for check in judgement.checks if check.passed]
         for check in failed:
             if check.name in parts and check.name in answers.arrays:
-                return exercise.mistake("sizes").judgement(*right, part=parts[check.name])
+                sizes = _sizes(answers.arrays[check.name], case.expected.get(check.name))
+                return exercise.mistake("sizes").judgement(*right, part=parts[check.name], sizes=sizes)
             if check.name == "own_norms":
                 return exercise.mistake("norm-plain").judgement(*right)
         return exercise.mistake("M16").judgement(*right) if _dropped(case, answers) else judgement
 
     return judge
+
+
+def _sizes(got: Array, want: Array | None) -> str:
+    """Of a single layer both, so that nobody has to guess which one is meant."""
+    if want is None or want.ndim != 1 or got.ndim != 1 or got.dtype.kind not in "iu" or got.size > 4:
+        return ""
+    return f": {tuple(map(int, got))}, not {tuple(map(int, want))}"
 
 
 def _dropped(case: Case, answers: Answers) -> bool:

@@ -340,7 +340,7 @@ def _growing(name: str, got: Array | None, want: Array, sizes: Array) -> Check:
     ratio = numbers / want
     if ratio.max() / ratio.min() <= 1 + _TOLERANCE:
         return Check(name, True)
-    return Check(name, False, f"{_WORDS[name]}: {_growth(numbers, sizes)}", _hint(name, numbers, sizes))
+    return Check(name, False, f"{_WORDS[name]}: {_growth(numbers, want, sizes)}", _hint(name, numbers, sizes))
 
 
 def _powers(numbers: Array, sizes: Array) -> tuple[Array, bool]:
@@ -351,11 +351,14 @@ def _powers(numbers: Array, sizes: Array) -> tuple[Array, bool]:
     return fitted[:3], exact
 
 
-def _growth(numbers: Array, sizes: Array) -> str:
+def _growth(numbers: Array, want: Array, sizes: Array) -> str:
     """How the numbers grow, in words."""
     powers, exact = _powers(numbers, sizes)
-    if not exact:
-        return "it does not grow as it should."
+    if not exact:  # then where it differs most
+        grows, should = numbers / numbers[0], want / want[0]
+        most = int(np.abs(np.log(grows / should)).argmax())
+        first, other = (", ".join(f"{size:.0f}" for size in sizes[row]) for row in (0, most))
+        return f"from n, m, p = {first} to {other} yours grows {grows[most]:.3g} times, not {should[most]:.3g} times."
     factors = [f"{name}^{power:.3g}" for name, power in zip("nmp", powers.round(2), strict=True) if abs(power) > 0.02]
     return f"yours grows like {' · '.join(factors) or 'a constant'}; it should not."
 

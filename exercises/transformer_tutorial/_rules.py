@@ -320,15 +320,12 @@ _WORDS = {
     "cross": "the attention from output words to input words",
     "next_word": "one more output word",
 }
-_TOLERANCE = 0.02
 
 
 def growths(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """A quarter of the points for each number that grows as it should, whatever its constant factor."""
-    sizes = case.inputs["sizes"].astype(np.float64)
-    return shared_equally(
-        [_growing(name, answers.arrays.get(name), want, sizes) for name, want in case.expected.items()]
-    )
+    sizes, given = case.inputs["sizes"].astype(np.float64), answers.arrays
+    return shared_equally([_growing(name, given.get(name), want, sizes) for name, want in case.expected.items()])
 
 
 def _growing(name: str, got: Array | None, want: Array, sizes: Array) -> Check:
@@ -338,7 +335,7 @@ def _growing(name: str, got: Array | None, want: Array, sizes: Array) -> Check:
     if not np.isfinite(numbers).all() or (numbers <= 0).any():
         return Check(name, False, f"{_WORDS[name]}: a count of multiplications is positive and finite.")
     ratio = numbers / want
-    if ratio.max() / ratio.min() <= 1 + _TOLERANCE:
+    if ratio.max() / ratio.min() <= 1.02:
         return Check(name, True)
     return Check(name, False, f"{_WORDS[name]}: {_growth(numbers, want, sizes)}", _hint(name, numbers, sizes))
 
@@ -355,10 +352,10 @@ def _growth(numbers: Array, want: Array, sizes: Array) -> str:
     """How the numbers grow, in words."""
     powers, exact = _powers(numbers, sizes)
     if not exact:  # then where it differs most
-        grows, should = numbers / numbers[0], want / want[0]
-        most = int(np.abs(np.log(grows / should)).argmax())
-        first, other = (", ".join(f"{size:.0f}" for size in sizes[row]) for row in (0, most))
-        return f"from n, m, p = {first} to {other} yours grows {grows[most]:.3g} times, not {should[most]:.3g} times."
+        grows = np.stack([numbers / numbers[0], want / want[0]])
+        most = int(np.abs(np.log(grows[0] / grows[1])).argmax())
+        ends = (", ".join(f"{size:.0f}" for size in sizes[row]) for row in (0, most))
+        return "from n, m, p = {} to {} yours grows {:.3g} times, not {:.3g} times.".format(*ends, *grows[:, most])
     factors = [f"{name}^{power:.3g}" for name, power in zip("nmp", powers.round(2), strict=True) if abs(power) > 0.02]
     return f"yours grows like {' · '.join(factors) or 'a constant'}; it should not."
 

@@ -36,7 +36,7 @@ EXPECTED = (("autograder.isolation.errors", "IsolationUnavailable"),)
 #: How the help groups the commands, in the order in which they are needed; old names are in no group.
 PANELS = {
     "Every week": (
-        "release", "publish", "collect", "grade", "status", "assign-graders", "feedback", "report", "export",
+        "release", "publish", "collect", "grade", "status", "assign-graders", "mark", "feedback", "report", "export",
     ),
     "When something is wrong": ("explain", "accept", "regrade", "waive", "doctor"),
     "Once a term": ("init", "adopt", "references", "term", "student"),

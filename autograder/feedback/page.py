@@ -85,7 +85,7 @@ def render_notebook(
         open=[exercise for exercise in exercises if exercise.points is None],
         whole=(*whole_assignment(result), *graded_again(result)),
         body=body,
-        style=_style(),
+        style=page_style(),
     )
 
 
@@ -148,7 +148,7 @@ def _environment() -> jinja2.Environment:
 
 
 @lru_cache(maxsize=1)
-def _style() -> str:
+def page_style() -> str:
     light = HtmlFormatter(style="friendly").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
     own = (TEMPLATES / "page.css").read_text(encoding="utf-8")

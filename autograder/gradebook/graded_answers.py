@@ -12,15 +12,17 @@ in the gradebook with every new answer, and it is kept which answer an id is abo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from filelock import FileLock
 from nbgrader.api import SubmittedNotebook
 
-from autograder.files.atomic import write_file
+from autograder.files.atomic import write_file, writing
 from autograder.gradebook.read import EARLIER, Book
 from autograder.model.answer_digests import Digests
 from autograder.model.verdict import NotebookVerdict
@@ -46,6 +48,20 @@ class NotebookRecord:
     def is_outdated(self, row: str, cell: str) -> bool:
         """Whether the row is about another answer than the one that was graded last."""
         return self.stands_for(row, cell) != self.answers.get(cell, "")
+
+
+@contextmanager
+def settling(root: Path, assignment: str) -> Iterator[None]:
+    """Nobody else marks an answer of the assignment, or grades one, between reading its row and writing it."""
+    path = root / ".autograder" / "answers" / f"{assignment}.lock"
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path, mode=0o660)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def settle(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning
 
 from autograder.errors import GOES_ON, GradingError, gradebook_said
-from autograder.gradebook.graded_answers import NotebookRecord, read_record, settle, write_record
+from autograder.gradebook.graded_answers import NotebookRecord, read_record, settle, settling, write_record
 from autograder.gradebook.read import PATIENCE, of_students, patient
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
@@ -81,7 +82,8 @@ def save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None = None
     root: the course's folder, where it is recorded what a manual grade was given for. Without it every manual grade
     has to be looked at again.
     """
-    return _patiently(gradebook, lambda: _save(gradebook, graded, timestamp, root))
+    with settling(root, graded.verdict.assignment) if root is not None else nullcontext():
+        return _patiently(gradebook, lambda: _save(gradebook, graded, timestamp, root))
 
 
 def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:

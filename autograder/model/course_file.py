@@ -95,6 +95,7 @@ class CourseFile:
     library: import name of what students' notebooks import; empty where there is none.
     checks: package of the visible checks that notebooks call, for a look at whether they exist.
     drawings: module whose functions without arguments, as far as ``__all__`` lists them, are drawn once per worker.
+    encoder: module whose ``encode(texts)`` makes vectors, by which ``autograder mark`` groups answers; empty: by words.
     warm: modules that are imported once, before the first kernel starts; what cannot be imported is skipped.
     deliverables: assignment -> files that students hand in beside the notebooks.
     free: "assignment/notebook" or "assignment/file.py" of those that are released as free versions (``model/free.py``).
@@ -113,6 +114,7 @@ class CourseFile:
     library: str = ""
     checks: str = ""
     drawings: str = ""
+    encoder: str = ""
     warm: tuple[str, ...] = ()
     deliverables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     free: tuple[str, ...] = ()
@@ -325,6 +327,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "library": _module,
     "checks": _module,
     "drawings": _module,
+    "encoder": _module,
     "warm": partial(_list, _module),
     "deliverables": _deliverables,
     "free": partial(_list, _path),

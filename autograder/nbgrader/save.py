@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 
-from autograder.gradebook.graded_answers import read_record, settle, write_record
+from autograder.gradebook.graded_answers import read_record, settle, settling, write_record
 from autograder.model.verdict import NotebookVerdict
 
 
@@ -23,13 +23,13 @@ class SaveGrades(SaveAutoGrades):
         done: tuple[NotebookNode, ResourcesDict] = super().preprocess(nb, resources)
         names, root = resources["nbgrader"], Path.cwd()  # nbgrader's converters change into the course's root
         student, assignment, notebook = names["student"], names["assignment"], names["notebook"]
-        record = read_record(root, assignment, student)
-        with Gradebook(names["db_url"]) as gradebook:
+        with settling(root, assignment), Gradebook(names["db_url"]) as gradebook:
+            record = read_record(root, assignment, student)
             stored = gradebook.find_submission_notebook(notebook, assignment, student)
             verdict = resources["autograder"]["verdict"]
             settled, _ = settle(stored, verdict, resources["autograder"]["answers"], record.get(notebook))
             gradebook.db.commit()
-        write_record(root, assignment, student, {**record, notebook: settled})
+            write_record(root, assignment, student, {**record, notebook: settled})
         return done
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:

@@ -40,8 +40,12 @@ def with_marking_guides(notebook: NotebookNode, source: NotebookNode) -> Noteboo
 
 
 def _guide(cell: NotebookNode) -> str:
+    answer, scheme = model_answer(cell)
+    return _GUIDE.format(points=cells.max_points(cell), answer=answer or "(none)", scheme=scheme or "(none)")
+
+
+def model_answer(cell: NotebookNode) -> tuple[str, str]:
+    """Model answer and mark scheme of the instructor's cell, as Markdown; each may be empty."""
     scheme = "\n\n".join(found["scheme"].strip() for found in SCHEME.finditer(cell.source))
     answer = "" if cells.is_task(cell) else _MARKERS.sub("", SCHEME.sub("", cell.source)).strip()
-    return _GUIDE.format(
-        points=cells.max_points(cell), answer=answer or "(none)", scheme=_MARKERS.sub("", scheme) or "(none)"
-    )
+    return answer, _MARKERS.sub("", scheme)

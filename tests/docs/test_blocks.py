@@ -31,6 +31,7 @@ ELSEWHERE = {
     "from-nbgrader.md": "tests/plain/test_from_nbgrader.py",
     "from-otter.md": "tests/convert",
     "lms.md": "tests/lms",
+    "marking.md": "tests/browser/test_marking.py",
     "jupyterhub.md": "tests/hub",
     "writing-exercises.md": "tests/docs/test_writing_exercises.py",
 }

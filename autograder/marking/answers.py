@@ -1,0 +1,219 @@
+"""Everybody's answers to the exercises that people mark: what is handed in, and what the gradebook says of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import api
+from sqlalchemy import Select, select
+
+from autograder.assignment.assignment import Assignment
+from autograder.errors import GradingError
+from autograder.gradebook.graded_answers import read_record
+from autograder.gradebook.read import Key, open_book
+from autograder.marking.exercises import MarkedExercise, exercises_of
+from autograder.marking.slices import answer_cells, digest_of, text_of
+from autograder.model import cells
+from autograder.model import verdict as verdicts
+from autograder.model.course import Course
+from autograder.model.verdict import FOR_A_PERSON, NotebookVerdict
+
+
+@dataclass(frozen=True)
+class MarkState:
+    """What the gradebook holds of one answer, as nbgrader has it."""
+
+    score: float | None
+    waits: bool
+    comment: str | None
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """What was handed in for one exercise. ``digest``: of all that is shown. ``said``: why no grader could judge it.
+
+    ``elsewhere``: the answer does not stand in its own cell.
+    """
+
+    digest: str
+    text: str
+    blank: bool
+    status: str
+    said: tuple[str, ...] = ()
+    elsewhere: bool = False
+
+
+@dataclass(frozen=True)
+class ClassAnswer:
+    """``row``, ``comment_row``: ids in the gradebook; that of the grade is another one when the answer changes.
+
+    ``waits``: a person has to read it. ``auto_score``: what the grader gave.
+    """
+
+    student: str
+    row: str
+    comment_row: str
+    read: ReadAnswer
+    state: MarkState
+    auto_score: float | None = None
+
+    @property
+    def waits(self) -> bool:
+        return self.state.waits
+
+    @property
+    def digest(self) -> str:
+        return self.read.digest
+
+    @property
+    def text(self) -> str:
+        return self.read.text
+
+    @property
+    def blank(self) -> bool:
+        return self.read.blank
+
+
+@dataclass
+class ReadClass:
+    """``answers``: by exercise. ``left_out``: student to the reason why their answers cannot be marked now."""
+
+    answers: dict[Key, list[ClassAnswer]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+class AnswerReader:
+    """Reads a class again and again; a submission's files only where they are others than before."""
+
+    def __init__(self, course: Course, assignment: str) -> None:
+        """Raises GradingError where there is no such assignment, or it was never released."""
+        self.course, self.assignment = course, assignment
+        opened = Assignment.open(course, assignment)
+        self.exercises: Mapping[Key, MarkedExercise] = exercises_of(opened)
+        self._released = {
+            (name, cells.grade_id(cell) or ""): cell.source.strip()
+            for name, notebook in opened.release.items()
+            for cell in notebook.cells
+        }
+        self._read: dict[str, tuple[object, dict[Key, ReadAnswer]]] = {}
+
+    def read(self) -> ReadClass:
+        """The class as it is now: first the gradebook's rows, then the texts, so that no row is about a later text.
+
+        Raises GradingError where there is no gradebook.
+        """
+        grades, comments = _rows(self.course.db_url, self.assignment)
+        found = ReadClass()
+        for student, rows in sorted(grades.items()):
+            if not self.course.takes(student):
+                continue
+            answers = self._answers(student)
+            record = read_record(self.course.root, self.assignment, student)
+            for key, (row, auto, manual, needs) in rows.items():
+                exercise, answer = self.exercises.get(key), answers.get(key)
+                if exercise is None or not (exercise.always or needs):
+                    continue
+                if answer is None or answer.status == "infrastructure":
+                    found.left_out[student] = "it has yet to be graded"
+                elif key[0] in record and record[key[0]].is_outdated(row, key[1]):
+                    found.left_out[student] = "the gradebook is about an earlier answer"
+                elif exercise.always or answer.status in FOR_A_PERSON:
+                    comment_row, comment = comments.get((student, key[0], exercise.comment_cell), ("", None))
+                    state = MarkState(manual, needs, comment)
+                    one = ClassAnswer(student, row, comment_row, answer, state, auto)
+                    found.answers.setdefault(key, []).append(one)
+        found.answers = {key: found.answers[key] for key in self.exercises if key in found.answers}
+        return found
+
+    def cells_of(self, answer: ClassAnswer, key: Key) -> list[NotebookNode] | None:
+        """What is shown of an answer; None where it is not there any more as it was read."""
+        folder = self.course.autograded(answer.student, self.assignment)
+        shown = self._cells(folder, key, answer.read.elsewhere)
+        return shown if shown is not None and _digest(shown, answer.read.said) == answer.digest else None
+
+    def _answers(self, student: str) -> dict[Key, ReadAnswer]:
+        folder = self.course.autograded(student, self.assignment)
+        try:
+            there = os.stat(folder / "verdicts.json")
+            stamp = there.st_ino, there.st_mtime_ns, there.st_size
+            if (known := self._read.get(student)) is None or known[0] != stamp:
+                known = self._read[student] = stamp, self._read_answers(folder)
+            return known[1]
+        except (OSError, ValueError, KeyError, TypeError):  # not graded, or half of it is gone
+            return {}
+
+    def _read_answers(self, folder: Path) -> dict[Key, ReadAnswer]:
+        verdict = verdicts.read(folder / "verdicts.json")
+        return {
+            (notebook.notebook, cell.cell): self._answer(folder, notebook, cell.cell)
+            for notebook in verdict.notebooks
+            for cell in notebook.cells
+            if (notebook.notebook, cell.cell) in self.exercises
+            and (self.exercises[notebook.notebook, cell.cell].always or cell.status in FOR_A_PERSON)
+        }
+
+    def _answer(self, folder: Path, notebook: NotebookVerdict, name: str) -> ReadAnswer:
+        key = notebook.notebook, name
+        cell = next(one for one in notebook.cells if one.cell == name)
+        waits = cell.status in FOR_A_PERSON and cell.points is None
+        shown = self._cells(folder, key) or []
+        elsewhere = waits and self.exercises[key].always and self._is_untouched(shown, key)
+        if elsewhere:
+            shown = self._cells(folder, key, elsewhere) or []
+        said = tuple(check.message for check in cell.checks if not check.passed) if waits else ()
+        blank = not said and self._is_untouched(shown, key)
+        return ReadAnswer(_digest(shown, said), text_of(shown), blank, cell.status, said, elsewhere)
+
+    def _is_untouched(self, shown: list[NotebookNode], key: Key) -> bool:
+        return all(cell.source.strip() in ("", self._released.get(key)) for cell in shown)
+
+    def _cells(self, folder: Path, key: Key, elsewhere: bool = False) -> list[NotebookNode] | None:
+        path = folder / f"{key[0]}.ipynb"
+        if not path.is_file():
+            return []  # no grader could read it
+        try:
+            return answer_cells(nbformat.read(path, as_version=4), key[1], elsewhere)
+        except (OSError, ValueError):
+            return None
+
+
+def _digest(shown: list[NotebookNode], said: tuple[str, ...]) -> str:
+    return digest_of([*shown, *map(nbformat.v4.new_raw_cell, said)])
+
+
+Rows = dict[Key, tuple[str, float | None, float | None, bool]]
+
+
+def _rows(db_url: str, assignment: str) -> tuple[dict[str, Rows], dict[tuple[str, str, str], tuple[str, str | None]]]:
+    """Student to the rows of their grades; (student, notebook, cell) to id and text of the comment."""
+    gradebook = open_book(db_url)
+    if gradebook is None:
+        raise GradingError(f"there is no gradebook: run 'autograder grade {assignment}' first")
+    grades: dict[str, Rows] = {}
+    with gradebook:
+        grade, comment = api.Grade, api.Comment
+        columns = (grade.id, grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+        for student, notebook, cell, row, auto, manual, needs in gradebook.db.execute(_of(assignment, grade, *columns)):
+            grades.setdefault(student, {})[notebook, cell] = row, auto, manual, bool(needs)
+        texts = gradebook.db.execute(_of(assignment, comment, comment.id, comment.manual_comment))
+        comments = {(student, notebook, cell): (row, text) for student, notebook, cell, row, text in texts}
+    return grades, comments
+
+
+def _of(assignment: str, table: Any, *columns: Any) -> Select[Any]:
+    """The rows of one of nbgrader's two tables, each with its student, notebook and cell."""
+    return (
+        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, *columns)
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
+        .join(table, table.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, api.BaseCell.id == table.cell_id)
+        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+        .where(api.Assignment.name == assignment)
+    )

@@ -1,0 +1,152 @@
+"""Groups of like answers: an order in which to read, and a click for many. Nothing is decided by a group."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from autograder.files.atomic import write_file
+from autograder.marking.answers import ClassAnswer
+from autograder.marking.likeness import Likeness, Similarities, plain_words
+
+#: Answers that differ in one of these say different things, however alike their words are.
+_TELLING = re.compile(
+    r"\b(?:no|not|never|none|without|cannot|nicht|kein\w*|nie|ohne|\w+n['’]t)\b|\d+(?:[.,]\d+)?", re.I
+)
+
+#: Exercise to the texts (by ``form``) that a person has split off, each with the name of its own group.
+Splits = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class AnswerGroup:
+    """``answers``: those with the same text one after the other. ``split``: a person has split it off."""
+
+    name: str
+    answers: tuple[ClassAnswer, ...]
+    split: bool = False
+
+    @property
+    def waiting(self) -> tuple[ClassAnswer, ...]:
+        return tuple(answer for answer in self.answers if answer.waits)
+
+    @property
+    def texts(self) -> list[list[ClassAnswer]]:
+        """The answers by what they show, the most frequent first."""
+        found: dict[str, list[ClassAnswer]] = {}
+        for answer in self.answers:
+            found.setdefault(answer.digest, []).append(answer)
+        return sorted(found.values(), key=lambda same: -len(same))
+
+
+def form(answer: ClassAnswer) -> str:
+    """What equal answers have in common, as a digest: the words, and not case, spaces or punctuation."""
+    plain = "" if answer.blank else plain_words(answer.text)
+    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def grouped(answers: Iterable[ClassAnswer], likeness: Likeness, split: Mapping[str, str] = {}) -> list[AnswerGroup]:
+    """The largest group first, then what is most like it, and so on; answers without a word come last.
+
+    split: form to the name of its own group.
+    """
+    by_form: dict[str, list[ClassAnswer]] = {}
+    for answer in sorted(answers, key=lambda one: (one.digest, one.row)):
+        by_form.setdefault(form(answer), []).append(answer)
+    blank = [name for name, same in by_form.items() if same[0].blank]
+    forms = sorted(by_form.keys() - set(blank))
+    texts = [by_form[name][0].text for name in forms]
+    similar = likeness.similarities(texts) if texts else np.zeros((0, 0))
+    groups = []
+    for members in clusters(apart(similar, texts), likeness.threshold):
+        own: dict[str, list[int]] = {}
+        for index in members:
+            own.setdefault(split.get(forms[index], ""), []).append(index)
+        groups += [(indices, bool(label)) for label, indices in own.items()]
+    sizes = [sum(len(by_form[forms[index]]) for index in indices) for indices, _ in groups]
+    found = [
+        _group(groups[number][0], forms, by_form, groups[number][1])
+        for number in _chain([indices for indices, _ in groups], sizes, similar)
+    ]
+    return found + ([AnswerGroup("blank", tuple(by_form[blank[0]]))] if blank else [])
+
+
+def _group(
+    indices: Sequence[int], forms: Sequence[str], by_form: Mapping[str, list[ClassAnswer]], split: bool
+) -> AnswerGroup:
+    members = sorted(indices, key=lambda index: -len(by_form[forms[index]]))
+    name = min(forms[index] for index in indices)
+    return AnswerGroup(name, tuple(answer for index in members for answer in by_form[forms[index]]), split)
+
+
+def apart(similar: Similarities, texts: Sequence[str]) -> Similarities:
+    """The similarities, without those between texts that differ in a negation or a number."""
+    telling = [tuple(sorted(found.casefold() for found in _TELLING.findall(text))) for text in texts]
+    numbers = {words: number for number, words in enumerate(dict.fromkeys(telling))}
+    kinds = np.array([numbers[words] for words in telling], dtype=int)
+    return np.where(kinds[:, None] == kinds[None, :], similar, -1.0) if texts else similar
+
+
+def clusters(similar: Similarities, threshold: float) -> list[list[int]]:
+    """Complete linkage: the most similar two are joined as long as *every* pair in what comes of it is alike."""
+    members = [[index] for index in range(len(similar))]
+    lowest = np.minimum(similar, similar.T)
+    np.fill_diagonal(lowest, -np.inf)
+    while len(members) > 1:
+        first, second = sorted(divmod(int(lowest.argmax()), len(lowest)))
+        if lowest[first, second] < threshold:
+            break
+        members[first] += members.pop(second)
+        joined = np.minimum(lowest[first], lowest[second])
+        lowest[first], lowest[:, first] = joined, joined
+        lowest[first, first] = -np.inf
+        lowest = np.delete(np.delete(lowest, second, 0), second, 1)
+    return members
+
+
+def _chain(groups: Sequence[Sequence[int]], sizes: Sequence[int], similar: Similarities) -> list[int]:
+    """An order that stays: the largest, then always the group most like the one before."""
+    left = sorted(range(len(groups)), key=lambda number: (-sizes[number], min(groups[number])))
+    order: list[int] = []
+    while left:
+        following = left[0]
+        if order and sizes[left[0]] == 1:  # larger groups come first, however unlike each other
+            before = groups[order[-1]]
+            following = max(left, key=lambda number: float(similar[np.ix_(before, groups[number])].mean()))
+        order.append(following)
+        left.remove(following)
+    return order
+
+
+def differing_words(text: str, other: str) -> tuple[list[str], list[str]]:
+    """The words that only the one text has, and those that only the other has, in their order."""
+    mine, theirs = plain_words(text).split(), plain_words(other).split()
+    return _only(mine, set(theirs)), _only(theirs, set(mine))
+
+
+def _only(words: Sequence[str], known: Collection[str]) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word not in known]
+
+
+def read_splits(root: Path, assignment: str) -> dict[str, dict[str, str]]:
+    """Exercise to what people have split off; nothing where nothing can be read, since a group decides nothing."""
+    try:
+        read = json.loads(_path(root, assignment).read_text(encoding="utf-8"))
+        return {str(key): {str(name): str(label) for name, label in one.items()} for key, one in read.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def write_splits(root: Path, assignment: str, splits: Splits) -> None:
+    """Raises GradingError."""
+    write_file(_path(root, assignment), (json.dumps(splits, indent=1) + "\n").encode())
+
+
+def _path(root: Path, assignment: str) -> Path:
+    return root / ".autograder" / "marks" / assignment / "splits.json"

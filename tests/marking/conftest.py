@@ -1,0 +1,29 @@
+"""A class of six, and a page for two people who mark it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.marking.desk import Desk
+from autograder.model.course import Course
+from tests.marking.classroom import ASSIGNMENT, WRITTEN, hand_in, make_course
+
+RIGHT, WRONG = (WRITTEN["scale"]["kinds"][kind][0] for kind in ("right", "speed"))
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """Three wrote the same about the scale, one something else, one nothing."""
+    course = make_course(tmp_path / "course")
+    texts = {"ada": RIGHT, "bob": RIGHT.upper(), "cid": f"{RIGHT}!", "dan": WRONG}
+    for student, text in texts.items():
+        hand_in(course, student, {"scale": text, "padding": "Pads.", "cls": "It sums up.", "figure": "plt.plot(w)"})
+    hand_in(course, "eve", {"padding": "Pads."})
+    return course
+
+
+@pytest.fixture
+def desk(course: Course) -> Desk:
+    return Desk(course, ASSIGNMENT)

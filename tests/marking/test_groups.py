@@ -1,0 +1,120 @@
+"""Groups of like answers: what is alike, what never is, and how often the nearest answer is of the same kind."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.errors import GradingError
+from autograder.marking.answers import ClassAnswer, MarkState, ReadAnswer
+from autograder.marking.groups import clusters, differing_words, form, grouped, read_splits, write_splits
+from autograder.marking.likeness import BY_WORDS, TextEncoder
+from tests.marking.likeness import QUESTIONS, by_chance, measured
+
+
+def answer(text: str, row: str = "", blank: bool = False, waits: bool = True) -> ClassAnswer:
+    return ClassAnswer(row, row or text, "", ReadAnswer(text, text, blank, "manual"), MarkState(None, waits, None))
+
+
+def texts(*given: str, split: dict[str, str] | None = None) -> list[list[str]]:
+    answers = [answer(text, str(number)) for number, text in enumerate(given)]
+    return [[one.text for one in group.answers] for group in grouped(answers, BY_WORDS, split or {})]
+
+
+def test_equal_but_for_case_spaces_and_punctuation_is_one_group() -> None:
+    assert [len(group) for group in texts("It sums to one.", "it sums  to ONE", "It sums to one!", "Pads.")] == [3, 1]
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("The softmax does change the order of the values", "The softmax does not change the order of the values"),
+    ("The variance of the dot product is 1 after it", "The variance of the dot product is 8 after it"),
+    ("The model can't see the words that come later", "The model can see the words that come later"),
+])  # fmt: skip
+def test_a_negation_or_a_number_keeps_two_texts_apart(one: str, other: str) -> None:
+    assert len(texts(one, other)) == 2
+
+
+def test_every_pair_of_a_group_is_alike() -> None:
+    similar = np.array([[1, 0.9, 0.5], [0.9, 1, 0.9], [0.5, 0.9, 1]])
+    assert sorted(map(sorted, clusters(similar, 0.8))) == [[0, 1], [2]]
+    assert sorted(map(sorted, clusters(similar, 0.4))) == [[0, 1, 2]]
+    assert clusters(np.zeros((0, 0)), 0.4) == []
+
+
+def test_answers_without_a_word_are_the_last_group() -> None:
+    groups = grouped([answer("x", "1", blank=True), answer("words", "2"), answer("y", "3", blank=True)], BY_WORDS)
+    assert [(group.name == "blank", len(group.answers)) for group in groups] == [(False, 1), (True, 2)]
+    assert grouped([], BY_WORDS) == []
+
+
+def test_the_order_does_not_depend_on_who_comes_first_and_stays_when_marks_are_given() -> None:
+    answers = [answer(text, str(number)) for number, text in enumerate(["a b", "c d", "a b.", "a b e", "f"])]
+    names = [group.name for group in grouped(answers, BY_WORDS)]
+    assert [group.name for group in grouped(answers[::-1], BY_WORDS)] == names
+    marked = [answer(one.text, one.row, waits=False) for one in answers]
+    assert [group.name for group in grouped(marked, BY_WORDS)] == names
+
+
+def test_a_split_text_has_a_group_of_its_own_and_is_kept(tmp_path: Path) -> None:
+    one, other = "The scores become too large for the softmax", "The scores become too large for a softmax"
+    assert len(texts(one, other)) == 1
+    split = {form(answer(other)): "own"}
+    assert texts(one, other, split=split) == [[one], [other]] or texts(one, other, split=split) == [[other], [one]]
+    write_splits(tmp_path, "a", {"n/c": split})
+    assert read_splits(tmp_path, "a") == {"n/c": split}
+    (tmp_path / ".autograder" / "marks" / "a" / "splits.json").write_text("[1")
+    assert read_splits(tmp_path, "a") == {}
+
+
+def test_words_that_differ_are_told() -> None:
+    assert differing_words("It does not sum", "It does sum, always") == (["not"], ["always"])
+
+
+def test_signs_alone_are_compared_by_what_is_shown() -> None:
+    assert len(texts("???", "!!!")) == 2
+
+
+def test_there_are_enough_answers_in_several_kinds_per_question() -> None:
+    kinds = [question["kinds"] for question in QUESTIONS]
+    assert sum(len(kind) for one in kinds for kind in one.values()) >= 60
+    assert all(len(one) >= 3 and all(len(kind) >= 4 for kind in one.values()) for one in kinds)
+
+
+def test_words_find_the_same_kind_more_often_than_chance() -> None:
+    assert measured(BY_WORDS) > 2 * by_chance()
+
+
+ENCODER = """
+    import json, numpy as np
+    def encode(texts):
+        print("progress")
+        with open("seen.json", "a") as file:
+            file.write(json.dumps(texts) + "\\n")
+        return np.array([[text.count("a"), text.count("b"), 1.0] for text in texts])
+"""
+
+
+def test_an_encoder_runs_in_a_process_of_its_own_and_sees_each_text_once(tmp_path: Path) -> None:
+    (tmp_path / "ours.py").write_text(textwrap.dedent(ENCODER))
+    encoder = TextEncoder(tmp_path, "ours")
+    similar = encoder.similarities(["aaa", "bbb", "aa", "bb"])
+    assert similar[0, 2] > 0.9 and similar[1, 3] > 0.9 and similar[0, 1] < 0
+    encoder.similarities(["aaa", "bbb", "ab"])
+    assert (tmp_path / "seen.json").read_text().split("\n")[1] == '["ab"]'
+    assert "ours" not in sys.modules
+
+
+@pytest.mark.parametrize(("code", "said"), [
+    ("raise ValueError('no checkpoint')", "no checkpoint"),
+    ("encode = lambda texts: [[1.0]]", r"expected 2 finite vectors, got an array \(1, 1\)"),
+    ("encode = lambda texts: [[float('nan')]] * 2", "expected 2 finite vectors"),
+    ("encode = lambda texts: exit(3)", "exit code 3"),
+])  # fmt: skip
+def test_an_encoder_that_fails_says_why_in_one_line(tmp_path: Path, code: str, said: str) -> None:
+    (tmp_path / "ours.py").write_text(code)
+    with pytest.raises(GradingError, match=said):
+        TextEncoder(tmp_path, "ours").similarities(["a", "b"])

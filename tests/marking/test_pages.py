@@ -1,0 +1,160 @@
+"""The pages, as a browser without a script uses them: read, mark, undo, split, two people at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.marking.desk import Desk
+from autograder.model.course import Course
+from tests.marking.classroom import ASSIGNMENT, hand_in, held
+from tests.marking.conftest import RIGHT, WRONG
+from tests.marking.site import Reply, Site, hidden, running
+
+SCALE = "group?x=1_attention%2Fscale"
+
+
+@pytest.fixture
+def site(desk: Desk) -> Iterator[Site]:
+    with running(desk, "lin", "sam") as site:
+        yield site
+
+
+def group_of(site: Site, text: str, marker: int = 0) -> Reply:
+    """The page of the group whose label begins so."""
+    page = site.follow(site.get(SCALE, marker), marker).text
+    (address,) = re.findall(rf'href="(group[^"]+)"[^>]*>{re.escape(text)}', page)
+    return site.get(address.replace("&amp;", "&"), marker)
+
+
+def headings(page: Reply) -> list[str]:
+    return re.findall(r'<h2 id="text-\d+">([^<]*)', page.text)
+
+
+def test_the_start_lists_what_people_mark_and_leads_to_the_first_that_waits(site: Site) -> None:
+    page = site.get().text
+    rows = re.findall(r'href="group\?x=([^"&]+)"[^>]*>([^<]+)</a>', page)
+    assert [unquote(key).partition("/")[2] for key, _ in rows] == ["scale", "padding", "cls", "figure", "project"]
+    assert page.count('data-key="n"') == 1 and ">Question 1<" in page
+    assert re.search(r"Question 1</a>.*?<td>2</td><td>5</td><td>1</td><td>4</td>", page, re.DOTALL)
+
+
+def test_a_group_is_marked_by_one_form_and_the_next_group_follows(course: Course, site: Site) -> None:
+    page = site.follow(site.get(SCALE))
+    assert headings(page) == ["1 answer", "1 answer", "1 answer"]  # one group: they differ in case and a sign alone
+    assert "The same mark for these 3" in page.text and "names what goes wrong" in page.text
+    after = site.mark(page, "1.5", "Say why.")
+    assert "3 answers marked with 1.5 points." in after.text and "4 of 5 marked, 1 group left" in after.text
+    assert all(held(course, student, "scale") == (1.5, None, False, "Say why.") for student in ("ada", "bob", "cid"))
+    assert "Say why.</button>" in " ".join(after.text.split()).replace(" </button>", "</button>")  # offered again
+    after = site.mark(after, "0")
+    assert held(course, "dan", "scale")[0] == 0.0
+    assert "Question 2" in after.text  # the next exercise that waits
+
+
+def test_a_page_shows_question_model_answer_scheme_and_whose_answers_these_are(site: Site) -> None:
+    page = site.follow(site.get(SCALE)).text
+    assert all(words in page for words in ("Model answer", "saturated", "Mark scheme", "ada", "square root of the dim"))
+    assert "only here" not in page  # they differ in no word
+
+
+def test_undo_brings_the_group_back(course: Course, site: Site) -> None:
+    site.mark(site.follow(site.get(SCALE)), "2")
+    page = site.follow(site.post("undo", []))
+    assert "3 answers put back as before." in page.text and "The same mark for these 3" in page.text
+    assert held(course, "ada", "scale") == (None, None, True, None)
+    assert "There is nothing to undo." in site.follow(site.post("undo", [])).text
+
+
+def test_one_answer_of_a_group_can_be_opened_and_marked_again(course: Course, site: Site) -> None:
+    site.mark(group_of(site, RIGHT[:20]), "2", "Good.")
+    page = group_of(site, RIGHT[:20])
+    assert "Nothing waits here" in page.text and "2 points" in page.text
+    (address,) = re.findall(r'href="(group[^"]+)" data-one>bob<', page.text)
+    alone = site.get(address.replace("&amp;", "&"))
+    assert headings(alone) == ["1 answer"] and 'value="2"' in alone.text and "Good.</textarea>" in alone.text
+    site.mark(alone, "1", "Not so good.")
+    assert held(course, "bob", "scale") == (1.0, None, False, "Not so good.")
+    assert held(course, "ada", "scale") == (2.0, None, False, "Good.")
+
+
+def test_a_group_is_split_and_put_back(course: Course, site: Site) -> None:
+    hand_in(course, "fay", {"scale": RIGHT.replace("about one", "roughly one")})
+    page = group_of(site, RIGHT[:20])
+    assert len(headings(page)) == 4 and "only here: roughly; not here: about" in page.text
+    forms = dict.fromkeys(re.findall(r'name="form" value="(\w+)"', page.text))
+    rare = [one for one in forms if page.text.count(one) == 1]
+    split = site.follow(site.post("split", [*hidden(page.text, "split"), ("form", rare[0])]))
+    assert headings(split) == ["1 answer"] and ">fay<" in split.text and "Put back" in split.text
+    site.mark(split, "0.5")
+    assert held(course, "ada", "scale")[0] is None and held(course, "fay", "scale")[0] == 0.5
+    back = site.follow(site.post("split", [*hidden(split.text, "split"), ("back", "1")]))
+    assert len(headings(back)) == 4
+    refused = site.post("split", hidden(back.text, "split"))
+    assert refused.status == 409 and "choose some of the texts" in refused.text
+
+
+def test_two_people_are_never_at_the_same_answers(course: Course, site: Site) -> None:
+    first = site.follow(site.get(SCALE))
+    second = site.follow(site.get(SCALE, 1), 1)
+    assert len(headings(first)) == 3 and WRONG[:10] in second.text
+    same = site.get(SCALE + "&g=" + dict(hidden(first.text, "split"))["g"], 1)
+    assert "lin is reading 3 of these now" in same.text and 'action="mark"' not in same.text
+    late = site.mark(first, "2", marker=1)  # the form of another's page
+    assert "3 answers left to somebody else" in late.text and held(course, "ada", "scale")[0] is None
+    assert "3 answers marked" in site.mark(first, "2").text
+
+
+def test_an_answer_that_came_while_the_page_was_read_waits(course: Course, site: Site) -> None:
+    page = site.follow(site.get(SCALE))
+    hand_in(course, "ada", {"scale": "Another answer."})
+    after = site.mark(page, "2")
+    assert "2 answers marked with 2 points. 1 answer not marked" in after.text
+    assert held(course, "ada", "scale")[2] and "Another answer." in group_of(site, "Another").text
+
+
+def test_an_earlier_comment_is_shown_and_not_sent(course: Course, site: Site) -> None:
+    site.mark(site.follow(site.get(SCALE)), "2", "Good.")
+    hand_in(course, "ada", {"scale": "Another answer."})
+    page = group_of(site, "Another")
+    (address,) = re.findall(r'href="(group[^"]+)" data-one>ada<', page.text)
+    alone = site.get(address.replace("&amp;", "&")).text
+    assert "the answer changed since its mark" in alone and "Written about an earlier answer: Good." in alone
+    assert re.search(r"<textarea[^>]*>\s*</textarea>", alone)
+
+
+def test_figures_are_shown_as_they_ran(site: Site) -> None:
+    page = site.follow(site.get("group?x=1_attention%2Ffigure")).text
+    assert 'src="data:image/png;base64,' in page and "plt" in page
+
+
+def test_anonymous_pages_hold_no_name(course: Course) -> None:
+    with Gradebook(course.db_url) as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace", email="ada@uni.example")
+    with running(Desk(course, ASSIGNMENT, anonymous=True), "lin") as site:
+        pages = site.get().text + site.follow(site.get(SCALE)).text
+        assert "p-" in pages
+        assert not re.search(r"\b(ada|bob|cid|dan|eve|Lovelace)\b", pages)
+
+
+def test_wrong_points_and_addresses_are_said_in_one_line(site: Site) -> None:
+    page = site.follow(site.get(SCALE))
+    for points in ("three", "9", "nan", ""):
+        reply = site.post("mark", [*hidden(page.text, "mark"), ("points", points)])
+        assert reply.status == 409 and reply.text.startswith("expected points"), points
+    assert site.get("group?x=1_attention%2Fnothing").status == 404
+    assert site.get("group").status == 400
+    assert site.get("nothing").status == 404
+    assert site.get(SCALE + "&g=gone&a=gone").status == 303
+
+
+def test_an_encoder_that_fails_leaves_the_words(course: Course) -> None:
+    (course.root / "course.toml").write_text('encoder = "nothing.here"\n')
+    with running(Desk(Course(course.root), ASSIGNMENT), "lin") as site:
+        page = site.follow(site.get(SCALE)).text
+        assert "the encoder nothing.here failed" in page and "compared by their words" in page
+        assert "The same mark for these 3" in page

@@ -117,13 +117,13 @@ class AnswerReader:
             record = read_record(self.course.root, self.assignment, student)
             for key, (row, auto, manual, needs) in rows.items():
                 exercise, answer = self.exercises.get(key), answers.get(key)
-                if exercise is None or not (exercise.always or needs):
+                if exercise is None or not (exercise.always or needs or answer):
                     continue
                 if answer is None or answer.status == "infrastructure":
                     found.left_out[student] = "it has yet to be graded"
                 elif key[0] in record and record[key[0]].is_outdated(row, key[1]):
                     found.left_out[student] = "the gradebook is about an earlier answer"
-                elif exercise.always or answer.status in FOR_A_PERSON:
+                else:
                     comment_row, comment = comments.get((student, key[0], exercise.comment_cell), ("", None))
                     state = MarkState(manual, needs, comment)
                     one = ClassAnswer(student, row, comment_row, answer, state, auto)

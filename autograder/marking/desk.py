@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, NothingToGrade
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Key, Student, open_book, read_students
@@ -33,7 +33,7 @@ class Desk:
     """``anonymous``: pseudonyms in the place of names, everywhere."""
 
     def __init__(self, course: Course, assignment: str, anonymous: bool = False, by_words: bool = False) -> None:
-        """Raises GradingError where there is no such assignment, or nothing of it is graded."""
+        """Raises GradingError where there is no such assignment, or nothing of it is for a person to mark."""
         self.course, self.assignment = course, assignment
         self.reader = AnswerReader(course, assignment)
         self.claims = Claims(course.root, assignment)
@@ -43,7 +43,11 @@ class Desk:
         self._salt = read_salt(course.root) if anonymous else b""
         self._students: dict[str, Student] = {}
         self._groups: dict[Key, tuple[object, list[AnswerGroup]]] = {}
-        self.reader.read()  # whatever cannot be read is said before anybody opens a page
+        if not self.reader.read().answers:
+            raise NothingToGrade(
+                f"nothing of {assignment!r} is for a person to mark: run 'autograder grade {assignment}' first, "
+                "where the assignment has written answers"
+            )
 
     def read(self) -> ReadClass:
         return self.reader.read()

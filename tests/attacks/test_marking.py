@@ -87,8 +87,8 @@ def pages(site: Site, exercise: str) -> list[str]:
 
 @pytest.mark.parametrize(("exercise", "at_least"), [("scale", 15), ("figure", 20)])
 def test_nothing_of_an_answer_is_more_than_text_and_plain_structure(site: Site, exercise: str, at_least: int) -> None:
-    bodies = [body for page in pages(site, exercise) for body in re.findall(
-        r'(?s)<div class="body">(.*?)</div>\s*<details(?: open)?><summary>Whose', page)]  # fmt: skip
+    body_of = re.compile(r'(?s)<div class="body">(.*?)</div>\s*(?:<label>|<details><summary>Whose|<ul class="whose">)')
+    bodies = [body for page in pages(site, exercise) for body in body_of.findall(page)]
     assert len(bodies) >= at_least
     for body in bodies:
         for tag, attributes in Tags(body).found:

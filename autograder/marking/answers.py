@@ -178,7 +178,8 @@ class AnswerReader:
         if not path.is_file():
             return []  # no grader could read it
         try:
-            return answer_cells(nbformat.read(path, as_version=4), key[1], elsewhere)
+            found = answer_cells(nbformat.read(path, as_version=4), key[1], elsewhere)
+            return [cell for cell in found if not self._is_untouched([cell], key)] or found
         except (OSError, ValueError):
             return None
 

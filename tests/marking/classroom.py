@@ -24,6 +24,7 @@ from autograder.pipeline.judge import write_into
 from autograder.pipeline.rebuild import SubmittedCell, rebuild
 from autograder.release.generate import generate
 from tests.feedback.toy import marks
+from tests.grading import ROOT
 from tests.once import made_once
 
 ASSIGNMENT, NOTEBOOK = "questions", "1_attention"
@@ -65,10 +66,7 @@ def make_course(folder: Path) -> Course:
 
 def _make(root: Path) -> None:
     (root / "source" / ASSIGNMENT).mkdir(parents=True)
-    (root / "nbgrader_config.py").write_text(
-        'import os\nc = get_config()\nc.CourseDirectory.course_id = "marking"\n'
-        "c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))\n"
-    )
+    shutil.copy(ROOT / "nbgrader_config.py", root)
     nbformat.write(instructor_notebook(), root / "source" / ASSIGNMENT / f"{NOTEBOOK}.ipynb")
     generate(Course(root), ASSIGNMENT)
 

@@ -149,7 +149,8 @@ def _environment() -> jinja2.Environment:
 
 @lru_cache(maxsize=1)
 def page_style() -> str:
-    light = HtmlFormatter(style="friendly").get_style_defs(".highlight")
+    # the colours of both stand out enough from the background, those of comments too
+    light = HtmlFormatter(style="xcode").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
     own = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n{own}"

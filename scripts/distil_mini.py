@@ -1,6 +1,6 @@
 """Distil ``mini`` into models of two and three layers, three seeds each: data/distilbert_lab/distilled.json.
 
-About five minutes of processor time per run; the teacher answers each review once. What is in the file already is not
+One to three minutes of processor time per run; the teacher answers each review once. What is in the file already is not
 trained again; names of rows as arguments train these rows alone. The seconds of all rows are measured at the end (or by
 the argument "seconds"), side by side: a machine is not always equally fast.
 """

@@ -10,7 +10,7 @@ PAIRS = [
     (("layers 0, 3: soft", "accuracy"), ("layers 0, 3, untrained", "accuracy")),
     (("layers 0, 3: soft", "accuracy"), ("layers 0, 3: soft", "int8 accuracy")),
     (("teacher, 6 layers", "accuracy"), ("layers 0, 3: soft", "accuracy")),
-    (("layers 0, 3: soft", "agreement"), ("layers 0, 3: soft", "int8 agreement")),
+    (("layers 0, 3: soft", "accuracy"), ("layers 0, 3: hard labels", "accuracy")),
 ]
 
 

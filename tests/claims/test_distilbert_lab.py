@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from course import distillation
+from course.reviews import Batches, Reviews, load_reviews
 from tests.claims.texts import numbers, printed_numbers, run, says
 
 TRAINING, DISTILLATION, PROBING = (f"distilbert_lab/{name}" for name in ("1_training", "2_distillation", "3_probing"))
@@ -155,31 +156,72 @@ def test_effects(probed: dict[str, Any]) -> None:
 # --- notebook 2 -------------------------------------------------------------------------------------------------------
 
 
-def test_the_stored_table_says_what_the_text_says() -> None:
-    rows = distillation.stored("distilled")
-    printed = run(DISTILLATION, "table", given={"distillation": distillation})
-    (base,), (untrained,), student = (
-        rows["teacher, 6 layers"],
-        rows["layers 0, 3, untrained"],
-        rows["layers 0, 3: soft"],
-    )
-    assert len(student) == 3 and "int8" in printed
-    mean, error = distillation.mean_and_error([one["accuracy"] for one in student])
+@pytest.fixture(scope="module")
+def rows() -> Any:
+    return distillation.stored("distilled")
+
+
+def mean_and_error(runs: list[dict[str, float]], column: str) -> tuple[float, float]:
+    return distillation.mean_and_error([run[column] for run in runs])
+
+
+def test_the_table_has_a_line_for_each_row_and_no_number_of_its_own(rows: Any) -> None:
+    printed = run(DISTILLATION, "table", given={"distillation": distillation}).splitlines()
+    assert [line[:24].strip() for line in printed[1:] if "int8" not in line] == list(rows)
+    for line, runs in zip((line for line in printed[1:] if "int8" not in line), rows.values(), strict=True):
+        mean, error = mean_and_error(runs, "accuracy")
+        assert line[24:].split()[:3] == [f"{mean:.3f}", "±", f"{error:.3f}"]
+
+
+def test_two_layers_have_nine_tenths_of_the_accuracy_in_a_third_of_the_time(rows: Any) -> None:
+    (base,), (untrained,) = rows["teacher, 6 layers"], rows["layers 0, 3, untrained"]
+    student = rows["layers 0, 3: soft"]
+    assert len(student) == 3
+    mean, error = mean_and_error(student, "accuracy")
     (coin,) = numbers(DISTILLATION, "table-notice", "the two layers answer like a coin: #.")
     told = numbers(
-        DISTILLATION, "table-notice", "the student has # ± #. That is # % of its teacher's accuracy, #, in a third of"
+        DISTILLATION, "table-notice", "they have # ± #. That is # % of their teacher's accuracy, #, in a third of"
     )
-    (agreement,) = numbers(DISTILLATION, "table-notice", "the same as its teacher on # % of the reviews")
+    (agreement,) = numbers(DISTILLATION, "table-notice", "the same as their teacher on # % of the reviews")
     assert [coin, *told] == pytest.approx(
         [untrained["accuracy"], mean, error, 100 * mean / base["accuracy"], base["accuracy"]], abs=0.5e-3, rel=5e-3
     )
     assert mean >= 0.9 * base["accuracy"]
-    assert sum(one["seconds"] for one in student) / 3 == pytest.approx(base["seconds"] / 3, rel=0.05)
-    assert 100 * distillation.mean_and_error([one["agreement"] for one in student])[0] == pytest.approx(
-        agreement, abs=0.5
+    assert mean_and_error(student, "seconds")[0] == pytest.approx(base["seconds"] / 3, rel=0.05)
+    assert 100 * mean_and_error(student, "agreement")[0] == pytest.approx(agreement, abs=0.5)
+    assert abs(mean_and_error(student, "int8 accuracy")[0] - mean) < error
+
+
+def test_a_third_layer_costs_half_of_the_time(rows: Any) -> None:
+    (base,), student = rows["teacher, 6 layers"], rows["layers 1, 3, 5: soft"]
+    assert len(student) == 3
+    mean, error = mean_and_error(student, "accuracy")
+    told = numbers(
+        DISTILLATION, "table-notice", "5 have # ± #. That is # % of the teacher's accuracy, in half of its time"
     )
-    in_int8 = [one["int8 accuracy"] for one in student]
-    assert abs(distillation.mean_and_error(in_int8)[0] - mean) < error
+    assert told == pytest.approx([mean, error, 100 * mean / base["accuracy"]], abs=0.5e-3, rel=5e-3)
+    assert mean_and_error(student, "seconds")[0] == pytest.approx(base["seconds"] / 2, rel=0.05)
+
+
+def test_hard_labels_beside_soft_targets(rows: Any) -> None:
+    soft, hard = rows["layers 0, 3: soft"], rows["layers 0, 3: hard labels"]
+    assert len(hard) == 3
+    mean, error = mean_and_error(hard, "accuracy")
+    agreement = mean_and_error(hard, "agreement")[0]
+    told = numbers(DISTILLATION, "table-notice", "labels they have # ± #, and agree with the teacher on # %")
+    assert told == pytest.approx([mean, error, 100 * agreement], abs=0.5e-3, rel=5e-3)
+    apart = abs(mean - mean_and_error(soft, "accuracy")[0])
+    says(DISTILLATION, "end", "with hard labels the student is just as good")
+    assert apart < error
+
+
+def test_the_teacher_is_nearly_sure_of_the_reviews_that_its_student_learns_from() -> None:
+    (least,) = numbers(DISTILLATION, "end", "in nine of ten training reviews it gives one class more than #,")
+    model, train = distillation.teacher(), load_reviews().train
+    with torch.no_grad():
+        batches = Batches.of(Reviews(train.texts[::20], train.labels[::20]), size=32, max_tokens=64)
+        sure = torch.cat([model(ids)[0].softmax(dim=-1).amax(dim=-1) for ids, _ in batches.epoch()])
+    assert float((sure > least).float().mean()) == pytest.approx(0.9, abs=0.05)
 
 
 def test_nothing_but_the_copied_layers_of_the_student_is_new() -> None:

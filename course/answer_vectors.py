@@ -23,8 +23,8 @@ def encode(texts: Sequence[str]) -> Tensor:
     found = []
     for text in texts:
         ids = tokenizer(text, return_tensors="pt", truncation=True, max_length=MAX_TOKENS)["input_ids"]
-        hidden_states = model.embeddings(ids)  # (1, tokens, dim)
-        for layer in list(model.attention_layers)[:LAYERS]:
-            hidden_states = layer(hidden_states)[0]
-        found.append(hidden_states[0].mean(dim=0))
+        vectors = model.embeddings(ids)  # (1, tokens, dim)
+        for block in list(model.attention_layers)[:LAYERS]:
+            vectors, _ = block(vectors)
+        found.append(vectors[0].mean(dim=0))
     return torch.stack(found)

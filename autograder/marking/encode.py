@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import json
 import sys
 
@@ -15,7 +16,9 @@ def main(module: str) -> None:
     texts = json.load(sys.stdin)
     with contextlib.redirect_stdout(sys.stderr):  # whatever is printed on the way is no vector
         vectors = np.asarray(importlib.import_module(module).encode(texts), dtype=np.float32)
-    np.save(sys.stdout.buffer, vectors, allow_pickle=False)
+    made = io.BytesIO()  # NumPy asks a file for its place, and a pipe has none
+    np.save(made, vectors, allow_pickle=False)
+    sys.stdout.buffer.write(made.getvalue())
 
 
 if __name__ == "__main__":

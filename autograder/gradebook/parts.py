@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+#: A query names twice as many at most, and an old SQLite takes no more than 999.
 PART = 450
 
 

@@ -93,11 +93,3 @@ class TextEncoder:
                 f"the encoder {self._module}: expected {len(texts)} finite vectors, got an array {vectors.shape}"
             )
         return vectors
-
-
-def nearest_of_same_kind(kinds: Sequence[str], similarities: Similarities) -> float:
-    """How often the most similar other text is of a text's own kind, 0 to 1."""
-    others = similarities.copy()
-    np.fill_diagonal(others, -np.inf)
-    nearest = others.argmax(axis=1)
-    return float(np.mean([kinds[index] == kinds[other] for index, other in enumerate(nearest)]))

@@ -37,18 +37,21 @@ def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if checkpoint != SMALL:
         return right("pretrained_logits")  # the small model decides
     if not any(name in answers.arrays for name in ("logits", *(f"logits_{part}" for part in charged))):
-        parts = " and ".join(WORDS[part] for part in WORDS if part in charged)
+        parts = " and ".join(WORDS[part] for part in _in_order(charged))
         message = f"Put together, your model stops. It gives no logits before its {parts} run."
         return wrong("pretrained_logits", message, "Fix these parts first: this one has no code of its own.")
     if "earlier" in charged:  # the list is made of ready-made blocks then
         charged.discard("list")
-    # a line between loop and classifier that is wrong was charged with the classifier, which gets what it makes
-    for more in ((), ("loop",)) if "classifier" in charged else ((),):
-        ready = [part for part in WORDS if part in {*charged, *more}]
-        if _close(answers.arrays.get("_".join(("logits", *ready))), case.expected["logits"]):
-            words = ", ".join(WORDS[part] for part in WORDS if part in charged)
+    # what stands between loop and classifier was charged with the classifier, which works on it
+    for replaced in [charged, charged | {"loop"}] if "classifier" in charged else [charged]:
+        if _close(answers.arrays.get("_".join(("logits", *_in_order(replaced)))), case.expected["logits"]):
+            words = ", ".join(WORDS[part] for part in _in_order(charged))
             return right(f"pretrained_logits, with ready-made parts in place of yours: {words}")
     return _wrong(exercise, case, answers)
+
+
+def _in_order(parts: set[str]) -> list[str]:
+    return [part for part in WORDS if part in parts]
 
 
 def _close(given: np.ndarray | None, wanted: np.ndarray) -> bool:

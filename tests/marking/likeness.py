@@ -6,13 +6,14 @@ The answers are our own, in ``answers.toml``; nothing was fitted to them but the
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from autograder.marking.groups import apart, clusters
-from autograder.marking.likeness import BY_WORDS, Likeness, TextEncoder, nearest_of_same_kind
+from autograder.marking.likeness import BY_WORDS, Likeness, Similarities, TextEncoder
 from tests.grading import ROOT
 
 QUESTIONS: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "answers.toml").read_text(encoding="utf-8"))[
@@ -24,6 +25,14 @@ def labelled(question: dict[str, Any]) -> tuple[list[str], list[str]]:
     """All texts, and the kind of each."""
     pairs = [(text, kind) for kind, texts in question["kinds"].items() for text in texts]
     return [text for text, _ in pairs], [kind for _, kind in pairs]
+
+
+def nearest_of_same_kind(kinds: Sequence[str], similarities: Similarities) -> float:
+    """How often the most similar other text is of a text's own kind, 0 to 1."""
+    others = similarities.copy()
+    np.fill_diagonal(others, -np.inf)
+    nearest = others.argmax(axis=1)
+    return float(np.mean([kinds[index] == kinds[other] for index, other in enumerate(nearest)]))
 
 
 def measured(likeness: Likeness) -> float:

@@ -1,4 +1,7 @@
-"""A student's answers to decoder, cell id -> code. Written from the released notebooks alone."""
+"""A student's answers to decoder, cell id -> code. Written from the released notebooks alone.
+
+Its author had seen the source of one class, the attention of notebook 4.
+"""
 
 MODEL = {
     "causal_attention_answer": """

@@ -1,4 +1,7 @@
-"""A student's answers to distilbert, cell id -> code. Written from the released notebooks alone."""
+"""A student's answers to distilbert, cell id -> code. Written from the released notebooks alone.
+
+Its author had seen the source of one class, the attention block.
+"""
 
 EMBEDDING = {
     "embeddings_answer": """

@@ -1,4 +1,7 @@
-"""A student's answers to encoder_lab: cell id -> code, and models.py. Written from the released files alone."""
+"""A student's answers to encoder_lab: cell id -> code, and models.py. Written from the released files alone.
+
+Its author had seen some of the source before.
+"""
 
 ATTENTION = {
     "attention_scores_answer": """

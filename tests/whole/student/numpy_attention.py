@@ -1,6 +1,8 @@
 """A student's answers to numpy_attention, cell id -> code. Written from the released notebooks alone.
 
 What a person reads has no answer here.
+
+Its author had seen some of the source of notebook 2 before.
 """
 
 ATTENTION = {

@@ -121,10 +121,14 @@ def self_test() -> list[Probe]:
 def _answers(code: str) -> str:
     """What a fresh Python prints: forking is safe there, as it has one thread."""
     start = f"import gc, sys; gc.disable(); sys.path.insert(0, {str(_PROJECT)!r}); {code}"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", start], capture_output=True, text=True, timeout=_SELF_TEST_SECONDS
-    )
-    return done.stdout.strip() or done.stderr.strip()
+    pipe = subprocess.PIPE
+    with system.start([sys.executable, "-I", "-c", start], stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            printed, errors = process.communicate(timeout=_SELF_TEST_SECONDS)
+        except BaseException:
+            process.kill()
+            raise
+    return str(printed).strip() or str(errors).strip()
 
 
 def run_probes() -> None:

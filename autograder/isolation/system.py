@@ -1,12 +1,20 @@
-"""The Linux calls that Python has no name for, through ctypes: one function each, ``OSError`` on failure."""
+"""The Linux calls that Python has no name for, through ctypes: one function each, ``OSError`` on failure.
+
+Beside them the start of a process, which a busy machine may refuse for a moment.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import signal
+import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from typing import Any
 
 LINUX = sys.platform.startswith("linux")
 #: The processor, in the kernel's word; None where the system-call filter does not know it.
@@ -29,7 +37,23 @@ CAP_DAC_READ_SEARCH = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 40
 
+#: What the start of a process says on a machine that has no memory or no process to spare just then.
+_FOR_A_MOMENT = {errno.EAGAIN, errno.ENOMEM, errno.EFAULT}
+_PAUSES = (0.2, 1.0, 3.0)  # seconds before each further try
+
 _libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
+
+
+def start(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+    """A new process; ``options``: those of Popen. OSError where it cannot be started, by further tries neither."""
+    for pause in _PAUSES:
+        try:
+            return subprocess.Popen(command, **options)
+        except OSError as error:
+            if error.errno not in _FOR_A_MOMENT:
+                raise
+            time.sleep(pause)
+    return subprocess.Popen(command, **options)
 
 
 def syscall(number: int, *arguments: object) -> int:

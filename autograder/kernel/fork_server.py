@@ -15,8 +15,9 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
+from autograder.errors import said
 from autograder.files.temporary import TemporaryFolder
-from autograder.isolation import Confined, Policy, channel_pair
+from autograder.isolation import Confined, Policy, channel_pair, system
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
@@ -114,7 +115,11 @@ class KernelForkServer:
                 process.wait()
             if self._closing or failures == _STARTS:
                 break
-            self._process, self._channel = self._start()
+            try:
+                self._process, self._channel = self._start()
+            except OSError as error:
+                self._failure = said(error)
+                break
         self._up.set()
         if not self._closing:
             self._listener.close()  # nobody shall wait for it
@@ -129,7 +134,7 @@ class KernelForkServer:
             f"main(*{descriptors}, {self._imports.warm!r}, {self._imports.pictures})"
         )
         with theirs:
-            process = subprocess.Popen(
+            process = system.start(
                 [sys.executable, "-I", "-c", code],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                 pass_fds=descriptors, env=variables(), start_new_session=True, cwd="/",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -156,9 +157,10 @@ def test_another_sites_page_marks_nothing_even_with_the_token(
     )
     sent = {name: value.format(host=site.host) for name, value in headers.items()}
     for action in ("mark", "undo", "split"):
-        reply = site.send("POST", f"/{site.markers[0].token}/{action}", fields,
-                          **sent, Content_Type="application/x-www-form-urlencoded")  # fmt: skip
-        assert reply.status in (400, 403), action
+        path = f"/{site.markers[0].token}/{action}"
+        with contextlib.suppress(ConnectionResetError):  # what is refused by its head alone may be cut off unread
+            reply = site.send("POST", path, fields, **sent, Content_Type="application/x-www-form-urlencoded")
+            assert reply.status in (400, 403), action
     assert not [one for one in course.everybody_autograded(ASSIGNMENT) if held(course, one, "scale")[0] is not None]
 
 

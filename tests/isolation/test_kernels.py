@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
+import subprocess
+import sys
 import time
+from contextlib import closing
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -15,7 +19,7 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
-from autograder.isolation import usage
+from autograder.isolation import system, usage
 from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import Kernels
@@ -277,3 +281,36 @@ def test_what_keeps_a_kernel_from_starting_ahead_is_said_when_it_is_needed(kerne
     assert kernels.started_ahead(files, {}) is None
     with pytest.raises(ValueError, match="not a name"):
         kernels.new_scratch(files, {})
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.ENOMEM, errno.EFAULT], ids=os.strerror)
+def test_a_machine_that_has_no_room_for_a_moment_starts_the_process_a_moment_later(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals, popen = [number, number], subprocess.Popen
+
+    def busy(*arguments: Any, **options: Any) -> Any:
+        if refusals:
+            raise OSError(refusals.pop(), "no")
+        return popen(*arguments, **options)
+
+    monkeypatch.setattr(system, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(subprocess, "Popen", busy)
+    assert system.start([sys.executable, "-c", ""]).wait() == 0
+    refusals[:] = [number] * 3
+    with pytest.raises(OSError, match="no"):
+        system.start([sys.executable, "-c", ""])
+
+
+def no_room(*_: Any, **__: Any) -> None:
+    raise OSError(errno.EAGAIN, "no room")
+
+
+def test_a_fork_server_that_cannot_be_started_again_is_said_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(KernelForkServer()) as fork_server:
+        fork_server.ready()
+        monkeypatch.setattr(system, "start", no_room)
+        os.kill(fork_server.pid, signal.SIGKILL)
+        fork_server._keeper.join(30)
+        with pytest.raises(InfrastructureError, match="no room"):
+            fork_server.ready()

@@ -14,7 +14,7 @@ from autograder.nbgrader.afresh import ReadAfresh
 from autograder.nbgrader.autograde import SubmissionExporter
 from autograder.nbgrader.deliverables import StubDeliverables
 from autograder.nbgrader.feedback import FeedbackExporter, pages_only
-from autograder.nbgrader.formgrader import EscapeNames
+from autograder.nbgrader.formgrader import AskFirst, EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
 from autograder.nbgrader.preprocessors import (
@@ -26,7 +26,6 @@ from autograder.nbgrader.preprocessors import (
     SetRepository,
     sweep,
 )
-from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
 c = get_config()  # noqa: F821
@@ -67,8 +66,8 @@ c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
 
 # The formgrader shows students' names as text: nbgrader's page would run markup in them.
 # It reads the gradebook anew for every page, so that several graders at once see each other's points.
-# Under each written answer stand the lines of its mark scheme and earlier comments, to be clicked.
-c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, ShowRubric]
+# A page that is open asks before it overwrites what somebody else has stored, here or by `autograder mark`.
+c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, AskFirst]
 
 # A grade that is not there yet is an empty cell in grades.csv, not a 0.
 c.ExportApp.plugin_class = GradesExporter

@@ -25,6 +25,10 @@ def run(
     words: Annotated[
         bool, typer.Option("--words", help="Compare answers by their words, not by the course's encoder.")
     ] = False,
+    double: Annotated[
+        float,
+        typer.Option(metavar="N", min=0, max=100, help="So many percent of the answers are marked by two people."),
+    ] = 0,
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Listen there (default: any free).")] = 0,
 ) -> int:
     """Mark written answers question by question, like answers together, in a browser.
@@ -41,7 +45,7 @@ def run(
     if len(set(names)) != len(names):
         raise GradingError(f"--graders: expected every name once, got {graders!r}")
     output = Output(context)
-    desk = Desk(open_course(context), assignment, anonymous, words)
+    desk = Desk(open_course(context), assignment, anonymous, words, double)
     markers, sockets = [Marker(name) for name in names], listen(port)
     for marker in markers:
         output.console.print(f"{marker.name}: {address_of(sockets, marker)}", soft_wrap=True, markup=False)
@@ -49,7 +53,7 @@ def run(
     try:
         asyncio.run(serve(desk, markers, sockets))
     except KeyboardInterrupt:
-        output.say(f"{sum(len(stored) for marker in markers for _, stored in marker.stored)} marks stored.")
+        output.say(f"{sum(marker.stored for marker in markers)} marks stored.")
     return 0
 
 

@@ -53,7 +53,8 @@ class ReadAnswer:
 class ClassAnswer:
     """``row``, ``comment_row``: ids in the gradebook; that of the grade is another one when the answer changes.
 
-    ``waits``: a person has to read it. ``auto_score``: what the grader gave.
+    ``waits``: a person has to read it. ``auto_score``: what the grader gave. ``second``: it waits for the second
+    mark of whoever looks at it.
     """
 
     student: str
@@ -62,10 +63,11 @@ class ClassAnswer:
     read: ReadAnswer
     state: MarkState
     auto_score: float | None = None
+    second: bool = False
 
     @property
     def waits(self) -> bool:
-        return self.state.waits
+        return self.state.waits or self.second
 
     @property
     def digest(self) -> str:

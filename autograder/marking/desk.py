@@ -1,42 +1,48 @@
-"""One assignment on the desk of those who mark it: its groups now, who they are shown to, and what each has stored."""
+"""One assignment on the desk of those who mark it: its groups now, who they are shown to, and what each stores."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from autograder.errors import GradingError, NothingToGrade
 from autograder.feedback.words import points as in_words
+from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Key, Student, open_book, read_students
 from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass
 from autograder.marking.claims import Claims
-from autograder.marking.groups import AnswerGroup, form, grouped, read_splits, write_splits
+from autograder.marking.groups import AnswerGroup, form, grouped, put_back, put_together, read_splits, write_splits
 from autograder.marking.likeness import BY_WORDS, Likeness, TextEncoder
-from autograder.marking.marks import MarkChange, change_of, store, undo
+from autograder.marking.log import LoggedMark, LoggedMarks, MarkChange, MarkLog, logged
+from autograder.marking.marks import change_of, store, undo
+from autograder.marking.twice import waits_for_second
 from autograder.model.course import Course
 
 
 @dataclass
 class Marker:
-    """A person who marks. ``said``: what their next page tells them. ``stored``: their marks, for undoing."""
+    """A person who marks. ``said``: what their next page tells them. ``stored``: how many marks, as far as counted."""
 
     name: str
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     said: str = ""
-    stored: list[tuple[Key, list[MarkChange]]] = field(default_factory=list)
+    stored: int = 0
 
 
 class Desk:
-    """``anonymous``: pseudonyms in the place of names, everywhere."""
+    """``anonymous``: pseudonyms in the place of names, everywhere. ``double``: percent that two people mark."""
 
-    def __init__(self, course: Course, assignment: str, anonymous: bool = False, by_words: bool = False) -> None:
+    def __init__(
+        self, course: Course, assignment: str, anonymous: bool = False, by_words: bool = False, double: float = 0
+    ) -> None:
         """Raises GradingError where there is no such assignment, or nothing of it is for a person to mark."""
-        self.course, self.assignment = course, assignment
+        self.course, self.assignment, self.double = course, assignment, double
         self.reader = AnswerReader(course, assignment)
-        self.claims = Claims(course.root, assignment)
+        self.claims, self._log = Claims(course.root, assignment), MarkLog(course.root, assignment)
         module = "" if by_words else course.file.encoder
         self.likeness: Likeness = TextEncoder(course.root, module).likeness if module else BY_WORDS
         self.problem = ""
@@ -52,17 +58,46 @@ class Desk:
     def read(self) -> ReadClass:
         return self.reader.read()
 
-    def groups(self, key: Key, answers: Sequence[ClassAnswer]) -> list[AnswerGroup]:
-        """The exercise's groups; computed again where answers or splits are others than before."""
+    def read_for(self, marker: Marker) -> ReadClass:
+        """The class as it is for this person: an answer that waits for their second mark waits."""
+        read, log = self.reader.read(), self.log
+        if self.double:
+            for key, answers in read.answers.items():
+                read.answers[key] = [
+                    replace(one, second=waits_for_second(one, key, marker.name, log, self.double)) for one in answers
+                ]
+        return read
+
+    @property
+    def log(self) -> LoggedMarks:
+        return self._log.read()
+
+    def groups(self, key: Key, answers: Sequence[ClassAnswer], marker: Marker) -> list[AnswerGroup]:
+        """The exercise's groups; computed again where answers or splits are others than before.
+
+        Where an answer of a group waits for this person's second mark, those are left out that others have marked.
+        """
         split = read_splits(self.course.root, self.assignment).get("/".join(key), {})
         stamp = tuple(sorted((one.row, one.digest) for one in answers)), tuple(sorted(split.items()))
         known = self._groups.get(key)
         if known is None or known[0] != stamp:
             known = self._groups[key] = stamp, self._grouped(answers, split)
         now = {one.row: one for one in answers}
-        return [AnswerGroup(one.name, tuple(now[old.row] for old in one.answers), one.split) for one in known[1]]
+        groups = [replace(one, answers=tuple(now[old.row] for old in one.answers)) for one in known[1]]
+        return [self._for_second(one, marker) for one in groups]
 
-    def _grouped(self, answers: Sequence[ClassAnswer], split: dict[str, str]) -> list[AnswerGroup]:
+    def formed(self, key: Key) -> int:
+        """How many groups the exercise has; 0 as long as nobody has opened it."""
+        return len(self._groups[key][1]) if key in self._groups else 0
+
+    def _for_second(self, group: AnswerGroup, marker: Marker) -> AnswerGroup:
+        if not any(one.second for one in group.answers):
+            return group
+        log = self.log
+        own = (one for one in group.answers if one.waits or ((by := log.of(one)) and by.grader == marker.name))
+        return replace(group, answers=tuple(own))
+
+    def _grouped(self, answers: Sequence[ClassAnswer], split: Mapping[str, str]) -> list[AnswerGroup]:
         try:
             return grouped(answers, self.likeness, split)
         except GradingError as error:
@@ -71,21 +106,38 @@ class Desk:
             self.problem, self.likeness = f"{error}; answers are compared by their words", BY_WORDS
             return grouped(answers, self.likeness, split)
 
-    def split(self, key: Key, group: AnswerGroup, forms: Collection[str], back: bool) -> str:
-        """Make a group of its own of some of a group's texts, or put a split one back; returns a text of it."""
-        splits = read_splits(self.course.root, self.assignment)
-        own = splits.setdefault("/".join(key), {})
-        there = {form(answer) for answer in group.answers}
-        if back:
-            chosen = there
-            splits["/".join(key)] = {name: label for name, label in own.items() if name not in there}
-        else:
-            chosen = there & set(forms)
-            if not chosen or chosen == there:
-                raise GradingError("choose some of the texts, not none and not all")
-            own |= dict.fromkeys(chosen, secrets.token_hex(4))
-        write_splits(self.course.root, self.assignment, splits)
+    def split(self, key: Key, group: AnswerGroup, forms: Collection[str]) -> str:
+        """Make a group of its own of some of a group's texts; returns one of them."""
+        there = _forms(group)
+        chosen = there & set(forms)
+        if not chosen or chosen == there:
+            raise GradingError("choose some of the texts, not none and not all")
+        with self._splits(key) as own:
+            own |= put_together(own, chosen, joins=False)
         return min(chosen)
+
+    def merge(self, key: Key, group: AnswerGroup, other: AnswerGroup) -> str:
+        """Make one group of two; returns a text of it."""
+        if group.name == other.name or "blank" in (group.name, other.name):
+            raise GradingError("choose another group, whose answers say the same")
+        with self._splits(key) as own:
+            own |= put_together(own, _forms(group) | _forms(other), joins=True)
+        return min(_forms(group))
+
+    def put_back(self, key: Key, group: AnswerGroup) -> str:
+        """The texts of a group that a person has made where they were before; returns one of them."""
+        with self._splits(key) as own:
+            back = put_back(own, _forms(group))
+            own.clear()
+            own |= back
+        return min(_forms(group))
+
+    @contextmanager
+    def _splits(self, key: Key) -> Iterator[dict[str, str]]:
+        with settling(self.course.root, self.assignment):
+            splits = read_splits(self.course.root, self.assignment)
+            yield splits.setdefault("/".join(key), {})
+            write_splits(self.course.root, self.assignment, splits)
 
     def name(self, student: str) -> str:
         """What a page calls a student: a pseudonym, or last and first name with the id."""
@@ -113,32 +165,67 @@ class Desk:
         if not 0 <= points <= most:
             raise GradingError(f"expected points from 0 to {in_words(most)}, got {points}")
         others = self.claims.others(marker.name)
-        now = {member(one): one for one in self.read().answers.get(key, ())}
+        now = {member(one): one for one in self.read_for(marker).answers.get(key, ())}
         known = [now[name] for name in members if name in now]
         free = [one for one in known if one.row not in others]
-        stored = store(self.course, self.assignment, [change_of(one, points, comment, alone) for one in free])
-        if stored:
-            marker.stored.append((key, stored))
-        said = [f"{_answers(len(stored))} marked with {in_words(points)} points."]
+        click = secrets.token_hex(8)
+        stored = self._store(marker, key, [one for one in free if not one.second], (points, comment, alone), click)
+        stored += self._store_second(marker, key, [one for one in free if one.second], (points, comment), click)
+        marker.stored += stored
+        said = [f"{_answers(stored)} marked with {in_words(points)} points."]
         if len(known) > len(free):
             said.append(f"{_answers(len(known) - len(free))} left to somebody else, who is reading.")
-        if len(members) - len(known) + len(free) - len(stored):
-            changed = len(members) - len(known) + len(free) - len(stored)
+        if changed := len(members) - len(known) + len(free) - stored:
             said.append(f"{_answers(changed)} not marked: the answer or its mark has changed, look again.")
         marker.said = " ".join(said)
 
-    def undo(self, marker: Marker) -> tuple[Key, str] | None:
-        """Take the marker's last mark back. Returns its exercise and one of its rows; None where there is nothing."""
-        if not marker.stored:
+    def _store(
+        self, marker: Marker, key: Key, answers: list[ClassAnswer], given: tuple[float, str, bool], click: str
+    ) -> int:
+        if not answers:
+            return 0
+        changes = [change_of(one, *given) for one in answers]
+        return len(store(
+            self.course, self.assignment, changes,
+            lambda stored: self._log.noting(logged(key, answers, stored, marker.name, click)),
+        ))  # fmt: skip
+
+    def _store_second(
+        self, marker: Marker, key: Key, answers: list[ClassAnswer], given: tuple[float, str], click: str
+    ) -> int:
+        """In the log alone: the gradebook keeps the first mark, until somebody decides."""
+        with settling(self.course.root, self.assignment):
+            now = {member(one) for one in self.read_for(marker).answers.get(key, ()) if one.second}
+            changes = [change_of(one, *given, alone=True) for one in answers if member(one) in now]
+            with self._log.noting(logged(key, answers, changes, marker.name, click, second=True)):
+                return len(changes)
+
+    def undo(self, marker: Marker, row: str = "") -> tuple[Key, str] | None:
+        """Take the marker's last click back, or the mark of one answer, whoever gave it.
+
+        Returns its exercise and one of its rows; None where there is nothing.
+        """
+        marks = self._of(row, marker) if row else self.log.last_click(marker.name)
+        if not marks:
             marker.said = "There is nothing to undo."
             return None
-        key, changes = marker.stored[-1]
-        back = undo(self.course, self.assignment, changes)
-        marker.stored.pop()
-        marker.said = f"{_answers(len(back))} put back as before."
-        if len(back) < len(changes):
-            marker.said += f" {_answers(len(changes) - len(back))} not: changed since."
-        return key, changes[0].row
+        back = self._take_back(marks, marker)
+        marker.said = f"{_answers(back)} put back as before."
+        if back < len(marks):
+            marker.said += f" {_answers(len(marks) - back)} not: changed since."
+        notebook, _, cell = marks[0].exercise.partition("/")
+        return (notebook, cell), marks[0].change.row
+
+    def _of(self, row: str, marker: Marker) -> list[LoggedMark]:
+        shown = [one for found in self.read_for(marker).answers.values() for one in found if one.row == row]
+        mark = self.log.of(shown[0]) if shown and not shown[0].second else None
+        return [mark] if mark else []
+
+    def _take_back(self, marks: Sequence[LoggedMark], marker: Marker) -> int:
+        firsts: list[MarkChange] = [one.change for one in marks if not one.second]
+        back = undo(self.course, self.assignment, firsts) if firsts else []
+        self._log.take_back(marks, marker.name)
+        return len(back) + len(marks) - len(firsts)
 
     def next_group(
         self, key: Key, groups: Sequence[AnswerGroup], marker: Marker, after: str = ""
@@ -151,6 +238,10 @@ class Desk:
             if one.name != after and any(answer.row not in others for answer in one.waiting):
                 return one
         return None
+
+
+def _forms(group: AnswerGroup) -> set[str]:
+    return {form(answer) for answer in group.answers}
 
 
 def member(answer: ClassAnswer) -> str:

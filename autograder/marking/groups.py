@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,17 +21,23 @@ _TELLING = re.compile(
     r"\b(?:no|not|never|none|without|cannot|nicht|kein\w*|nie|ohne|\w+n['’]t)\b|\d+(?:[.,]\d+)?", re.I
 )
 
-#: Exercise to the texts (by ``form``) that a person has split off, each with the name of its own group.
+#: Exercise to the texts (by ``form``) that a person has put elsewhere, each with the names of the groups that it was
+#: put into, the last of which counts: ``/`` between them, ``+`` before one that joins groups.
 Splits = Mapping[str, Mapping[str, str]]
+_BETWEEN, _JOINS = "/", "+"
 
 
 @dataclass(frozen=True)
 class AnswerGroup:
-    """``answers``: those with the same text one after the other. ``split``: a person has split it off."""
+    """``answers``: those with the same text one after the other. ``own``: names a group that a person has made."""
 
     name: str
     answers: tuple[ClassAnswer, ...]
-    split: bool = False
+    own: str = ""
+
+    @property
+    def joined(self) -> bool:
+        return self.own.startswith(_JOINS)
 
     @property
     def waiting(self) -> tuple[ClassAnswer, ...]:
@@ -54,7 +61,8 @@ def form(answer: ClassAnswer) -> str:
 def grouped(answers: Iterable[ClassAnswer], likeness: Likeness, split: Mapping[str, str] = {}) -> list[AnswerGroup]:
     """The largest group first, then what is most like it, and so on; answers without a word come last.
 
-    split: form to the name of its own group.
+    split: form to the groups that a person has put it into. What is alike with texts of a joined group is in it, too,
+    where these were never split off.
     """
     by_form: dict[str, list[ClassAnswer]] = {}
     for answer in sorted(answers, key=lambda one: (one.digest, one.row)):
@@ -63,12 +71,15 @@ def grouped(answers: Iterable[ClassAnswer], likeness: Likeness, split: Mapping[s
     forms = sorted(by_form.keys() - set(blank))
     texts = [by_form[name][0].text for name in forms]
     similar = likeness.similarities(texts) if texts else np.zeros((0, 0))
-    groups = []
-    for members in clusters(apart(similar, texts), likeness.threshold):
-        own: dict[str, list[int]] = {}
+    made: dict[str, list[int]] = {}
+    for number, members in enumerate(clusters(apart(similar, texts), likeness.threshold)):
+        paths = {index: split.get(forms[index], "").split(_BETWEEN) for index in members}
+        own = {index: path[-1] for index, path in paths.items()}
+        joined = {path[-1] for path in paths.values() if all(name.startswith(_JOINS) for name in path)}
+        others = min(joined) if len(joined) == 1 else f" {number}"
         for index in members:
-            own.setdefault(split.get(forms[index], ""), []).append(index)
-        groups += [(indices, bool(label)) for label, indices in own.items()]
+            made.setdefault(own[index] or others, []).append(index)
+    groups = [(indices, "" if name.startswith(" ") else name) for name, indices in made.items()]
     sizes = [sum(len(by_form[forms[index]]) for index in indices) for indices, _ in groups]
     found = [
         _group(groups[number][0], forms, by_form, groups[number][1])
@@ -78,11 +89,11 @@ def grouped(answers: Iterable[ClassAnswer], likeness: Likeness, split: Mapping[s
 
 
 def _group(
-    indices: Sequence[int], forms: Sequence[str], by_form: Mapping[str, list[ClassAnswer]], split: bool
+    indices: Sequence[int], forms: Sequence[str], by_form: Mapping[str, list[ClassAnswer]], own: str
 ) -> AnswerGroup:
     members = sorted(indices, key=lambda index: -len(by_form[forms[index]]))
     name = min(forms[index] for index in indices)
-    return AnswerGroup(name, tuple(answer for index in members for answer in by_form[forms[index]]), split)
+    return AnswerGroup(name, tuple(answer for index in members for answer in by_form[forms[index]]), own)
 
 
 def apart(similar: Similarities, texts: Sequence[str]) -> Similarities:
@@ -132,6 +143,18 @@ def differing_words(text: str, other: str) -> tuple[list[str], list[str]]:
 
 def _only(words: Sequence[str], known: Collection[str]) -> list[str]:
     return [word for word in dict.fromkeys(words) if word not in known]
+
+
+def put_together(own: Mapping[str, str], forms: Iterable[str], joins: bool) -> dict[str, str]:
+    """Some of an exercise's texts as a group of their own. joins: they were groups before."""
+    name = (_JOINS if joins else "") + secrets.token_hex(4)
+    return {**own, **{one: _BETWEEN.join(filter(None, (own.get(one), name))) for one in forms}}
+
+
+def put_back(own: Mapping[str, str], forms: Collection[str]) -> dict[str, str]:
+    """These texts where they were before a person put them together."""
+    back = {name: labels.rpartition(_BETWEEN)[0] if name in forms else labels for name, labels in own.items()}
+    return {name: labels for name, labels in back.items() if labels}
 
 
 def read_splits(root: Path, assignment: str) -> dict[str, dict[str, str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 from nbgrader import api
@@ -15,21 +15,8 @@ from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.read import EARLIER, open_book
 from autograder.gradebook.remarks import paragraphs
 from autograder.marking.answers import ClassAnswer, MarkState
+from autograder.marking.log import MarkChange
 from autograder.model.course import Course
-
-
-@dataclass(frozen=True)
-class MarkChange:
-    """One answer's mark as it was and as it is to be; ``row``, ``comment_row``: ids in the gradebook."""
-
-    row: str
-    comment_row: str
-    before: MarkState
-    after: MarkState
-
-    @property
-    def reverse(self) -> MarkChange:
-        return replace(self, before=self.after, after=self.before)
 
 
 def change_of(answer: ClassAnswer, points: float, comment: str, alone: bool) -> MarkChange:
@@ -47,11 +34,16 @@ def change_of(answer: ClassAnswer, points: float, comment: str, alone: bool) -> 
     return MarkChange(answer.row, answer.comment_row, before, MarkState(points, False, said))
 
 
-def store(course: Course, assignment: str, changes: Iterable[MarkChange]) -> list[MarkChange]:
+def store(
+    course: Course,
+    assignment: str,
+    changes: Iterable[MarkChange],
+    noting: Callable[[list[MarkChange]], AbstractContextManager[None]] | None = None,
+) -> list[MarkChange]:
     """Store marks, in one transaction; returns those that were stored.
 
     The others were not, because the answer or its mark is another one by now. Raises GradingError where nothing was
-    stored at all.
+    stored at all. noting: what surrounds the moment from which on they count.
     """
     gradebook = open_book(course.db_url)
     if gradebook is None:
@@ -59,7 +51,8 @@ def store(course: Course, assignment: str, changes: Iterable[MarkChange]) -> lis
     with gradebook, settling(course.root, assignment):
         try:
             stored = [change for change in changes if _stored(gradebook, change)]
-            gradebook.db.commit()
+            with noting(stored) if noting else nullcontext():
+                gradebook.db.commit()
         except SQLAlchemyError as error:
             gradebook.db.rollback()
             raise GradingError(f"nothing was stored: {gradebook_said(error)}") from error

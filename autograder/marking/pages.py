@@ -1,4 +1,4 @@
-"""The two pages: all exercises, and one group of answers with the form that marks it."""
+"""The pages: all exercises, one group of answers with the form that marks it, and a second look at an exercise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from autograder.marking.answers import ClassAnswer, ReadClass
 from autograder.marking.desk import Desk, Marker, member
 from autograder.marking.exercises import MarkedExercise
 from autograder.marking.groups import AnswerGroup, differing_words, form
+from autograder.marking.log import LoggedMarks
+from autograder.marking.look import second_look
 from autograder.marking.slices import rendered
+from autograder.marking.twice import agreement, pairs
 
 FOLDER = Path(__file__).parent / "page"
 #: So many of the comments that were given before are offered.
 OFFERED = 12
-_MAX_LABEL, _MAX_DIFFERING = 40, 12
+_MAX_LABEL, _MAX_DIFFERING, _MAX_TEXT = 40, 12, 600
 
 
 def group_address(key: Key, group: str = "", row: str = "") -> str:
@@ -33,14 +36,21 @@ def group_address(key: Key, group: str = "", row: str = "") -> str:
     return f"group?{urlencode(asked)}"
 
 
+def look_address(key: Key) -> str:
+    return f"look?{urlencode({'x': '/'.join(key)})}"
+
+
 def start_page(desk: Desk, marker: Marker, read: ReadClass) -> str:
     rows: list[dict[str, object]] = []
+    log = desk.log
     for key, answers in read.answers.items():
         exercise, waiting = desk.reader.exercises[key], sum(one.waits for one in answers)
         row = {
             "address": group_address(key), "title": exercise.title, "notebook": key[0], "answers": len(answers),
             "max_points": exercise.max_points, "marked": len(answers) - waiting, "waiting": waiting,
-            "first": bool(waiting) and not any(one["waiting"] for one in rows),
+            "first": bool(waiting) and not any(one["waiting"] for one in rows), "look": look_address(key),
+            "mine": sum((by := log.of(one)) is not None and by.grader == marker.name for one in answers),
+            "lines": len(exercise.lines), "groups": desk.formed(key), "twice": agreement(pairs(log, key)),
         }  # fmt: skip
         rows.append(row)
     left_out: dict[str, list[str]] = defaultdict(list)
@@ -51,17 +61,17 @@ def start_page(desk: Desk, marker: Marker, read: ReadClass) -> str:
 
 def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: AnswerGroup, row: str = "") -> str:
     """row: the one answer that is shown, which can be marked again; "" for the group, of which those are that wait."""
-    exercise, answers = desk.reader.exercises[key], read.answers[key]
-    groups = desk.groups(key, answers)
+    exercise, answers, log = desk.reader.exercises[key], read.answers[key], desk.log
+    groups = desk.groups(key, answers, marker)
     alone = [one for one in group.answers if one.row == row]
     open_now = alone or list(group.waiting)
     others = desk.claims.take(marker.name, [one.row for one in open_now])
     free = [one for one in open_now if one.row not in others]
     shown = AnswerGroup(group.name, tuple(alone)) if alone else group
-    waiting = [one for one in groups if one.waiting]
     following = desk.next_group(key, groups, marker, group.name)
     one = free[0] if alone and free else None
-    comment = (one.state.comment or "") if one else ""
+    state = one.state if one and not one.second else None  # nothing of the first mark before the second
+    comment = (state.comment or "") if state else ""
     earlier = comment.removeprefix(EARLIER).strip() if comment.startswith(EARLIER) else ""
     return _page(
         desk,
@@ -69,20 +79,22 @@ def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: Ans
         exercise=exercise,
         key="/".join(key),
         group=group.name,
-        done=sum(not answer.waits for answer in answers),
-        total=len(answers),
-        left=len(waiting),
+        **_progress(groups, answers),
+        look=look_address(key),
         groups=[_entry(key, other, other.name == group.name) for other in groups],
         skip=group_address(key, following.name) if following else "",
         asked=_shown(exercise.asked),
         others=_told(others),
-        texts=_texts(desk, key, group, shown),
+        texts=_texts(desk, key, group, shown, log),
         single=row if alone else "",
-        split_off=group.split,
+        own="" if not group.own else "joined" if group.joined else "split",
+        joinable=[_entry(key, other, False) for other in groups if other.name not in ("blank", group.name)],
+        both=_both(key, log, one),
+        can_take_back=bool(state and one and log.of(one)),
         members=[member(answer) for answer in free],
         lines=_lines(desk, exercise),
         comments=bool(exercise.comment_cell),
-        points_now="" if one is None or one.state.score is None else in_words(one.state.score),
+        points_now="" if state is None or state.score is None else in_words(state.score),
         comment_now="" if earlier else comment,
         earlier=earlier,
         button=_button(len(free), bool(alone)),
@@ -92,11 +104,41 @@ def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: Ans
     )  # fmt: skip
 
 
+def _progress(groups: Sequence[AnswerGroup], answers: Sequence[ClassAnswer]) -> dict[str, int]:
+    return {
+        "done": sum(not answer.waits for answer in answers), "total": len(answers),
+        "left": sum(bool(one.waiting) for one in groups),
+    }  # fmt: skip
+
+
+def look_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, groups: Sequence[AnswerGroup]) -> str:
+    """All marks of an exercise by points, for whoever wants to see whether they are even."""
+    log = desk.log
+
+    def shown(answer: ClassAnswer, group: AnswerGroup) -> dict[str, str]:
+        return {
+            "name": desk.name(answer.student), "text": answer.text[:_MAX_TEXT], "state": _state(answer, log),
+            "comment": answer.state.comment or "", "address": group_address(key, group.name, answer.row),
+        }  # fmt: skip
+
+    given = pairs(log, key)
+    look = None if any(one.second for group in groups for one in group.answers) else second_look(groups, given, shown)
+    exercise = desk.reader.exercises[key]
+    return _page(
+        desk, marker, exercise=exercise, key="/".join(key), second=look, twice=agreement(given),
+        back=group_address(key), **_progress(groups, read.answers[key]),
+    )  # fmt: skip
+
+
 def _page(desk: Desk, marker: Marker, **shown: object) -> str:
     said = " ".join(filter(None, (marker.said, desk.problem)))
     marker.said = desk.problem = ""
     return _template().render(
-        assignment=desk.assignment, marker=marker.name, said=said, can_undo=bool(marker.stored), **shown
+        assignment=desk.assignment,
+        marker=marker.name,
+        said=said,
+        can_undo=bool(desk.log.last_click(marker.name)),
+        **shown,
     )
 
 
@@ -125,16 +167,23 @@ def _entry(key: Key, group: AnswerGroup, current: bool) -> dict[str, object]:
     label = "nothing answered" if group.name == "blank" else text[:_MAX_LABEL]
     waiting = len(group.waiting)
     count = f"{waiting} of {len(group.answers)}" if waiting else f"✓ {len(group.answers)}"
-    return {"address": group_address(key, group.name), "label": label, "count": count, "current": current}
+    return {
+        "address": group_address(key, group.name), "label": label, "count": count, "current": current,
+        "name": group.name,
+    }  # fmt: skip
 
 
-def _texts(desk: Desk, key: Key, group: AnswerGroup, shown: AnswerGroup) -> list[dict[str, object]]:
+def _texts(desk: Desk, key: Key, group: AnswerGroup, shown: AnswerGroup, log: LoggedMarks) -> list[dict[str, object]]:
     first = group.texts[0][0]
     found = []
     for same in shown.texts:
         count = len(same)
         answers = [
-            {"address": group_address(key, group.name, one.row), "name": desk.name(one.student), "state": _state(one)}
+            {
+                "address": group_address(key, group.name, one.row),
+                "name": desk.name(one.student),
+                "state": _state(one, log),
+            }
             for one in same
         ]
         text: dict[str, object] = {
@@ -162,12 +211,24 @@ def _differing(text: str, first: str) -> str:
     return "; ".join(filter(None, (f"only here: {here}" if here else "", f"not here: {there}" if there else "")))
 
 
-def _state(answer: ClassAnswer) -> str:
-    state = answer.state
+def _state(answer: ClassAnswer, log: LoggedMarks) -> str:
+    state, mark = answer.state, log.of(answer)
+    if answer.second:
+        return "waits"
     if state.waits:
         return "waits; the answer changed since its mark" if state.score is not None else "waits"
     given = in_words(state.score if state.score is not None else answer.auto_score)
-    return f"{given} points{' by the grader' if state.score is None else ''}"
+    return f"{given} points{' by the grader' if state.score is None else f' by {mark.grader}' if mark else ''}"
+
+
+def _both(key: Key, log: LoggedMarks, answer: ClassAnswer | None) -> list[str]:
+    """What two people have given an answer, as long as nobody has decided."""
+    found = [one for one in pairs(log, key) if answer and not answer.second and one.open and one.row == answer.row]
+    return [
+        f"{grader}: {in_words(given)} points. {comment}"
+        for one in found
+        for grader, given, comment in zip(one.graders, (one.first, one.second), one.comments, strict=True)
+    ]
 
 
 def _told(others: Mapping[str, str]) -> str:

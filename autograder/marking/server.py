@@ -24,7 +24,7 @@ from autograder.gradebook.read import Key
 from autograder.marking.answers import ReadClass
 from autograder.marking.desk import Desk, Marker
 from autograder.marking.groups import AnswerGroup, form
-from autograder.marking.pages import file_of, group_address, group_page, start_page
+from autograder.marking.pages import file_of, group_address, group_page, look_page, start_page
 
 ADDRESS = "127.0.0.1"
 #: Names of this machine by which its own browser, or one at the end of a tunnel, may ask.
@@ -78,15 +78,15 @@ class _Handler(web.RequestHandler):
         key = next((one for one in read.answers if "/".join(one) == asked), None)
         if key is None:
             raise web.HTTPError(404, "there is no answer to such an exercise")
-        return key, self.desk.groups(key, read.answers[key])
+        return key, self.desk.groups(key, read.answers[key], self.marker)
 
     def go_on(self, key: Key, after: str = "") -> None:
         """To the next group that waits, here or in a later exercise; else to the start."""
-        read = self.desk.read()
+        read = self.desk.read_for(self.marker)
         keys = [*read.answers]
         start = keys.index(key) if key in keys else 0
         for one in [*keys[start:], *keys[:start]]:
-            groups = self.desk.groups(one, read.answers[one])
+            groups = self.desk.groups(one, read.answers[one], self.marker)
             here = self.desk.next_group(one, groups, self.marker, after if one == key else "")
             if here is not None:
                 return self.redirect(group_address(one, here.name), status=303)
@@ -110,12 +110,12 @@ class _Handler(web.RequestHandler):
 class _Start(_Handler):
     def get(self, _: str) -> None:
         self.desk.claims.take(self.marker.name, ())
-        self.write(start_page(self.desk, self.marker, self.desk.read()))
+        self.write(start_page(self.desk, self.marker, self.desk.read_for(self.marker)))
 
 
 class _Group(_Handler):
     def get(self, _: str) -> None:
-        read = self.desk.read()
+        read = self.desk.read_for(self.marker)
         key, groups = self.exercise(read)
         name, row = self.get_argument("g", ""), self.get_argument("a", "")
         group = next((one for one in groups if one.name == name), None)
@@ -129,7 +129,7 @@ class _Group(_Handler):
 
 class _Mark(_Handler):
     def post(self, _: str) -> None:
-        key, _groups = self.exercise(self.desk.read())
+        key, _groups = self.exercise(self.desk.read_for(self.marker))
         try:
             points = float(self.get_argument("points", "").replace(",", "."))
         except ValueError:
@@ -143,27 +143,42 @@ class _Mark(_Handler):
 
 class _Undo(_Handler):
     def post(self, _: str) -> None:
-        found = self.desk.undo(self.marker)
+        found = self.desk.undo(self.marker, self.get_argument("a", ""))
         if found is None:
             self.redirect("./", status=303)
             return
         key, row = found
-        read = self.desk.read()
-        groups = self.desk.groups(key, read.answers.get(key, ()))
+        read = self.desk.read_for(self.marker)
+        groups = self.desk.groups(key, read.answers.get(key, ()), self.marker)
         group = next((one for one in groups if row in {answer.row for answer in one.answers}), None)
         self.redirect(group_address(key, group.name) if group else "./", status=303)
 
 
-class _Split(_Handler):
+class _Regroup(_Handler):
     def post(self, _: str) -> None:
-        key, groups = self.exercise(self.desk.read())
-        group = next((one for one in groups if one.name == self.get_argument("g")), None)
-        if group is None:
+        """Split a group, join it with another, or put its texts back."""
+        key, groups = self.exercise(self.desk.read_for(self.marker))
+        named = {one.name: one for one in groups}
+        group, other = named.get(self.get_argument("g")), self.get_argument("other", "")
+        if group is None or (other and other not in named):
             raise GradingError("the groups have changed, since answers came in")
-        chosen = self.desk.split(key, group, self.get_arguments("form"), bool(self.get_argument("back", "")))
-        groups = self.desk.groups(key, self.desk.read().answers[key])
-        made = next((one for one in groups if chosen in {form(answer) for answer in one.answers}), group)
+        if self.get_argument("back", ""):
+            text = self.desk.put_back(key, group)
+        elif other:
+            text = self.desk.merge(key, group, named[other])
+        else:
+            text = self.desk.split(key, group, self.get_arguments("form"))
+        key, groups = self.exercise(self.desk.read_for(self.marker))
+        made = next((one for one in groups if text in {form(answer) for answer in one.answers}), group)
         self.redirect(group_address(key, made.name), status=303)
+
+
+class _Look(_Handler):
+    def get(self, _: str) -> None:
+        read = self.desk.read_for(self.marker)
+        key, groups = self.exercise(read)
+        self.desk.claims.take(self.marker.name, ())
+        self.write(look_page(self.desk, self.marker, read, key, groups))
 
 
 class _File(_Handler):
@@ -184,7 +199,8 @@ def application(desk: Desk, markers: Sequence[Marker]) -> web.Application:
         (f"{token}group", _Group),
         (f"{token}mark", _Mark),
         (f"{token}undo", _Undo),
-        (f"{token}split", _Split),
+        (f"{token}regroup", _Regroup),
+        (f"{token}look", _Look),
         (rf"{token}(mark\.css|mark\.js|answers\.css)", _File),
     ]
     settings: dict[str, Any] = {"desk": desk, "markers": markers, "default_handler_class": _Nothing}

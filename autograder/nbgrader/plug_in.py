@@ -13,7 +13,7 @@ from autograder.nbgrader.afresh import ReadAfresh
 from autograder.nbgrader.autograde import SubmissionExporter
 from autograder.nbgrader.deliverables import StubDeliverables
 from autograder.nbgrader.feedback import FeedbackExporter, pages_only
-from autograder.nbgrader.formgrader import EscapeNames
+from autograder.nbgrader.formgrader import AskFirst, EscapeNames
 from autograder.nbgrader.grades import GradesExporter
 from autograder.nbgrader.late import AssignPolicyPenalties
 from autograder.nbgrader.preprocessors import (
@@ -25,7 +25,6 @@ from autograder.nbgrader.preprocessors import (
     SetRepository,
     sweep,
 )
-from autograder.nbgrader.rubric import ShowRubric
 from autograder.nbgrader.save import SaveGrades
 
 
@@ -51,6 +50,6 @@ def plug_in(c: Config, path: str) -> None:
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.exporter_class = FeedbackExporter
     c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
-    c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, ShowRubric]
+    c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, AskFirst]
     if "plugin_class" not in c.ExportApp:
         c.ExportApp.plugin_class = GradesExporter

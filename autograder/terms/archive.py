@@ -1,7 +1,8 @@
 """What is kept of a term for later: results and answers, in one ZIP; with pseudonyms, if wanted.
 
-``archive.json`` says what it is; ``results/ASSIGNMENT.json`` and ``answers/ASSIGNMENT.json`` are lists of objects with
-a ``student``. ``autograder report --against`` reads the answers.
+``archive.json`` says what it is; ``results/ASSIGNMENT.json``, ``answers/ASSIGNMENT.json`` and, without pseudonyms,
+``marks/ASSIGNMENT.json`` (who marked) are lists of objects with a ``student``. ``autograder report --against`` reads
+the answers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from autograder.gradebook.gather import gather_from
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Student, open_book
 from autograder.gradebook.results import ResultsTable
+from autograder.marking.log import LoggedMark, MarkLog
 from autograder.model.course import Course
 from autograder.report.code import read_answers
 
@@ -57,6 +59,8 @@ def write_archive(course: Course, term: str, pseudonymise: bool) -> Archive:
     for table in tables:
         files[f"results/{table.assignment}.json"] = [_result(row, named, pseudonymise) for row in table.rows]
         files[f"answers/{table.assignment}.json"] = _answers(course, table, named, pseudonymise)
+        if not pseudonymise and (marks := MarkLog(course.root, table.assignment).read().marks):
+            files[f"marks/{table.assignment}.json"] = [_mark(one) for one in marks]
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -94,6 +98,11 @@ def _result(row: Any, named: Callable[[str], str], pseudonymise: bool) -> dict[s
         made |= {"last_name": one.last_name, "first_name": one.first_name, "email": one.email,
                  "comments": [text for _, text in sorted(row.comments.items())]}  # fmt: skip
     return made
+
+
+def _mark(one: LoggedMark) -> dict[str, Any]:
+    return {"student": one.student, "exercise": one.exercise, "points": one.change.after.score, "grader": one.grader,
+            "at": one.at, "second": one.second}  # fmt: skip
 
 
 def _answers(

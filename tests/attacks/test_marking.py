@@ -156,7 +156,7 @@ def test_another_sites_page_marks_nothing_even_with_the_token(
         f"{name}={value}" for name, value in hidden(site.follow(site.get(SCALE)).text, "mark") if name == "member"
     )
     sent = {name: value.format(host=site.host) for name, value in headers.items()}
-    for action in ("mark", "undo", "split"):
+    for action in ("mark", "undo", "regroup"):
         path = f"/{site.markers[0].token}/{action}"
         with contextlib.suppress(ConnectionResetError):  # what is refused by its head alone may be cut off unread
             reply = site.send("POST", path, fields, **sent, Content_Type="application/x-www-form-urlencoded")

@@ -60,17 +60,6 @@ class Formgrader:
         self.browser.execute_script("arguments[0].classList.remove('glyphicon-ok')", mark)
         return mark
 
-    def button(self, text: str) -> WebElement:
-        """One of the rubric's, once what is stored has been loaded."""
-        place = (By.XPATH, f"//div[@role='toolbar']//button[contains(., '{text}')]")
-        return self.wait.until(seen.element_to_be_clickable(place), f"no button {text!r}")
-
-    def click_line(self, cell: str, text: str) -> None:
-        """A line of the rubric without points, into the cell's comment; waits until that is stored."""
-        mark = self._stored_mark(f"{cell}-comment")
-        self.button(text).click()
-        self.wait.until(lambda _: "glyphicon-ok" in mark.get_attribute("class"), f"{text!r} was not stored")
-
     def show(self, identifier: str) -> None:
         """Bring a field to the middle of the window, once the page has done its own scrolling."""
         self.wait.until(lambda _: self.browser.execute_script("return $(':animated').length === 0"))

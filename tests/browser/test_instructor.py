@@ -11,7 +11,6 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 
 from autograder.model.course import Course
-from tests.browser.conftest import Photograph
 from tests.browser.formgrader import Formgrader
 from tests.browser.jupyter import Server, jupyter_server
 from tests.feedback.browser import needs_browser
@@ -71,7 +70,7 @@ def hand_in(course: Course) -> None:
     (folder / "submission_secret.txt").write_text("a secret of this submission")
 
 
-def test_a_instructors_day_in_the_formgrader(browser: WebDriver, server: Server, photograph: Photograph) -> None:
+def test_a_instructors_day_in_the_formgrader(browser: WebDriver, server: Server) -> None:
     course = Course(server.folder)
     page = Formgrader(browser, server)
     page.press(SHEET, "assign")
@@ -92,8 +91,6 @@ def test_a_instructors_day_in_the_formgrader(browser: WebDriver, server: Server,
     page.write("intuition", "2")
     page.write("roles", "1.5")
     page.write("roles-comment", COMMENT)
-    page.show("roles-comment")
-    photograph(browser, "formgrader")
     by_hand = {"roles": (None, 1.5, False), "intuition": (None, 2.0, False)}
     assert scores(course) == {**AUTOMATIC, **by_hand}
 

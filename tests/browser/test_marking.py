@@ -31,6 +31,7 @@ from tests.marking.site import Site, running
 pytestmark = [pytest.mark.slow, needs_browser]
 
 STUDENTS = 60
+COMMENT = "1 point: names what goes wrong"
 POINTS = {"right": 2.0, "speed": 1.0, "future": 1.0, "first": 1.0}  # of a kind; all others have none
 
 
@@ -121,7 +122,7 @@ def test_a_class_is_marked_by_keys_alone_with_less_than_two_presses_a_group(
     for student, answers in drawn_answers(STUDENTS):
         for cell, text in answers.items():
             points = POINTS.get(kind_of(text), 0.0)
-            comment = "1 point: names what goes wrong" if points == 1.0 else None
+            comment = COMMENT if points == 1.0 else None
             assert held(course, student, cell) == (points, None, False, comment), (student, cell)
 
 
@@ -147,6 +148,17 @@ def test_feedback_export_and_formgrader_show_the_same(
             assert float(page.field(cell).get_attribute("value")) == points
 
 
+def by_hand(class_of: dict[str, dict[str, str]]) -> tuple[int, int, int]:
+    """Clicks, signs to type and pages that a class takes in the formgrader.
+
+    A click gives full points or none, and another one leads to the next student; one point of two is a click into each
+    of two fields, and has to be written, as its comment has.
+    """
+    partial = sum(POINTS.get(kind_of(text)) == 1.0 for answers in class_of.values() for text in answers.values())
+    answers = sum(map(len, class_of.values()))
+    return answers + partial + len(class_of), partial * (len("1") + len(COMMENT)), len(class_of)
+
+
 def test_the_formgrader_takes_a_click_for_each_answer_and_a_page_for_each_student(
     browser: WebDriver, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -157,7 +169,7 @@ def test_the_formgrader_takes_a_click_for_each_answer_and_a_page_for_each_studen
     with Gradebook(course.db_url) as gradebook:
         notebooks = gradebook.assignment_submissions(ASSIGNMENT)
         whose = {one.notebooks[0].id: one.student.id for one in notebooks}
-    clicks = loads = 0
+    clicks = typed = loads = 0
     with jupyter_server(course.root, tmp_path_factory.mktemp("home")) as server:
         page = Formgrader(browser, server)
         page.open(f"submissions/{min(whose)}/")
@@ -169,16 +181,21 @@ def test_the_formgrader_takes_a_click_for_each_answer_and_a_page_for_each_studen
             for cell, text in class_of_six[student].items():
                 points = POINTS.get(kind_of(text), 0.0)
                 place = page.field(cell).find_element(By.XPATH, "ancestor::div[contains(@class, 'nbgrader_cell')]")
-                button = {2.0: ".full-credit", 1.0: "[role=toolbar] button", 0.0: ".no-credit"}[points]
-                browser.execute_script("arguments[0].click()", place.find_element(By.CSS_SELECTOR, button))
-                clicks += 1
+                if points == 1.0:
+                    page.write(cell, "1")
+                    page.write(f"{cell}-comment", COMMENT)
+                    clicks, typed = clicks + 2, typed + len("1") + len(COMMENT)
+                else:
+                    button = ".full-credit" if points else ".no-credit"
+                    browser.execute_script("arguments[0].click()", place.find_element(By.CSS_SELECTOR, button))
+                    clicks += 1
                 page.wait.until(lambda _, cell=cell, student=student: not held(course, student, cell)[2])
             browser.execute_script("document.querySelector('li.next a').click()")
             clicks += 1
             page.wait.until(lambda _, seen=student: seen != whose.get(
                 browser.current_url.partition("submissions/")[2].partition("/")[0].partition("?")[0]))  # fmt: skip
-    print(f"formgrader: {len(class_of_six)} students, {clicks} clicks, {loads} page loads")
-    assert (clicks, loads) == (len(class_of_six) * (len(WRITTEN) + 1), len(class_of_six))
+    assert (clicks, typed, loads) == by_hand(class_of_six)
+    print(f"formgrader: clicks, signs typed and pages of {STUDENTS} students:", by_hand(dict(drawn_answers(STUDENTS))))
     for student, answers in class_of_six.items():
         assert [held(course, student, cell)[0] for cell in answers] == [
             POINTS.get(kind_of(text), 0.0) for text in answers.values()

@@ -11,7 +11,16 @@ import pytest
 
 from autograder.errors import GradingError
 from autograder.marking.answers import ClassAnswer, MarkState, ReadAnswer
-from autograder.marking.groups import clusters, differing_words, form, grouped, read_splits, write_splits
+from autograder.marking.groups import (
+    clusters,
+    differing_words,
+    form,
+    grouped,
+    put_back,
+    put_together,
+    read_splits,
+    write_splits,
+)
 from autograder.marking.likeness import BY_WORDS, TextEncoder
 from tests.marking.likeness import QUESTIONS, by_chance, measured
 
@@ -68,6 +77,41 @@ def test_a_split_text_has_a_group_of_its_own_and_is_kept(tmp_path: Path) -> None
     assert read_splits(tmp_path, "a") == {"n/c": split}
     (tmp_path / ".autograder" / "marks" / "a" / "splits.json").write_text("[1")
     assert read_splits(tmp_path, "a") == {}
+
+
+LARGE, ONE, PADS = "The scores become too large for it", "Else the variance is 1 no more", "Padding is left out"
+
+
+def forms(*given: str) -> list[str]:
+    return [form(answer(text)) for text in given]
+
+
+def test_joined_groups_stay_one_when_like_answers_come_and_are_taken_apart_again() -> None:
+    assert len(texts(LARGE, ONE, PADS)) == 3
+    own = put_together({}, forms(LARGE, ONE), joins=True)
+    assert sorted(map(sorted, texts(LARGE, ONE, PADS, split=own))) == [[ONE, LARGE], [PADS]]
+    later = [LARGE, ONE, PADS, LARGE.upper(), f"{LARGE} now"]
+    assert sorted(map(len, texts(*later, split=own))) == [1, 4]
+    apart = texts(*later, split=put_back(own, forms(*later[:2])))
+    assert sorted(map(sorted, apart)) == [[ONE], [PADS], sorted([LARGE, LARGE.upper(), f"{LARGE} now"])]
+
+
+def test_split_and_joined_one_after_the_other_go_back_step_by_step() -> None:
+    like = f"{LARGE} now"
+    split = put_together({}, forms(like), joins=False)
+    joined = put_together(split, forms(like, PADS), joins=True)
+    again = put_together(joined, forms(PADS), joins=False)
+    assert sorted(map(sorted, texts(LARGE, like, PADS, split=joined))) == [sorted([like, PADS]), [LARGE]]
+    assert len(texts(LARGE, like, PADS, split=again)) == 3
+    assert put_back(again, forms(PADS)) == joined
+    assert put_back(joined, forms(like, PADS)) == split
+    assert put_back(split, forms(like)) == {}
+
+
+def test_groups_that_a_number_keeps_apart_are_joined_by_a_person_alone() -> None:
+    one, other = "It has 8 heads in all", "It has 12 heads in all"
+    assert len(texts(one, other)) == 2
+    assert len(texts(one, other, split=put_together({}, forms(one, other), joins=True))) == 1
 
 
 def test_words_that_differ_are_told() -> None:

@@ -40,7 +40,9 @@ def test_the_start_lists_what_people_mark_and_leads_to_the_first_that_waits(site
     rows = re.findall(r'href="group\?x=([^"&]+)"[^>]*>([^<]+)(?: <kbd>n</kbd>)?</a>', page)
     assert [unquote(key).partition("/")[2] for key, _ in rows] == ["scale", "padding", "cls", "figure", "project"]
     assert page.count('data-key="n"') == 1 and "Question 1 <kbd>n</kbd></a>" in page
-    assert re.search(r"Question 1 <kbd>n</kbd></a>.*?<td>2</td><td>5</td><td>1</td><td>4</td>", page, re.DOTALL)
+    assert re.search(
+        r"Question 1 <kbd>n</kbd></a>.*?<td>2</td><td>5</td><td>1</td><td>0</td><td>4</td>", page, re.DOTALL
+    )
 
 
 def test_a_group_is_marked_by_one_form_and_the_next_group_follows(course: Course, site: Site) -> None:
@@ -88,14 +90,31 @@ def test_a_group_is_split_and_put_back(course: Course, site: Site) -> None:
     assert len(headings(page)) == 4 and "only here: roughly; not here: about" in page.text
     forms = dict.fromkeys(re.findall(r'name="form" value="(\w+)"', page.text))
     rare = [one for one in forms if page.text.count(one) == 1]
-    split = site.follow(site.post("split", [*hidden(page.text, "split"), ("form", rare[0])]))
+    split = site.follow(site.post("regroup", [*hidden(page.text, "split"), ("form", rare[0])]))
     assert headings(split) == ["1 answer"] and ">fay<" in split.text and "Put back" in split.text
     site.mark(split, "0.5")
     assert held(course, "ada", "scale")[0] is None and held(course, "fay", "scale")[0] == 0.5
-    back = site.follow(site.post("split", [*hidden(split.text, "split"), ("back", "1")]))
+    back = site.follow(site.post("regroup", [*hidden(split.text, "split"), ("back", "1")]))
     assert len(headings(back)) == 4
-    refused = site.post("split", hidden(back.text, "split"))
+    refused = site.post("regroup", hidden(back.text, "split"))
     assert refused.status == 409 and "choose some of the texts" in refused.text
+
+
+def test_two_groups_are_joined_and_taken_apart(course: Course, site: Site) -> None:
+    page = group_of(site, RIGHT[:20])
+    (other,) = re.findall(rf'<option value="(\w+)">{WRONG[:10]}', page.text)
+    asked = [*hidden(page.text, "split"), ("other", other)]
+    joined = site.follow(site.post("regroup", asked))
+    assert len(headings(joined)) == 4 and "The same mark for these 4" in joined.text and "Take apart" in joined.text
+    hand_in(course, "fay", {"scale": WRONG.lower()})
+    with running(Desk(course, ASSIGNMENT), "lin") as restarted:
+        later = group_of(restarted, RIGHT[:20])
+        assert ">fay<" in later.text and ">ada<" in later.text
+        apart = restarted.follow(restarted.post("regroup", [*hidden(later.text, "split"), ("back", "1")]))
+        assert len(headings(apart)) in (2, 3) and "Take apart" not in apart.text
+    for wrong in ("gone", "blank", dict(hidden(page.text, "split"))["g"]):
+        assert site.post("regroup", [*hidden(page.text, "split"), ("other", wrong)]).status == 409, wrong
+    assert 'name="other"' not in group_of(site, "nothing answered").text
 
 
 def test_two_people_are_never_at_the_same_answers(course: Course, site: Site) -> None:

@@ -76,7 +76,7 @@
   } catch (error) { /* a browser that keeps nothing */ }
 
   document.addEventListener("keydown", (event) => {
-    const at = document.activeElement, writes = at.matches("textarea, input:not([type=checkbox])");
+    const at = document.activeElement, writes = at.matches("textarea, select, input:not([type=checkbox])");
     if (event.key === "Escape" && writes) { at.blur(); return; }
     if (event.key === "Enter" && form && (event.ctrlKey || event.metaKey)) {
       form.requestSubmit();
@@ -104,7 +104,7 @@
       inCurrent("a[data-one]");
     } else if (event.key === "x") {
       inCurrent("input[type=checkbox]");
-    } else if (keyed && keyed.matches("input, textarea")) {
+    } else if (keyed && keyed.matches("input, textarea, select")) {
       keyed.focus();
     } else if (keyed) {
       keyed.click();

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from autograder.errors import GradingError, NothingToGrade
 from autograder.feedback.words import points as in_words
@@ -19,6 +20,7 @@ from autograder.marking.groups import AnswerGroup, form, grouped, put_back, put_
 from autograder.marking.likeness import BY_WORDS, Likeness, TextEncoder
 from autograder.marking.log import LoggedMark, LoggedMarks, MarkChange, MarkLog, logged
 from autograder.marking.marks import change_of, store, undo
+from autograder.marking.new_points import NewPoints, given_lines, new_points
 from autograder.marking.twice import waits_for_second
 from autograder.model.course import Course
 
@@ -139,6 +141,16 @@ class Desk:
             yield splits.setdefault("/".join(key), {})
             write_splits(self.course.root, self.assignment, splits)
 
+    @property
+    def pseudonyms(self) -> bool:
+        return bool(self._salt)
+
+    def show_names(self) -> None:
+        """Names in the place of pseudonyms, for everybody at this desk. Raises GradingError before the last mark."""
+        if any(one.waits for answers in self.read().answers.values() for one in answers):
+            raise GradingError("names are shown after the last mark")
+        self._salt = b""
+
     def name(self, student: str) -> str:
         """What a page calls a student: a pseudonym, or last and first name with the id."""
         if self._salt:
@@ -169,9 +181,12 @@ class Desk:
         known = [now[name] for name in members if name in now]
         free = [one for one in known if one.row not in others]
         click = secrets.token_hex(8)
-        stored = self._store(marker, key, [one for one in free if not one.second], (points, comment, alone), click)
-        stored += self._store_second(marker, key, [one for one in free if one.second], (points, comment), click)
-        marker.stored += stored
+        firsts = [one for one in free if not one.second]
+        stored = self._store(marker, key, firsts, [change_of(one, points, comment, alone) for one in firsts], click)
+        seconds = [one for one in free if one.second]
+        stored += self._store_second(
+            marker, key, seconds, [change_of(one, points, comment, True) for one in seconds], click
+        )
         said = [f"{_answers(stored)} marked with {in_words(points)} points."]
         if len(known) > len(free):
             said.append(f"{_answers(len(known) - len(free))} left to somebody else, who is reading.")
@@ -180,25 +195,44 @@ class Desk:
         marker.said = " ".join(said)
 
     def _store(
-        self, marker: Marker, key: Key, answers: list[ClassAnswer], given: tuple[float, str, bool], click: str
+        self, marker: Marker, key: Key, answers: list[ClassAnswer], changes: list[MarkChange], click: str
     ) -> int:
-        if not answers:
+        if not changes:
             return 0
-        changes = [change_of(one, *given) for one in answers]
-        return len(store(
+        lines = partial(given_lines, self.reader.exercises[key])
+        stored = store(
             self.course, self.assignment, changes,
-            lambda stored: self._log.noting(logged(key, answers, stored, marker.name, click)),
-        ))  # fmt: skip
+            lambda stored: self._log.noting(logged(key, answers, stored, marker.name, click, lines)),
+        )  # fmt: skip
+        marker.stored += len(stored)
+        return len(stored)
 
     def _store_second(
-        self, marker: Marker, key: Key, answers: list[ClassAnswer], given: tuple[float, str], click: str
+        self, marker: Marker, key: Key, answers: list[ClassAnswer], changes: list[MarkChange], click: str
     ) -> int:
         """In the log alone: the gradebook keeps the first mark, until somebody decides."""
+        lines = partial(given_lines, self.reader.exercises[key])
         with settling(self.course.root, self.assignment):
-            now = {member(one) for one in self.read_for(marker).answers.get(key, ()) if one.second}
-            changes = [change_of(one, *given, alone=True) for one in answers if member(one) in now]
-            with self._log.noting(logged(key, answers, changes, marker.name, click, second=True)):
-                return len(changes)
+            now = {one.row: one for one in self.read_for(marker).answers.get(key, ()) if one.second}
+            current = {one.row for one in answers if one.row in now and member(now[one.row]) == member(one)}
+            kept = [one for one in changes if one.row in current]
+            with self._log.noting(logged(key, answers, kept, marker.name, click, lines, second=True)):
+                marker.stored += len(kept)
+        return len(kept)
+
+    def new_points(self, key: Key, answers: Sequence[ClassAnswer]) -> list[NewPoints]:
+        """The marks that would be others by the mark scheme as it is now."""
+        return new_points(self.reader.exercises[key], answers, self.log)
+
+    def give_new_points(self, marker: Marker, key: Key, members: Collection[str]) -> None:
+        """Change the marks that a page has shown as they would be."""
+        found = self.new_points(key, self.read_for(marker).answers.get(key, ()))
+        chosen = [one for one in found if member(one.answer) in members]
+        changes = [change_of(one.answer, one.points, one.comment, True) for one in chosen]
+        stored = self._store(marker, key, [one.answer for one in chosen], changes, secrets.token_hex(8))
+        marker.said = f"{_answers(stored)} changed to the mark scheme's points."
+        if stored < len(members):
+            marker.said += f" {_answers(len(members) - stored)} not: the mark has changed, look again."
 
     def undo(self, marker: Marker, row: str = "") -> tuple[Key, str] | None:
         """Take the marker's last click back, or the mark of one answer, whoever gave it.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +19,9 @@ from autograder.errors import GradingError
 from autograder.files.atomic import writing
 from autograder.gradebook.read import Key
 from autograder.marking.answers import ClassAnswer, MarkState
+
+#: Of a line of the mark scheme: its text without points, its points, what the student reads.
+GivenLine = tuple[str, float, str]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class LoggedMark:
     """``click``: what the marks of one click have in common. ``digest``: of the answer that was shown.
 
     ``second``: the mark of a second person, which is here alone; ``change.before`` is then that of the first.
+    ``lines``: of the mark scheme, as they were.
     """
 
     click: str
@@ -50,6 +54,7 @@ class LoggedMark:
     digest: str
     change: MarkChange
     second: bool = False
+    lines: tuple[GivenLine, ...] = ()
 
     def is_about(self, answer: ClassAnswer) -> bool:
         """Whether this is the mark that the answer has now."""
@@ -137,14 +142,18 @@ def logged(
     changes: Iterable[MarkChange],
     grader: str,
     click: str,
+    lines: Callable[[str], tuple[GivenLine, ...]],
     second: bool = False,
 ) -> list[LoggedMark]:
-    """The lines of one click. answers: among which those are that the changes are about."""
+    """The lines of one click. answers: among which those are that the changes are about. lines: those of a comment."""
     at, about = now(), {one.row: one for one in answers}
     return [
-        LoggedMark(click, at, grader, about[one.row].student, "/".join(key), about[one.row].digest, one, second)
+        LoggedMark(
+            click, at, grader, about[one.row].student, "/".join(key), about[one.row].digest, one, second,
+            lines(one.after.comment or ""),
+        )
         for one in changes
-    ]
+    ]  # fmt: skip
 
 
 def now() -> str:
@@ -161,7 +170,8 @@ def _read(lines: Iterable[str]) -> LoggedMarks:
                 continue
             change = read.pop("change")
             states = (MarkState(**change.pop(name)) for name in ("before", "after"))
-            one = LoggedMark(**read, change=MarkChange(change["row"], change["comment_row"], *states))
+            given = tuple((str(name), float(points), str(text)) for name, points, text in read.pop("lines", ()))
+            one = LoggedMark(**read, lines=given, change=MarkChange(change["row"], change["comment_row"], *states))
             marks[one.click, one.change.row] = one
         except (ValueError, KeyError, TypeError, AttributeError):
             continue

@@ -47,16 +47,24 @@ def start_page(desk: Desk, marker: Marker, read: ReadClass) -> str:
         exercise, waiting = desk.reader.exercises[key], sum(one.waits for one in answers)
         row = {
             "address": group_address(key), "title": exercise.title, "notebook": key[0], "answers": len(answers),
-            "max_points": exercise.max_points, "marked": len(answers) - waiting, "waiting": waiting,
+            "about": _about(exercise, desk.formed(key)), "marked": len(answers) - waiting, "waiting": waiting,
             "first": bool(waiting) and not any(one["waiting"] for one in rows), "look": look_address(key),
             "mine": sum((by := log.of(one)) is not None and by.grader == marker.name for one in answers),
-            "lines": len(exercise.lines), "groups": desk.formed(key), "twice": agreement(pairs(log, key)),
+            "twice": agreement(pairs(log, key)),
         }  # fmt: skip
         rows.append(row)
     left_out: dict[str, list[str]] = defaultdict(list)
     for student, reason in read.left_out.items():
         left_out[reason].append(desk.name(student))
-    return _page(desk, marker, exercise=None, rows=rows, left_out=sorted(left_out.items()))
+    return _page(desk, marker, exercise=None, rows=rows, left_out=sorted(left_out.items()), pseudonyms=desk.pseudonyms)
+
+
+def _about(exercise: MarkedExercise, groups: int) -> str:
+    """groups: 0 where nobody knows yet."""
+    lines = len(exercise.lines)
+    counts = (exercise.max_points, "point", ""), (groups, "group", ""), (lines, "line", " in the mark scheme")
+    said = [f"{in_words(count)} {name}{'' if count == 1 else 's'}{where}" for count, name, where in counts if count]
+    return ", ".join([exercise.key[0], *said])
 
 
 def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: AnswerGroup, row: str = "") -> str:
@@ -90,6 +98,7 @@ def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: Ans
         own="" if not group.own else "joined" if group.joined else "split",
         joinable=[_entry(key, other, False) for other in groups if other.name not in ("blank", group.name)],
         both=_both(key, log, one),
+        changed=len(desk.new_points(key, answers)),
         can_take_back=bool(state and one and log.of(one)),
         members=[member(answer) for answer in free],
         lines=_lines(desk, exercise),
@@ -123,9 +132,15 @@ def look_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, groups: Seq
 
     given = pairs(log, key)
     look = None if any(one.second for group in groups for one in group.answers) else second_look(groups, given, shown)
-    exercise = desk.reader.exercises[key]
+    exercise, whose = desk.reader.exercises[key], {one.row: group for group in groups for one in group.answers}
+    changed = [
+        shown(one.answer, whose[one.answer.row])
+        | {"points": in_words(one.points), "comment": one.comment, "member": member(one.answer)}
+        for one in desk.new_points(key, read.answers[key])
+        if look
+    ]
     return _page(
-        desk, marker, exercise=exercise, key="/".join(key), second=look, twice=agreement(given),
+        desk, marker, exercise=exercise, key="/".join(key), second=look, changed=changed, twice=agreement(given),
         back=group_address(key), **_progress(groups, read.answers[key]),
     )  # fmt: skip
 
@@ -242,9 +257,9 @@ def _button(count: int, alone: bool) -> str:
 
 def _lines(desk: Desk, exercise: MarkedExercise) -> list[dict[str, object]]:
     """The mark scheme's lines, then the comments that were given before, the most frequent first."""
-    listed = {line.text for line in exercise.lines}
+    listed = {line.comment for line in exercise.lines}
     given = remarks(desk.course.db_url, desk.assignment, exercise.key[0]).get(exercise.comment_cell, [])
     before = [text for text in given if text not in listed][:OFFERED]
-    return [{"text": line.text, "points": line.points} for line in exercise.lines] + [
-        {"text": text, "points": 0.0} for text in before
+    return [{"text": line.text, "comment": line.comment, "points": line.points} for line in exercise.lines] + [
+        {"text": text, "comment": text, "points": 0.0} for text in before
     ]

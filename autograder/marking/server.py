@@ -24,7 +24,7 @@ from autograder.gradebook.read import Key
 from autograder.marking.answers import ReadClass
 from autograder.marking.desk import Desk, Marker
 from autograder.marking.groups import AnswerGroup, form
-from autograder.marking.pages import file_of, group_address, group_page, look_page, start_page
+from autograder.marking.pages import file_of, group_address, group_page, look_address, look_page, start_page
 
 ADDRESS = "127.0.0.1"
 #: Names of this machine by which its own browser, or one at the end of a tunnel, may ask.
@@ -173,6 +173,19 @@ class _Regroup(_Handler):
         self.redirect(group_address(key, made.name), status=303)
 
 
+class _Points(_Handler):
+    def post(self, _: str) -> None:
+        key, _groups = self.exercise(self.desk.read_for(self.marker))
+        self.desk.give_new_points(self.marker, key, self.get_arguments("member"))
+        self.redirect(look_address(key), status=303)
+
+
+class _Names(_Handler):
+    def post(self, _: str) -> None:
+        self.desk.show_names()
+        self.redirect("./", status=303)
+
+
 class _Look(_Handler):
     def get(self, _: str) -> None:
         read = self.desk.read_for(self.marker)
@@ -201,6 +214,8 @@ def application(desk: Desk, markers: Sequence[Marker]) -> web.Application:
         (f"{token}undo", _Undo),
         (f"{token}regroup", _Regroup),
         (f"{token}look", _Look),
+        (f"{token}names", _Names),
+        (f"{token}points", _Points),
         (rf"{token}(mark\.css|mark\.js|answers\.css)", _File),
     ]
     settings: dict[str, Any] = {"desk": desk, "markers": markers, "default_handler_class": _Nothing}

@@ -15,14 +15,29 @@ _BREAK = re.compile(r"\n[ \t]*\n|^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", re.MULTILINE)
 #: Markdown's marks around code and emphasis. Buttons and comments are plain text and would show them.
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,2}|_{1,2})(?=[^\s*_])(.+?)(?<=[^\s*_])\1(?!\w)")
+#: What follows is the comment that the student reads; without it, the whole line is.
+_FOR_STUDENTS = re.compile(r"\s*\bTo the student:\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class RubricLine:
-    """``points``: 0 for a line that only says something."""
+    """``points``: 0 for a line that only says something. ``comment``: what the student reads."""
 
     text: str
     points: float = 0.0
+    said: str = ""
+
+    @property
+    def comment(self) -> str:
+        return self.said or self.text
+
+    @property
+    def name(self) -> str:
+        """The text without its points, which may change."""
+        text = self.text
+        for stated in _STATED:
+            text = stated.sub("", text)
+        return text.strip(" :,.").casefold()
 
 
 def rubric_lines(source: str) -> list[RubricLine]:
@@ -32,7 +47,12 @@ def rubric_lines(source: str) -> list[RubricLine]:
     """
     scheme = "\n\n".join(found["scheme"] for found in SCHEME.finditer(source))
     texts = dict.fromkeys(_plain(" ".join(part.split())) for part in _BREAK.split(scheme))
-    return [RubricLine(text, _points(text)) for text in texts if text]
+    return [_line(text) for text in texts if text]
+
+
+def _line(text: str) -> RubricLine:
+    own, *said = _FOR_STUDENTS.split(text, maxsplit=1)
+    return RubricLine(own, _points(own), said[0] if said else "") if own else RubricLine(said[0])
 
 
 def _plain(markdown: str) -> str:

@@ -40,9 +40,7 @@ def test_the_start_lists_what_people_mark_and_leads_to_the_first_that_waits(site
     rows = re.findall(r'href="group\?x=([^"&]+)"[^>]*>([^<]+)(?: <kbd>n</kbd>)?</a>', page)
     assert [unquote(key).partition("/")[2] for key, _ in rows] == ["scale", "padding", "cls", "figure", "project"]
     assert page.count('data-key="n"') == 1 and "Question 1 <kbd>n</kbd></a>" in page
-    assert re.search(
-        r"Question 1 <kbd>n</kbd></a>.*?<td>2</td><td>5</td><td>1</td><td>0</td><td>4</td>", page, re.DOTALL
-    )
+    assert re.search(r"Question 1 <kbd>n</kbd></a>.*?<td>5</td><td>1</td><td>0</td><td>4</td>", page, re.DOTALL)
 
 
 def test_a_group_is_marked_by_one_form_and_the_next_group_follows(course: Course, site: Site) -> None:
@@ -158,6 +156,17 @@ def test_anonymous_pages_hold_no_name(course: Course) -> None:
         pages = site.get().text + site.follow(site.get(SCALE)).text
         assert "p-" in pages
         assert not re.search(r"\b(ada|bob|cid|dan|eve|Lovelace)\b", pages)
+
+
+def test_names_are_shown_on_request_after_the_last_mark(course: Course) -> None:
+    with running(Desk(course, ASSIGNMENT, anonymous=True), "lin") as site:
+        assert "Show names" not in site.get().text and site.post("names", []).status == 409
+        page = site.follow(site.get(SCALE))
+        while 'action="mark"' in page.text:
+            page = site.mark(page, "1")
+        assert "Show names" in page.text
+        page = site.follow(site.post("names", []))
+        assert "Show names" not in page.text and ">ada<" in group_of(site, RIGHT[:20]).text
 
 
 def test_wrong_points_and_addresses_are_said_in_one_line(site: Site) -> None:

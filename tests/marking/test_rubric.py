@@ -42,6 +42,14 @@ def test_a_line_has_no_marks_of_markdown(markdown: str, shown: str) -> None:
     assert [line.text for line in rubric_lines(scheme)] == [shown]
 
 
+def test_a_line_may_say_something_else_to_the_student() -> None:
+    scheme = "- 1 point: the axis is named. To the student: You say which axis.\n- half a point: an example"
+    first, second = rubric_lines(f"=== BEGIN MARK SCHEME ===\n{scheme}\n=== END MARK SCHEME ===")
+    assert (first.text, first.points, first.comment) == ("1 point: the axis is named.", 1.0, "You say which axis.")
+    assert second.comment == second.text == "half a point: an example"
+    assert (first.name, second.name) == ("the axis is named", "an example")
+
+
 def test_a_configuration_from_before_still_loads_and_asks_before_it_overwrites() -> None:
     from autograder.nbgrader.rubric import ShowRubric
 

@@ -34,7 +34,7 @@ def lins_mark(site: Site, points: str = "2", comment: str = "Lin's words.") -> R
 
 def waiting(site: Site, marker: int) -> str:
     """The start's numbers of the first question: answers, marked, own, waiting."""
-    (found,) = re.findall(r"Question 1.*?</td>\s*<td>2</td>((?:<td>\d+</td>)+)", site.get("", marker).text, re.DOTALL)
+    (found,) = re.findall(r"Question 1.*?</td>\s*((?:<td>\d+</td>)+)", site.get("", marker).text, re.DOTALL)
     return " ".join(re.findall(r"\d+", found))
 
 

@@ -124,11 +124,15 @@ def _draw_once() -> None:
 
 
 def _show_figures(shell: InteractiveShell) -> None:
-    """Tie matplotlib's inline figures to the shell, as its import does where there is a shell already."""
+    """Tie matplotlib's inline figures to the shell, as its import does where there is a shell already.
+
+    In the other order: what shows and closes a cell's figures is called first, and pyplot then finds none that it
+    would draw for a screen which nobody has.
+    """
     if "matplotlib_inline.backend_inline" in sys.modules:
         backend = os.environ["MPLBACKEND"]
-        activate_matplotlib(backend)
         sys.modules["matplotlib_inline.backend_inline"].configure_inline_support(shell, backend)
+        activate_matplotlib(backend)
 
 
 def _import_all(modules: Sequence[str]) -> list[str]:

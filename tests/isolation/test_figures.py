@@ -180,3 +180,13 @@ def test_a_figure_that_cannot_be_drawn_raises_as_before_and_keeps_its_own_way_to
 def test_kernels_print_figures_so(go: Go) -> None:
     ran = go(cell("import IPython.core.pylabtools as shown; print(shown.print_figure.__module__)"))
     assert text(ran.notebook) == "autograder.kernel.figures\n"
+
+
+def test_a_kernel_draws_a_figure_once_for_the_page_and_never_for_a_screen(go: Go) -> None:
+    count = (
+        "import matplotlib.pyplot as plt\nfrom matplotlib.axes import Axes\ndraw, drawn = Axes.draw, []\n"
+        "Axes.draw = lambda axes, *rest: (drawn.append(axes), draw(axes, *rest))\nplt.plot([1, 2]);"
+    )
+    ran = go(cell(count), cell("print(len(drawn), plt.get_fignums())"))
+    assert text(ran.notebook) == "1 []\n"
+    assert "image/png" in ran.notebook.cells[0].outputs[0].data

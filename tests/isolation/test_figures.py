@@ -188,5 +188,5 @@ def test_a_kernel_draws_a_figure_once_for_the_page_and_never_for_a_screen(go: Go
         "Axes.draw = lambda axes, *rest: (drawn.append(axes), draw(axes, *rest))\nplt.plot([1, 2]);"
     )
     ran = go(cell(count), cell("print(len(drawn), plt.get_fignums())"))
-    assert text(ran.notebook) == "1 []\n"
+    assert ran.notebook.cells[1].outputs[0].text == "1 []\n"
     assert "image/png" in ran.notebook.cells[0].outputs[0].data

@@ -24,6 +24,9 @@ def run(
     graders: Annotated[
         str, typer.Option(metavar="A,B", help="Share the submissions among these.", show_default=False)
     ] = "",
+    by_exercise: Annotated[
+        bool, typer.Option("--by-exercise", help="Share the exercises, for 'autograder mark', not the submissions.")
+    ] = False,
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Show pseudonyms in place of students' ids.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -41,17 +44,45 @@ def run(
     course, output = open_course(context), Output(context, as_json=as_json)
     rows = [row for row in gather(course, assignment).rows if row.exercises and not row.submitted_by]
     before = read_graders(course.root, assignment)
+    exercises = _exercises(rows)
     if names:
-        before = assigned(assignment, [row.student.id for row in rows], names, before)
+        shared = exercises if by_exercise else [row.student.id for row in rows]
+        before = assigned(assignment, shared, names, before)
         write_graders(course.root, assignment, before)
     elif not before:
         raise GradingError(f"nobody is assigned to {assignment}: say who reads, such as --graders ada,grace")
+    if set(before) & set(exercises):
+        _tell_exercises(output, assignment, before, exercises)
+        return 0
     shown = _shown(course, anonymous)
     entries = [_entry(course, assignment, row, before.get(row.student.id, ""), shown) for row in rows]
     output.document({"assignment": assignment, "students": entries})
     if not as_json:
         _tell(output, entries)
     return 0
+
+
+def _exercises(rows: list[StudentResult]) -> dict[str, int]:
+    """What people mark, as ``notebook/cell``, to the number of answers that wait."""
+    from autograder.model.verdict import FOR_A_PERSON
+
+    found: dict[str, int] = {}
+    for row in rows:
+        for key, one in row.exercises.items():
+            if one.status in FOR_A_PERSON:
+                name = "/".join(key)
+                found[name] = found.get(name, 0) + (key in row.waiting)
+    return found
+
+
+def _tell_exercises(output: Output, assignment: str, graders: dict[str, str], waiting: dict[str, int]) -> None:
+    from autograder.model.plain_text import MAX_NAME, on_console
+
+    entries = [{"exercise": name, "grader": graders.get(name, ""), "to_read": count} for name, count in waiting.items()]
+    output.document({"assignment": assignment, "exercises": entries})
+    for one in sorted(entries, key=lambda one: (str(one["grader"]), str(one["exercise"]))):
+        grader = on_console(str(one["grader"]), MAX_NAME) or "nobody yet"
+        output.say(on_console(f"{grader}: {one['exercise']}, {one['to_read']} to read"))
 
 
 def _shown(course: Course, anonymous: bool) -> Callable[[str], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,6 +12,7 @@ from functools import partial
 from autograder.errors import GradingError, NothingToGrade
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.graded_answers import settling
+from autograder.gradebook.graders import read_graders
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Key, Student, open_book, read_students
 from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass
@@ -140,6 +141,13 @@ class Desk:
             splits = read_splits(self.course.root, self.assignment)
             yield splits.setdefault("/".join(key), {})
             write_splits(self.course.root, self.assignment, splits)
+
+    def grader_of(self, key: Key) -> str:
+        """To whom the exercise was assigned; "" for everybody's."""
+        return read_graders(self.course.root, self.assignment).get("/".join(key), "")
+
+    def own_first(self, keys: Iterable[Key], marker: Marker) -> list[Key]:
+        return sorted(keys, key=lambda key: self.grader_of(key) not in ("", marker.name))
 
     @property
     def pseudonyms(self) -> bool:

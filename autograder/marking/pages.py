@@ -43,12 +43,15 @@ def look_address(key: Key) -> str:
 def start_page(desk: Desk, marker: Marker, read: ReadClass) -> str:
     rows: list[dict[str, object]] = []
     log = desk.log
+    waiting_keys = [key for key, answers in read.answers.items() if any(one.waits for one in answers)]
+    first = next(iter(desk.own_first(waiting_keys, marker)), None)
     for key, answers in read.answers.items():
         exercise, waiting = desk.reader.exercises[key], sum(one.waits for one in answers)
         row = {
             "address": group_address(key), "title": exercise.title, "notebook": key[0], "answers": len(answers),
-            "about": _about(exercise, desk.formed(key)), "marked": len(answers) - waiting, "waiting": waiting,
-            "first": bool(waiting) and not any(one["waiting"] for one in rows), "look": look_address(key),
+            "about": _about(exercise, desk.formed(key), desk.grader_of(key)),
+            "marked": len(answers) - waiting, "waiting": waiting,
+            "first": key == first, "look": look_address(key),
             "mine": sum((by := log.of(one)) is not None and by.grader == marker.name for one in answers),
             "twice": agreement(pairs(log, key)),
         }  # fmt: skip
@@ -59,12 +62,12 @@ def start_page(desk: Desk, marker: Marker, read: ReadClass) -> str:
     return _page(desk, marker, exercise=None, rows=rows, left_out=sorted(left_out.items()), pseudonyms=desk.pseudonyms)
 
 
-def _about(exercise: MarkedExercise, groups: int) -> str:
+def _about(exercise: MarkedExercise, groups: int, grader: str) -> str:
     """groups: 0 where nobody knows yet."""
     lines = len(exercise.lines)
     counts = (exercise.max_points, "point", ""), (groups, "group", ""), (lines, "line", " in the mark scheme")
     said = [f"{in_words(count)} {name}{'' if count == 1 else 's'}{where}" for count, name, where in counts if count]
-    return ", ".join([exercise.key[0], *said])
+    return ", ".join([exercise.key[0], *said, *([f"for {grader}"] if grader else [])])
 
 
 def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: AnswerGroup, row: str = "") -> str:

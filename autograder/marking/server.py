@@ -83,7 +83,7 @@ class _Handler(web.RequestHandler):
     def go_on(self, key: Key, after: str = "") -> None:
         """To the next group that waits, here or in a later exercise; else to the start."""
         read = self.desk.read_for(self.marker)
-        keys = [*read.answers]
+        keys = self.desk.own_first(read.answers, self.marker)
         start = keys.index(key) if key in keys else 0
         for one in [*keys[start:], *keys[:start]]:
             groups = self.desk.groups(one, read.answers[one], self.marker)

@@ -231,6 +231,13 @@ def test_keys_for_everything(browser: WebDriver, course: Course, site: Site) -> 
     assert str(held(course, answer, "scale")[3]).endswith("n0f1 are letters here")
     page.press("u", loads=True)
     assert held(course, answer, "scale") == before
+    page.press("m")
+    assert browser.switch_to.active_element == browser.find_element(By.ID, "other")
+    browser.switch_to.active_element.send_keys(Keys.ARROW_DOWN, Keys.TAB, Keys.ENTER)
+    WebDriverWait(browser, 30).until(lambda _: "Take apart again" in browser.page_source)
+    page.press("l", loads=True)
+    assert "answers" in browser.find_element(By.CSS_SELECTOR, ".look h2").text
+    page.press("n", loads=True)
     browser.find_element(By.ID, "single-keys").click()
     page.press("e")
     assert "group?" in browser.current_url
@@ -289,7 +296,7 @@ def test_two_people_never_see_the_same_answer_to_mark(
 
 @pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("width", [1400, 700, 390])  # 700: twice as large
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
     browser: WebDriver, site: Site, photograph: Photograph, colours: str, width: int
 ) -> None:
@@ -300,6 +307,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
         "start": "",
         "group": "group?x=1_attention%2Fcls",
         "figure": "group?x=1_attention%2Ffigure",
+        "look": "look?x=1_attention%2Fcls",
     }.items():
         browser.get(site.addresses[1] + path)
         found[name] = serious(browser)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import unquote
 
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder import cli
 from autograder.marking.desk import Desk
 from autograder.model.course import Course
 from tests.marking.classroom import ASSIGNMENT, hand_in, held
@@ -156,6 +159,26 @@ def test_anonymous_pages_hold_no_name(course: Course) -> None:
         pages = site.get().text + site.follow(site.get(SCALE)).text
         assert "p-" in pages
         assert not re.search(r"\b(ada|bob|cid|dan|eve|Lovelace)\b", pages)
+
+
+def test_exercises_are_shared_and_everybody_is_led_to_their_own(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def assign(*words: str) -> dict[str, str]:
+        capsys.readouterr()
+        run = ["--course-dir", str(course.root), "assign-graders", ASSIGNMENT, "--json", *words]
+        assert cli.main(run) == 0
+        return {one["exercise"]: one["grader"] for one in json.loads(capsys.readouterr().out)["exercises"]}
+
+    shares = assign("--graders", "lin,sam", "--by-exercise")
+    assert assign() == shares and sorted(Counter(shares.values()).values()) == [2, 3]
+    names = {"Question 1": "scale", "Question 2": "padding", "Question 3": "cls", "A figure": "figure"}
+    with running(Desk(course, ASSIGNMENT), "lin", "sam") as site:
+        for number, grader in enumerate(("lin", "sam")):
+            page = site.get("", number).text
+            (title,) = re.findall(r'data-key="n">([^<]+) <kbd>', page)
+            assert shares[f"1_attention/{names.get(title, 'project')}"] == grader
+            assert page.count("for lin") + page.count("for sam") == 5
 
 
 def test_names_are_shown_on_request_after_the_last_mark(course: Course) -> None:

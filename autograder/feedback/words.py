@@ -27,3 +27,8 @@ def readable(name: str) -> str:
 def points(value: float | None) -> str:
     """Points as people write them; an en dash where nobody has decided yet."""
     return "–" if value is None else f"{round(value, 2):g}"
+
+
+def in_points(value: float | None) -> str:
+    """``1 point``, ``1.5 points``."""
+    return f"{points(value)} point{'' if value == 1 else 's'}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from autograder.errors import GradingError, NothingToGrade
+from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.graders import read_graders
@@ -22,7 +23,7 @@ from autograder.marking.likeness import BY_WORDS, Likeness, TextEncoder
 from autograder.marking.log import LoggedMark, LoggedMarks, MarkChange, MarkLog, logged
 from autograder.marking.marks import change_of, store, undo
 from autograder.marking.new_points import NewPoints, given_lines, new_points
-from autograder.marking.twice import waits_for_second
+from autograder.marking.twice import waiting_for_second
 from autograder.model.course import Course
 
 
@@ -66,9 +67,8 @@ class Desk:
         read, log = self.reader.read(), self.log
         if self.double:
             for key, answers in read.answers.items():
-                read.answers[key] = [
-                    replace(one, second=waits_for_second(one, key, marker.name, log, self.double)) for one in answers
-                ]
+                seconds = waiting_for_second(answers, key, marker.name, log, self.double)
+                read.answers[key] = [replace(one, second=one.row in seconds) for one in answers]
         return read
 
     @property
@@ -195,7 +195,7 @@ class Desk:
         stored += self._store_second(
             marker, key, seconds, [change_of(one, points, comment, True) for one in seconds], click
         )
-        said = [f"{_answers(stored)} marked with {in_words(points)} points."]
+        said = [f"{_answers(stored)} marked with {in_points(points)}."]
         if len(known) > len(free):
             said.append(f"{_answers(len(known) - len(free))} left to somebody else, who is reading.")
         if changed := len(members) - len(known) + len(free) - stored:

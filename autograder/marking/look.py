@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from autograder.feedback.words import in_points
 from autograder.marking.answers import ClassAnswer
 from autograder.marking.groups import AnswerGroup, form
 from autograder.marking.twice import MarkPair
@@ -20,7 +21,7 @@ class SecondLook:
     """``points``: points to their number and some answers with them. ``uneven``: answers that are equal, with other
     points each. ``undecided``: answers to which two people gave other points."""
 
-    points: dict[float, tuple[int, list[Shown]]] = field(default_factory=dict)
+    points: dict[str, tuple[int, list[Shown]]] = field(default_factory=dict)
     uneven: list[list[Shown]] = field(default_factory=list)
     undecided: list[Shown] = field(default_factory=list)
 
@@ -31,7 +32,7 @@ def second_look(
     """shown: what a page says of an answer in its group."""
     look = SecondLook()
     found: dict[float, list[tuple[AnswerGroup, list[ClassAnswer]]]] = {}
-    to_decide = {one.row for one in pairs if one.open}
+    to_decide = {one.row: one for one in pairs if one.open}
     for group in groups:
         by_points: dict[float, list[ClassAnswer]] = {}
         for answer in group.answers:
@@ -41,13 +42,17 @@ def second_look(
         for score, same in by_points.items():
             found.setdefault(score, []).append((group, same))
         look.uneven += _uneven(group, by_points, shown)
-        look.undecided += [shown(one, group) for one in group.answers if one.row in to_decide]
+        look.undecided += [
+            {**shown(one, group), "state": to_decide[one.row].said, "comment": ""}
+            for one in group.answers
+            if one.row in to_decide
+        ]
     for score in sorted(found, reverse=True):
         drawn = [
             shown(one, group) for group, same in found[score] for one in random.sample(same, min(DRAWN, len(same)))
         ]
         count = sum(len(same) for _, same in found[score])
-        look.points[score] = count, drawn
+        look.points[in_points(score)] = count, drawn
     return look
 
 

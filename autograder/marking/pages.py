@@ -12,6 +12,7 @@ import jinja2
 from nbformat import NotebookNode
 
 from autograder.feedback.page import page_style
+from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.read import EARLIER, Key
 from autograder.gradebook.remarks import remarks
@@ -65,9 +66,10 @@ def start_page(desk: Desk, marker: Marker, read: ReadClass) -> str:
 def _about(exercise: MarkedExercise, groups: int, grader: str) -> str:
     """groups: 0 where nobody knows yet."""
     lines = len(exercise.lines)
-    counts = (exercise.max_points, "point", ""), (groups, "group", ""), (lines, "line", " in the mark scheme")
-    said = [f"{in_words(count)} {name}{'' if count == 1 else 's'}{where}" for count, name, where in counts if count]
-    return ", ".join([exercise.key[0], *said, *([f"for {grader}"] if grader else [])])
+    counts = (groups, "group", ""), (lines, "line", " in the mark scheme")
+    said = [f"{count} {name}{'' if count == 1 else 's'}{where}" for count, name, where in counts if count]
+    named = [f"for {grader}"] if grader else []
+    return ", ".join([exercise.key[0], in_points(exercise.max_points), *said, *named])
 
 
 def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: AnswerGroup, row: str = "") -> str:
@@ -235,15 +237,15 @@ def _state(answer: ClassAnswer, log: LoggedMarks) -> str:
         return "waits"
     if state.waits:
         return "waits; the answer changed since its mark" if state.score is not None else "waits"
-    given = in_words(state.score if state.score is not None else answer.auto_score)
-    return f"{given} points{' by the grader' if state.score is None else f' by {mark.grader}' if mark else ''}"
+    given = in_points(state.score if state.score is not None else answer.auto_score)
+    return f"{given}{' by the grader' if state.score is None else f' by {mark.grader}' if mark else ''}"
 
 
 def _both(key: Key, log: LoggedMarks, answer: ClassAnswer | None) -> list[str]:
     """What two people have given an answer, as long as nobody has decided."""
     found = [one for one in pairs(log, key) if answer and not answer.second and one.open and one.row == answer.row]
     return [
-        f"{grader}: {in_words(given)} points. {comment}"
+        f"{grader}: {in_points(given)}. {comment}"
         for one in found
         for grader, given, comment in zip(one.graders, (one.first, one.second), one.comments, strict=True)
     ]

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autograder.feedback.words import in_points
 from autograder.gradebook.read import Key
 from autograder.marking.answers import ClassAnswer
 from autograder.marking.log import LoggedMarks
 
 
-def waits_for_second(answer: ClassAnswer, key: Key, grader: str, log: LoggedMarks, percent: float) -> bool:
-    """Whether this person is to give the second mark. One that was given elsewhere has no name, and so no second."""
-    return (
-        log.of(answer) is not None
-        and grader not in log.graders[answer.row]
-        and answer.row not in log.seconds
-        and _drawn(f"{'/'.join(key)}/{answer.student}") < percent
-    )
+def waiting_for_second(
+    answers: Sequence[ClassAnswer], key: Key, grader: str, log: LoggedMarks, percent: float
+) -> set[str]:
+    """The rows of those that this person is to give the second mark.
+
+    Which are drawn is the same in every run. A mark that was given elsewhere has no name, and so no second.
+    """
+    order = sorted((one for one in answers if not one.blank), key=lambda one: _drawn(key, one.student))
+    return {
+        one.row
+        for one in order[: math.ceil(len(order) * percent / 100)]
+        if log.of(one) and grader not in log.graders[one.row] and one.row not in log.seconds
+    }
 
 
-def _drawn(name: str) -> float:
-    """From 0 to 100, the same in every run."""
-    return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:4]) / (1 << 32) * 100
+def _drawn(key: Key, student: str) -> bytes:
+    return hashlib.sha256("/".join((*key, student)).encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,11 @@ class MarkPair:
     row: str
     comments: tuple[str, str]
     open: bool
+
+    @property
+    def said(self) -> str:
+        given = zip(self.graders, (self.first, self.second), strict=True)
+        return ", ".join(f"{grader}: {in_points(points)}" for grader, points in given)
 
 
 def pairs(log: LoggedMarks, key: Key) -> list[MarkPair]:

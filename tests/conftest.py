@@ -14,6 +14,8 @@ import pytest
 
 from tests.once import FOLDER, put_alembic_first
 
+pytest_plugins = ["tests.drawn"]
+
 # many small kernels on few cores: one thread each, here as in grading
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
@@ -39,8 +41,8 @@ LATE = ("TimeoutException", "StaleElementReferenceException", "ElementNotInterac
         "ElementClickInterceptedException")  # fmt: skip
 #: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
 SHARING_FOLDERS = {
-    "browser", "ci", "colab", "collect", "docs", "exports", "feedback", "hub", "kit", "lms", "pipeline", "publish",
-    "report", "silent",
+    "browser", "ci", "claims", "colab", "collect", "docs", "exports", "feedback", "hub", "kit", "lms", "pipeline",
+    "publish", "report", "silent",
 }  # fmt: skip
 #: Files of a minute or more, each done by one worker: begun first, none is left for a worker alone at the end.
 LONGEST = ("test_blocks", "test_student", "test_kit", "test_hub", "test_stock_nbgrader", "test_bundle", "test_colab")

@@ -26,7 +26,7 @@ def run(
         bool, typer.Option("--words", help="Compare answers by their words, not by the course's encoder.")
     ] = False,
     double: Annotated[
-        float,
+        int,
         typer.Option(metavar="N", min=0, max=100, help="So many percent of the answers are marked by two people."),
     ] = 0,
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Listen there (default: any free).")] = 0,
@@ -49,6 +49,8 @@ def run(
     markers, sockets = [Marker(name) for name in names], listen(port)
     for marker in markers:
         output.console.print(f"{marker.name}: {address_of(sockets, marker)}", soft_wrap=True, markup=False)
+    if double and len(names) == 1:
+        output.say(f"{names[0]} gives one of the two marks; somebody with another name gives the other: --graders A,B.")
     output.say("Whoever has an address marks under that name. Stop with Ctrl-C.")
     try:
         asyncio.run(serve(desk, markers, sockets))

@@ -41,7 +41,7 @@ class Desk:
     """``anonymous``: pseudonyms in the place of names, everywhere. ``double``: percent that two people mark."""
 
     def __init__(
-        self, course: Course, assignment: str, anonymous: bool = False, by_words: bool = False, double: float = 0
+        self, course: Course, assignment: str, anonymous: bool = False, by_words: bool = False, double: int = 0
     ) -> None:
         """Raises GradingError where there is no such assignment, or nothing of it is for a person to mark."""
         self.course, self.assignment, self.double = course, assignment, double
@@ -219,6 +219,8 @@ class Desk:
         self, marker: Marker, key: Key, answers: list[ClassAnswer], changes: list[MarkChange], click: str
     ) -> int:
         """In the log alone: the gradebook keeps the first mark, until somebody decides."""
+        if not changes:
+            return 0
         lines = partial(given_lines, self.reader.exercises[key])
         with settling(self.course.root, self.assignment):
             now = {one.row: one for one in self.read_for(marker).answers.get(key, ()) if one.second}

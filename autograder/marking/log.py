@@ -20,6 +20,8 @@ from autograder.files.atomic import writing
 from autograder.gradebook.read import Key
 from autograder.marking.answers import ClassAnswer, MarkState
 
+#: What ends a line for Python, and not for JSON.
+_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 #: Of a line of the mark scheme: its text without points, its points, what the student reads.
 GivenLine = tuple[str, float, str]
 
@@ -121,7 +123,8 @@ class MarkLog:
         )
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
-        data = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode("utf-8", "replace")
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+        data = text.translate(_ENDS).encode("utf-8", "replace")
         if not data:
             return
         with writing(self._path):

@@ -14,7 +14,7 @@ from autograder.marking.log import LoggedMarks
 
 
 def waiting_for_second(
-    answers: Sequence[ClassAnswer], key: Key, grader: str, log: LoggedMarks, percent: float
+    answers: Sequence[ClassAnswer], key: Key, grader: str, log: LoggedMarks, percent: int
 ) -> set[str]:
     """The rows of those that this person is to give the second mark.
 

@@ -156,7 +156,7 @@ def test_another_sites_page_marks_nothing_even_with_the_token(
         f"{name}={value}" for name, value in hidden(site.follow(site.get(SCALE)).text, "mark") if name == "member"
     )
     sent = {name: value.format(host=site.host) for name, value in headers.items()}
-    for action in ("mark", "undo", "regroup"):
+    for action in ("mark", "undo", "regroup", "points", "names"):
         path = f"/{site.markers[0].token}/{action}"
         with contextlib.suppress(ConnectionResetError):  # what is refused by its head alone may be cut off unread
             reply = site.send("POST", path, fields, **sent, Content_Type="application/x-www-form-urlencoded")
@@ -215,3 +215,17 @@ def test_a_form_that_is_too_large_is_refused(site: Site) -> None:
     except OSError:
         return  # the connection was closed while it was sent
     assert reply.status in (400, 413)
+
+
+def test_the_second_look_shows_answers_and_comments_as_text(course: Course, site: Site) -> None:
+    hostile = f"</p><script>{HACK}</script>"
+    for exercise, points in (("scale", "2"), ("figure", "1")):
+        page = site.follow(site.get(f"group?x=1_attention%2F{exercise}"))
+        while f'value="1_attention/{exercise}"' in page.text and 'action="mark"' in page.text:
+            page = site.mark(page, points, hostile)
+        look = site.get(f"look?x=1_attention%2F{exercise}").text
+        shown = re.search(r'(?s)<main class="look">(.*?)</main>', look)
+        assert shown and unescape(shown[1]).count(hostile) > 10
+        for tag, attributes in Tags(shown[1]).found:
+            assert tag in ("p", "a", "span", "h2", "ul", "li"), tag
+            assert not any(name.startswith(("on", "style")) for name in attributes), attributes

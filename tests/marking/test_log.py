@@ -111,6 +111,13 @@ def test_a_log_that_cannot_be_written_stores_no_mark(course: Course, desk: Desk)
     assert held(course, "ada", "scale")[0] is None
 
 
+def test_signs_that_end_a_line_elsewhere_cost_no_line(course: Course, desk: Desk) -> None:
+    said = "Why?\u2028Say\u2029so.\x85\x0b\x1e\n\nAnd “jürgen” \\u2028"
+    mark(desk, Marker("lin"), 1.0, said, "ada")
+    assert len(lines(course)) == 1 and desk.log.marks[0].change.after.comment == held(course, "ada", "scale")[3]
+    assert Desk(course, ASSIGNMENT).undo(Marker("lin")) is not None and held(course, "ada", "scale")[0] is None
+
+
 def test_a_line_that_was_cut_off_costs_itself_alone(course: Course, desk: Desk) -> None:
     mark(desk, Marker("lin"), 1.0, "", "ada")
     with path_of(course).open("a") as file:

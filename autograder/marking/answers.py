@@ -54,7 +54,7 @@ class ClassAnswer:
     """``row``, ``comment_row``: ids in the gradebook; that of the grade is another one when the answer changes.
 
     ``waits``: a person has to read it. ``auto_score``: what the grader gave. ``second``: it waits for the second
-    mark of whoever looks at it.
+    mark of whoever looks at it. ``tests``: points of the notebook's tests, and how many they could be.
     """
 
     student: str
@@ -64,6 +64,7 @@ class ClassAnswer:
     state: MarkState
     auto_score: float | None = None
     second: bool = False
+    tests: tuple[float, float] = 0, 0
 
     @property
     def waits(self) -> bool:
@@ -128,10 +129,18 @@ class AnswerReader:
                 else:
                     comment_row, comment = comments.get((student, key[0], exercise.comment_cell), ("", None))
                     state = MarkState(manual, needs, comment)
-                    one = ClassAnswer(student, row, comment_row, answer, state, auto)
+                    one = ClassAnswer(student, row, comment_row, answer, state, auto, tests=self._tests(rows, key[0]))
                     found.answers.setdefault(key, []).append(one)
         found.answers = {key: found.answers[key] for key in self.exercises if key in found.answers}
         return found
+
+    def _tests(self, rows: Rows, notebook: str) -> tuple[float, float]:
+        judged = [
+            (auto, exercise.max_points)
+            for key, (_, auto, _, _) in rows.items()
+            if key[0] == notebook and (exercise := self.exercises.get(key)) and not exercise.always and auto is not None
+        ]
+        return sum(points for points, _ in judged), sum(most for _, most in judged)
 
     def cells_of(self, answer: ClassAnswer, key: Key) -> list[NotebookNode] | None:
         """What is shown of an answer; None where it is not there any more as it was read."""

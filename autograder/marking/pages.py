@@ -100,6 +100,7 @@ def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: Ans
         others=_told(others),
         texts=_texts(desk, key, group, shown, log),
         single=row if alone else "",
+        tests=_tests(alone[0]) if alone else "",
         own="" if not group.own else "joined" if group.joined else "split",
         joinable=[_entry(key, other, False) for other in groups if other.name not in ("blank", group.name)],
         both=_both(key, log, one),
@@ -239,6 +240,11 @@ def _state(answer: ClassAnswer, log: LoggedMarks) -> str:
         return "waits; the answer changed since its mark" if state.score is not None else "waits"
     given = in_points(state.score if state.score is not None else answer.auto_score)
     return f"{given}{' by the grader' if state.score is None else f' by {mark.grader}' if mark else ''}"
+
+
+def _tests(answer: ClassAnswer) -> str:
+    points, most = answer.tests
+    return f"Tests of this notebook: {in_words(points)} of {in_points(most)}." if most else ""
 
 
 def _both(key: Key, log: LoggedMarks, answer: ClassAnswer | None) -> list[str]:

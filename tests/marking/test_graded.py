@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.marking.desk import Desk, Marker, member
+from autograder.marking.pages import group_page
 from autograder.marking.slices import rendered
 from autograder.model.course import Course
 from tests.damage import lab
@@ -58,6 +59,16 @@ def test_everything_that_waits_for_a_person_is_there_and_shown(course: Course) -
         for answer in found.values():
             cells = desk.reader.cells_of(answer, key)
             assert cells is not None and (rendered(cells) or answer.student == "dan")
+
+
+def test_the_points_of_the_tests_stand_beside_an_answer_that_is_open_alone(course: Course) -> None:
+    desk, lin = Desk(course, lab.LAB), Marker("lin")
+    read = desk.read_for(lin)
+    ada = next(one for one in read.answers[EXPLAIN] if one.student == "ada")
+    group = next(one for one in desk.groups(EXPLAIN, read.answers[EXPLAIN], lin) if ada in one.answers)
+    page = group_page(desk, lin, read, EXPLAIN, group, ada.row)
+    assert "Tests of this notebook: 5 of 5 points." in page
+    assert "Tests of this notebook" not in group_page(desk, lin, read, EXPLAIN, group)
 
 
 def test_marks_hold_until_the_answer_changes(course: Course) -> None:

@@ -28,8 +28,8 @@ TARGET = ROOT / "build" / "site"
 SHELVES = {
     "Study": ("roadmap", "student"),
     "Teach": (
-        "instructor", "teaching", "commands", "collecting", "marking", "exports", "lms", "site", "scale", "verdicts",
-        "privacy", "jupyterhub", "container", "ci", "from-nbgrader", "from-otter",
+        "instructor", "teaching", "commands", "collecting", "marking", "own-code", "exports", "lms", "site", "scale",
+        "verdicts", "privacy", "jupyterhub", "container", "ci", "from-nbgrader", "from-otter",
     ),
     "Write exercises": ("writing-exercises", "plain-tests", "coverage"),
     "Maintain": ("../CONTRIBUTING", "architecture", "security", "../SECURITY", "measured", "gallery", "../CHANGELOG"),

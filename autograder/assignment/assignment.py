@@ -88,7 +88,7 @@ class Assignment:
         solutions = solutions_of(course, name, files)
         free = course.file.free
         stubs = {file: stub(file, data, free=f"{name}/{file}" in free) for file, data in solutions.items()}
-        notebooks, others = _sources(found, course, generated)
+        notebooks, others = _sources(name, found, course, generated)
         return cls(
             name,
             notebooks,
@@ -117,14 +117,14 @@ def _no_notebook(source: Path) -> str:
 
 
 def _sources(
-    paths: Sequence[Path], course: Course, generated: Callable[[], Generated] | None
+    assignment: str, paths: Sequence[Path], course: Course, generated: Callable[[], Generated] | None
 ) -> tuple[dict[str, NotebookNode], dict[str, NotebookNode]]:
     """(notebooks in Python, notebooks in other languages). Raises GradingError where one of the latter has points."""
     notebooks: dict[str, NotebookNode] = {}
     others: dict[str, NotebookNode] = {}
     for path in paths:
         try:
-            notebooks[path.stem] = _source(path, course, generated)
+            notebooks[path.stem] = _source(assignment, path, course, generated)
         except OtherLanguage as error:
             if len(others) + 1 == len(paths) or any(cells.max_points(cell) for cell in error.notebook.cells):
                 raise
@@ -132,10 +132,13 @@ def _sources(
     return notebooks, others
 
 
-def _source(path: Path, course: Course, generated: Callable[[], Generated] | None) -> NotebookNode:
+def _source(
+    assignment: str, path: Path, course: Course, generated: Callable[[], Generated] | None
+) -> NotebookNode:
     of_notebook = None if generated is None else lambda: generated().get(path.stem, {})
     # graded notebooks are made of this one, and students see them too
-    return course.file.fill_in(instructors_notebook(path, course.settings.form, of_notebook))
+    notebook = instructors_notebook(path, course.settings.form, of_notebook)
+    return course.file.fill_in(notebook, f"{assignment}/{path.stem}")
 
 
 def _released(path: Path) -> NotebookNode:

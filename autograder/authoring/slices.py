@@ -11,6 +11,7 @@ from functools import lru_cache
 from nbformat import NotebookNode
 
 from autograder.model import cells
+from autograder.model.questions import asking
 from autograder.plain.where import is_plain
 
 
@@ -36,8 +37,11 @@ def affected(notebook: NotebookNode, changed: Iterable[str]) -> list[int]:
 
 
 def graded_cells(notebook: NotebookNode) -> list[int]:
-    """The indices of the autograded cells."""
-    return [index for index, cell in enumerate(notebook.cells) if cells.is_autograded(cell)]
+    """The indices of the autograded cells; those whose right answers depend on the student's own code are left out."""
+    return [
+        index for index, cell in enumerate(notebook.cells)
+        if cells.is_autograded(cell) and asking(cell) is None
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.errors import GradingError
 from autograder.model.assistants import SENTENCES
 from autograder.model.limits import Limits
+from autograder.model.questions import drop_questions
 from autograder.model.stretch import CHOICES, add_folds
 from autograder.model.toml_text import read_toml
 
@@ -104,6 +105,7 @@ class CourseFile:
     main_line: the order in which students should take the notebooks.
     assistants: what assistants may do, by its name in ``model/assistants.py``; empty where the course has no rule.
     total: how ``autograder export --total`` adds up the assignments.
+    questions: "assignment/notebook" of those that ask about the student's own code (``model/questions.py``).
     stretch: "fold" where stretch goals have a fold with their solution (``model/stretch.py``); "none" otherwise.
     """
 
@@ -127,11 +129,16 @@ class CourseFile:
     main_line: MainLine = field(default_factory=MainLine)
     assistants: str = ""
     stretch: str = "none"
+    questions: tuple[str, ...] = ()
 
-    def fill_in(self, notebook: NotebookNode) -> NotebookNode:
+    def fill_in(self, notebook: NotebookNode, name: str = "") -> NotebookNode:
         """Put the public repository in the place of its placeholder, in every cell, the rule for assistants at the end
         of the first text, and folds below stretch goals; returns the same notebook.
+
+        name: "assignment/notebook" of a source; where ``questions`` does not name it, its questions are left out.
         """
+        if name and name not in self.questions:
+            drop_questions(notebook)
         if self.stretch == "fold":
             add_folds(notebook)
         for cell in notebook.cells:
@@ -302,6 +309,12 @@ def _main_line(key: str, value: Any) -> MainLine:
     return line
 
 
+def _questions(key: str, value: Any) -> tuple[str, ...]:
+    read = _read(_table(key, value), {"notebooks": partial(_list, _path)}, f"in [{key}]")
+    found: tuple[str, ...] = read.get("notebooks", ())
+    return found
+
+
 def _steps(key: str, value: Any) -> Mapping[str, str]:
     return {name: _path(f"{key}.{name}", step) for name, step in _table(key, value).items()}
 
@@ -340,4 +353,5 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "main_line": _main_line,
     "assistants": partial(_one_of, SENTENCES),
     "stretch": partial(_one_of, CHOICES),
+    "questions": _questions,
 }

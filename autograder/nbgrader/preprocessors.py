@@ -42,13 +42,14 @@ KEPT = {"verdicts.json", "grading.log"}
 
 class SetRepository(NbGraderPreprocessor):
     """Puts what ``course.toml`` says into the notebook: the repository into badges and setup cells, the rule for
-    assistants below the title.
+    assistants below the title. Takes out questions on the student's own code where the course does not ask them.
     """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Processed:
         settings = self.config.CourseDirectory
         named = read_course_file(Path(settings.root) if "root" in settings else Path.cwd())
-        return named.fill_in(nb), resources
+        names = resources["nbgrader"]
+        return named.fill_in(nb, f"{names['assignment']}/{names['notebook']}"), resources
 
 
 class FreeVersions(NbGraderPreprocessor):

@@ -24,6 +24,7 @@ from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.drawings import Drawing
 from autograder.pipeline.inside import PLAIN, Inside
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
+from autograder.pipeline.own_code import find_out
 from autograder.pipeline.steps import Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 from autograder.pipeline.tester_kernel import TesterKernel
@@ -96,6 +97,7 @@ def run(
         outcomes = [replace(one, test=tests.get(one.index)) for one in outcomes]
         log += second.log
         read |= second.read
+    log += find_out(notebook, steps, kernels, limits, files, inputs, answers)
     return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log, frozenset(read))
 
 

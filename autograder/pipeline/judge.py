@@ -21,9 +21,11 @@ from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
 from autograder.model.points import total
+from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome
+from autograder.pipeline.judge_questions import judge_questions
 from autograder.pipeline.judge_tests import (
     DIED,
     NO_TIME,
@@ -78,6 +80,9 @@ def judge(
     for index, cell in enumerate(ran.notebook.cells):
         if cells.is_autograded(cell):
             outcome = outcomes.get(index)
+            if asked := asking(cell):
+                verdicts.append(judge_questions(ran, index, asked, context.earlier, assignment))
+                continue
             found = _for_want_of_a_file(_judge_cell(cell, outcome, context), cell, outcome, absent)
             if found.cell in waiting and not found.points and found.status != "infrastructure":
                 found = replace(found, status="manual", points=None, checks=(Check(found.cell, False, *NOT_RUN),))

@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 
 from autograder.assignment.calibration import CellCalibration
 from autograder.model import cells
+from autograder.model.questions import asking
 from autograder.plain.rules import reason_for
 
 NOT_CALIBRATED = "nobody has run the instructor's solution yet to find out where it can be judged"
@@ -19,7 +20,7 @@ def plain_cells(source: NotebookNode) -> list[int]:
 
 
 def is_plain(cell: NotebookNode) -> bool:
-    if not cells.is_autograded(cell):
+    if not cells.is_autograded(cell) or asking(cell) is not None:
         return False
     try:
         return not cells.references_of(cell.source)

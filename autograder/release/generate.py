@@ -102,7 +102,8 @@ def _finish(course: Course, assignment: str, folder: Path) -> None:
         released, source = nbformat.from_dict(written), course.source(assignment) / path.name
         if released.nbformat_minor >= 5 and source.is_file():
             with contextlib.suppress(OtherLanguage):
-                ids = [cell.id for cell in instructors_notebook(source, course.settings.form).cells]
+                notebook = instructors_notebook(source, course.settings.form)
+                ids = [cell.id for cell in course.file.fill_in(notebook, f"{assignment}/{path.stem}").cells]
                 for cell, kept in zip(released.cells, ids if len(ids) == len(released.cells) else (), strict=False):
                     cell.id = kept
         if (released := cleared(released)) != written:

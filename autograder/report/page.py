@@ -26,6 +26,7 @@ from autograder.report.anonymous import under_pseudonyms
 from autograder.report.code import Answer, read_answers
 from autograder.report.earlier import EarlierTerm, pairs_with_earlier, read_earlier
 from autograder.report.picture import class_picture
+from autograder.report.questions import asked_nothing, same_tokens
 from autograder.report.readymade import ready_made
 from autograder.report.results import Results, read_results
 from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, Pair, by_students, same_answers, similar_pairs
@@ -147,6 +148,8 @@ def render(
             alike=ALIKE,
             enough=ENOUGH_TOKENS,
             parts=ready_made(answers, patterns),
+            same_tokens=same_tokens(answers),
+            asked_nothing=asked_nothing(results.verdicts),
             rows=results.rows,
             waivers=results.table.waivers,
             pictures={name: _inline(path) for name, path in pictures.items()},

@@ -4,6 +4,7 @@ Most are made of packs: they judge public cases by the rule of grading; ``calls`
 ``check.load("AttentionHead")`` gives the class of that name from the ``models.py`` beside the notebook.
 """
 
+from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.encoder_lab import _properties as _properties
 from course.check.encoder_lab import calls as calls
@@ -12,3 +13,4 @@ from course.check.limits import limited
 
 globals().update(checks(__name__, __path__))
 load = limited(_load)
+questions = OwnCodeQuestions(__name__, limited)

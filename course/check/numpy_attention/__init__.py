@@ -3,6 +3,7 @@
 Those of the functions are made of packs; ``calls`` says how each exercise is called, here and in hidden cells.
 """
 
+from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.limits import limited
 from course.check.numpy_attention import _answers, _recorded
@@ -14,3 +15,4 @@ practice_inputs, try_out = limited(_recorded.practice_inputs), limited(_recorded
 rejections = limited(_recorded.rejections)
 
 globals().update(checks(__name__, __path__))
+questions = OwnCodeQuestions(__name__, limited)

@@ -5,6 +5,7 @@ answer, and say which mistake they see. ``calls`` says how each exercise of the 
 cells; ``hand_over``, ``inside`` and ``whole`` are for hidden cells.
 """
 
+from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.limits import limited
 from course.check.transformer_tutorial import _given_lines, _hand_over, _whole, _whole_classes
@@ -17,3 +18,4 @@ dot_product_attention = limited(_whole_classes.dot_product_attention)
 self_attention = limited(_whole_classes.self_attention)
 transformer_block = limited(_whole_classes.transformer_block)
 positional_encoding = limited(_whole_classes.positional_encoding)
+questions = OwnCodeQuestions(__name__, limited)

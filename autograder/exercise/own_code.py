@@ -1,0 +1,409 @@
+"""A student's function or class as its syntax tree shows it: lines, names, and parts that can be left out.
+
+Nothing here runs the code. Questions on it, and how it is watched when it is run, are made of this.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Definition = ast.FunctionDef | ast.ClassDef
+#: The text of a code cell, and whether the instructor wrote it.
+Source = tuple[str, bool]
+#: In a variant or a watched copy the code calls this name with a line, a name and a value.
+NOTE = "__note__"
+#: So many parts are choices: nobody reads more.
+MAX_PARTS = 8
+#: By these words code finds out how it is run, or reaches what runs it. Code with one of them gets no questions.
+WATCHING = re.compile(
+    r"settrace|setprofile|_?getframe|currentframe|f_back|f_locals|f_globals|f_code|tb_frame|gi_frame|inspect|gc|ctypes"
+    r"|linecache|tracemalloc|traceback|importlib|builtins|sys|os|get_ipython|atexit|signal|weakref"
+    r"|_?threading|_thread|multiprocessing|subprocess|concurrent|asyncio|pathlib|Path|tofile|memmap|savetxt|save|dump"
+    r"|__(?!init__|call__|len__|getitem__|class__|name__|iter__|next__|repr__)\w+__"
+    rf"|{NOTE}|hand_over|check|_rules|own_code|AUTOGRADER\w*"
+)
+#: The same, where they are called by their name alone: every module of torch has a method eval.
+_BUILTINS = {"eval", "exec", "compile", "globals", "locals", "vars", "open"}
+_MAGIC = re.compile(r"(?m)^([ \t]*)[%!?].*$")
+#: Calls that are no step of a computation.
+_PLAIN = {"range", "len", "print", "int", "float", "enumerate", "zip", "isinstance", "list", "tuple", "super", "dict"}
+_SYMBOLS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.Pow: "**"}
+_MAX_LABEL = 28
+#: What is in such an array is left to chance.
+_EMPTY = "empty"
+#: The longest text of a step that is noted under it.
+MAX_STEP = 40
+
+
+@dataclass(frozen=True)
+class OwnCode:
+    """One definition. ``source``: the text of the whole cell, whose lines are counted from 1."""
+
+    name: str
+    source: str
+    node: Definition
+
+    @property
+    def lines(self) -> int:
+        return (self.node.end_lineno or self.node.lineno) - self.node.lineno + 1
+
+    @property
+    def text(self) -> str:
+        """What has to change so that questions on it are others."""
+        lines = self.source.split("\n")[self.node.lineno - 1 : self.node.end_lineno]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def line(self, number: int) -> str:
+        lines = self.source.split("\n")
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    @property
+    def main(self) -> ast.FunctionDef | None:
+        """The function itself; of a class, its longest method but ``__init__``."""
+        if isinstance(self.node, ast.FunctionDef):
+            return self.node
+        methods = [one for one in self.node.body if isinstance(one, ast.FunctionDef) and one.name != "__init__"]
+        return max(methods, key=lambda one: (one.end_lineno or 0) - one.lineno, default=None)
+
+
+def tree_of(source: str) -> ast.Module:
+    """The tree of a cell; lines with a magic count as empty. Raises SyntaxError."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        try:
+            return ast.parse(_MAGIC.sub(r"\1pass", source))
+        except ValueError as error:  # a null byte
+            raise SyntaxError(str(error)) from error
+
+
+def read(source: str, name: str) -> OwnCode | None:
+    """The last definition of ``name`` in a cell; None where there is none that can be read."""
+    source = re.sub(r"\A(?:[ \t]*\n)+", "", source)  # as Jupyter counts lines
+    try:
+        body = tree_of(source).body
+    except (SyntaxError, RecursionError, MemoryError):
+        return None
+    found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name]
+    return OwnCode(name, source, found[-1]) if found else None
+
+
+def needed(sources: Sequence[Source], code: OwnCode) -> list[tuple[ast.stmt, bool]]:
+    """What a fresh process must execute before a definition, and whether it is the instructor's.
+
+    Imports, and the definitions and literals that it uses; of the instructor's cells every assignment that it uses.
+    """
+    nodes, bound = list[tuple[ast.stmt, bool]](), dict[str, ast.stmt]()
+    for source, instructors in sources:
+        try:
+            body = tree_of(source).body
+        except (SyntaxError, RecursionError, MemoryError):
+            continue
+        nodes += [(node, instructors) for node in body]
+        bound |= {key: node for node in body for key in _defined(node, instructors)}
+    bound.pop(code.name, None)
+    wanted = _globals(code.node)
+    found = {id(node) for node, _ in nodes if isinstance(node, ast.Import | ast.ImportFrom)}
+    while wanted:
+        node = bound.pop(wanted.pop(), None)
+        if node is not None:
+            found.add(id(node))
+            wanted += _globals(node)
+    return [(node, instructors) for node, instructors in nodes if id(node) in found]
+
+
+def _globals(node: ast.stmt) -> list[str]:
+    """The names that a statement reads and, in a definition, does not set itself."""
+    names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+    own = {one.id for one in names if isinstance(one.ctx, ast.Store)} if isinstance(node, Definition) else set()
+    own |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+    return [one.id for one in names if isinstance(one.ctx, ast.Load) and one.id not in own]
+
+
+def _defined(node: ast.stmt, instructors: bool) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if not isinstance(node, ast.Assign):
+        return []
+    try:
+        ast.literal_eval(node.value)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return names_set(node) if instructors else []
+    return names_set(node)
+
+
+def watching(nodes: Sequence[ast.AST]) -> str:
+    """The first word with which code could find out that it is watched; empty where there is none."""
+    for node in (one for top in nodes for one in ast.walk(top)):
+        words = [node.id] if isinstance(node, ast.Name) else [node.attr] if isinstance(node, ast.Attribute) else []
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            words = _imported(node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+            words = re.findall(r"\w+", node.value)
+        if (isinstance(node, ast.Name) and node.id in _BUILTINS) or _is_made_up(node):
+            return ast.unparse(node)[:40]
+        if found := next((word for word in words if WATCHING.fullmatch(word)), ""):
+            return found
+    return ""
+
+
+def _is_made_up(node: ast.AST) -> bool:
+    """Whether something is looked up by a name that does not stand in the code, and not in ``self``."""
+    match node:
+        case ast.Call(ast.Name("getattr" | "setattr" | "delattr"), [ast.Name("self"), *_]):
+            return False
+        case ast.Call(ast.Name("getattr" | "setattr" | "delattr"), [_, name, *_]):
+            return not isinstance(name, ast.Constant)
+    return False
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The words of an import under which a definition could hide what it does; else the name is in the definition.
+
+    Of "course.check" one may only import an assignment's checks.
+    """
+    if isinstance(node, ast.Import):
+        return [word for alias in node.names if alias.asname for word in alias.name.split(".")]
+    paths = [f"{node.module or ''}.{alias.name}" for alias in node.names]
+    words = [word for path in paths for word in path.split(".") if word not in ("check", "__future__")]
+    return words + ["check" for path in paths if ".check." in path and "." in path.split(".check.", 1)[1]]
+
+
+# --- watched copies and variants --------------------------------------------------------------------------------------
+
+
+def watched(code: OwnCode, without: int | None = None) -> ast.Module:
+    """The definition alone, whose steps, assignments and returns are noted; one of its parts may be left out."""
+    copy = read(code.source, code.name)
+    assert copy is not None
+    main, target = copy.main, None if without is None else _removable(copy)[without][0]
+    noted = _Noted(code.source).visit(copy.node)
+    if target is not None:
+        noted = _Leave(target).visit(noted)
+    if main is not None:
+        names = [argument.arg for argument in (*main.args.posonlyargs, *main.args.args) if argument.arg != "self"]
+        start = 1 if ast.get_docstring(main) is not None else 0
+        main.body[start:start] = [_note(main.lineno, name) for name in names]
+    return ast.fix_missing_locations(ast.Module([noted], []))
+
+
+class _Noted(ast.NodeTransformer):
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.name != "__init__":
+            body = [self.visit(statement) for statement in node.body]
+            node.body = [one for some in body for one in (some if isinstance(some, list) else [some])]
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        return self._step(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        return self._step(node)
+
+    def _step(self, node: ast.expr) -> ast.AST:
+        text = ast.get_source_segment(self._source, node) or ""
+        wanted = (
+            _EMPTY not in text and left(node) is not None and node.lineno == node.end_lineno and len(text) <= MAX_STEP
+        )
+        self.generic_visit(node)
+        return _noting(node, " ".join(text.split()), node) if wanted else node
+
+    def _after(self, node: ast.stmt) -> ast.AST | list[ast.AST]:
+        value = getattr(node, "value", None)
+        if isinstance(value, ast.Call) and _EMPTY in ast.unparse(value.func):
+            return node
+        self.generic_visit(node)
+        return [node, *(_note(node.lineno, name) for name in names_set(node))]
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        return self._after(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        return self._after(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        return self._after(node) if node.value is not None else node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if node.value is not None:
+            self.generic_visit(node)
+            node.value = _noting(node, "return", node.value)
+        return node
+
+
+def _noting(place: ast.stmt | ast.expr, name: str, value: ast.expr) -> ast.expr:
+    arguments: list[ast.expr] = [ast.Constant(place.lineno), ast.Constant(name), value]
+    return ast.copy_location(ast.Call(ast.Name(NOTE, ast.Load()), arguments, []), place)
+
+
+def _note(line: int, name: str) -> ast.stmt:
+    statement = ast.parse(f"{NOTE}({line}, {name!r}, {name})").body[0]
+    for node in ast.walk(statement):
+        if isinstance(node, ast.stmt | ast.expr):
+            node.lineno = node.end_lineno = line
+    return statement
+
+
+def names_set(node: ast.stmt) -> list[str]:
+    """The plain names that an assignment sets, in order."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    flat = [
+        one for target in targets for one in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
+    ]
+    return list(dict.fromkeys(one.id for one in flat if isinstance(one, ast.Name)))
+
+
+class _Leave(ast.NodeTransformer):
+    """Takes one part out: a call gives what it was called on, ``a + b`` gives a, a statement does nothing."""
+
+    def __init__(self, target: ast.AST) -> None:
+        self._target = target
+
+    def visit(self, node: ast.AST) -> Any:
+        if node is not self._target:
+            return self.generic_visit(node)
+        if isinstance(node, ast.stmt):
+            return ast.copy_location(ast.Pass(), node)
+        return left(node)
+
+
+def left(node: ast.AST) -> ast.expr | None:
+    """What is left of an expression when its operation is left out; None where it is no such part."""
+    if isinstance(node, ast.BinOp):
+        return node.left if type(node.op) in _SYMBOLS else None
+    if not isinstance(node, ast.Call) or (isinstance(node.func, ast.Name) and node.func.id in _PLAIN):
+        return None
+    if _is_method(node):
+        return node.func.value  # type: ignore[attr-defined]
+    given = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg in ("input", "a", "x"))]
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "where":
+        given = given[1:]  # what is kept where the condition holds
+    return given[0] if given and not isinstance(given[0], ast.Starred) else None
+
+
+def _is_method(node: ast.Call) -> bool:
+    """Whether it is called on a value, and not found in a module or in ``self``."""
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    value = node.func.value
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return not isinstance(value, ast.Name) or value.id not in _MODULES | {"self"}
+
+
+_MODULES = {"torch", "nn", "F", "np", "numpy", "math", "functional", "einops"}
+
+
+def parts(code: OwnCode) -> dict[str, int]:
+    """What can be left out, in the order of the text: "line 9: .softmax(dim=-1)" -> its number for :func:`watched`."""
+    labels = [label for _, label in _removable(code)]
+    return {label: number for number, label in enumerate(labels) if labels.count(label) == 1}
+
+
+def parts_near(code: OwnCode, line: int) -> list[tuple[str, bool]]:
+    """The parts that can stand among the choices about ``line``, and whether each must: those of the line itself."""
+    labels = list(parts(code))
+    inside = [number for number, label in enumerate(labels) if line_of(label) == line]
+    if not inside:
+        return []
+    first, last = max(0, inside[-1] - MAX_PARTS + 1), inside[0] + MAX_PARTS
+    return [(label, line_of(label) == line) for label in labels[first:last]]
+
+
+def line_of(label: str) -> int:
+    """The line that a choice such as "line 9: .softmax(dim=-1)" begins with."""
+    return int(label.partition(":")[0].split()[1])
+
+
+def _removable(code: OwnCode) -> list[tuple[ast.AST, str]]:
+    found: list[tuple[tuple[int, int], ast.AST, str]] = []
+    for function in _functions(code.node):
+        inner = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Expr)}
+        for statement in function.body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.FunctionDef | ast.Raise | ast.Lambda) or id(node) in inner:
+                    continue
+                label = _label(code, node)
+                if label:
+                    place = getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+                    found.append((place, node, label))
+    once = {id(node): (place, node, label) for place, node, label in found}
+    return [(node, label) for _, node, label in sorted(once.values(), key=lambda one: one[0])]
+
+
+def _functions(node: Definition) -> Iterator[ast.FunctionDef]:
+    for one in ast.walk(node):
+        if isinstance(one, ast.FunctionDef) and one.name != "__init__":
+            yield one
+
+
+def _label(code: OwnCode, node: ast.AST) -> str:
+    if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return _short(f"line {node.lineno}: ", ast.get_source_segment(code.source, node) or "")
+    if left(node) is None:
+        return ""
+    if isinstance(node, ast.BinOp):
+        right = ast.get_source_segment(code.source, node.right) or ""
+        return _short(f"line {node.right.lineno}: {_SYMBOLS[type(node.op)]} ", right)
+    assert isinstance(node, ast.Call)
+    line = f"line {node.func.end_lineno}: "
+    if _is_method(node):
+        name = f".{node.func.attr}("  # type: ignore[attr-defined]
+        given = [*node.args, *node.keywords]
+        inside = ", ".join(ast.get_source_segment(code.source, one) or "" for one in given)
+        return _short(line + name, inside, ")")
+    return line + " ".join((ast.get_source_segment(code.source, node.func) or "").split()) + "(…)"
+
+
+def _short(before: str, text: str, after: str = "") -> str:
+    text = " ".join(text.split())
+    return before + (text if len(text) <= _MAX_LABEL else "…") + after
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def last_uses(code: OwnCode) -> dict[str, int]:
+    """Name that the main function sets -> the last line of it, from top to bottom, that reads this name.
+
+    A name that means something else in an inner function or a comprehension is left out.
+    """
+    main = code.main
+    if main is None:
+        return {}
+    nodes = list(ast.walk(main))
+    set_here = {name for node in nodes if isinstance(node, ast.stmt) for name in names_set(node)}
+    read_at: dict[str, int] = {}
+    for node in nodes:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            node = node.target
+        elif not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            continue
+        read_at[node.id] = max(read_at.get(node.id, 0), node.lineno)
+    return {name: line for name, line in read_at.items() if name in set_here - _inner(main)}
+
+
+def _inner(main: ast.FunctionDef) -> set[str]:
+    scopes = [node for node in ast.walk(main) if node is not main and isinstance(node, _SCOPES)]
+    names = [one for scope in scopes for one in ast.walk(scope)]
+    stored = {one.id for one in names if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return stored | {one.arg for one in names if isinstance(one, ast.arg)}
+
+
+_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

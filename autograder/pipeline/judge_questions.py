@@ -1,0 +1,132 @@
+"""The verdict on answers to questions on the student's own code, by its text and by what a fresh run of it showed.
+
+Code and answers are read by their syntax tree. The questions are made again of code and token; of the process that ran
+the code come facts only.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from nbformat import NotebookNode
+
+from autograder.exercise.asking import SLUG, find
+from autograder.exercise.model import Answers, Case, Check
+from autograder.exercise.own_code import OwnCode, line_of, names_set, tree_of
+from autograder.exercise.questions import (
+    TOKEN,
+    CodeQuestion,
+    Facts,
+    questions,
+    right_choice,
+    same,
+    share,
+    token_for,
+)
+from autograder.model import cells
+from autograder.model.points import total
+from autograder.model.questions import AskedQuestions
+from autograder.model.verdict import CellVerdict, Status
+from autograder.pipeline.answers import UnreadableAnswers, read_answers
+from autograder.pipeline.execute import ExecutedNotebook
+from autograder.pipeline.outcomes import answer_name
+from autograder.pipeline.own_code import sources_before
+
+_MAX_ANSWER = 60  # characters of an answer that a message quotes
+_NO_CASE = Case()
+#: The name of the check that fails where code is asked nothing because it could see that it is watched.
+WATCHED = "watched"
+
+
+def judge_questions(
+    ran: ExecutedNotebook, index: int, asked: AskedQuestions, earlier: Mapping[str, CellVerdict], assignment: str
+) -> CellVerdict:
+    """earlier: slug -> verdict, on the exercises that are asked about among others.
+
+    Where nothing can be asked, all points are earned if one of these exercises earned any.
+    """
+    cell = ran.notebook.cells[index]
+    name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
+    facts = _facts(ran, index, asked)
+    if facts is not None and facts.watching:
+        message = (
+            f"No questions are asked: your code names {facts.watching!r}, by which it could see that it is watched."
+        )
+        check = Check(WATCHED, False, message, "A person looks at it." if points else "Can it do without?")
+        return CellVerdict(name, "manual" if points else "failed", None if points else 0.0, points, (check,))
+    code = find(sources_before(ran.notebook, index), facts.name) if facts is not None else None
+    judged = _judged(code, facts, _answers(ran.notebook, index, asked.answers)) if code and facts else None
+    if judged is None:
+        slugs = [f"{assignment}/{exercise}" for exercise, _ in asked.asked]
+        has_points = any(slug in earlier and bool(earlier[slug].points) for slug in slugs)
+        message = "Nothing could be asked about this code" + ("." if has_points else ": does it run?")
+        judged = float(has_points), [Check(name, has_points, message)]
+    earned, checks = judged
+    status: Status = "passed" if earned == 1 else "partial" if earned else "failed"
+    return CellVerdict(name, status, total((earned * points,)), points, tuple(checks))
+
+
+def _facts(ran: ExecutedNotebook, index: int, asked: AskedQuestions) -> Facts | None:
+    try:
+        arrays = read_answers(ran.answers, answer_name(index, SLUG, 0), _NO_CASE)
+    except UnreadableAnswers:
+        return None
+    facts = Facts.from_json(Answers(arrays).text("facts")) if arrays else None
+    return facts if facts is not None and (facts.asked, facts.name) in asked.asked else None
+
+
+def _answers(notebook: NotebookNode, index: int, name: str) -> dict[str, str]:
+    """The last dict of literals under this name that a cell of the student's sets; empty where there is none."""
+    found: dict[str, str] = {}
+    for cell in notebook.cells[:index]:
+        if cell.cell_type != "code" or cells.is_locked(cell) or name not in cell.source:
+            continue
+        try:
+            body = tree_of(cell.source).body
+        except (SyntaxError, RecursionError, MemoryError):
+            continue
+        for node in body:
+            if isinstance(node, ast.Assign) and names_set(node) == [name] and isinstance(node.value, ast.Dict):
+                pairs = zip(node.value.keys, node.value.values, strict=True)
+                found = {str(key.value): str(value.value) for key, value in pairs
+                         if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)}  # fmt: skip
+    return found
+
+
+def _judged(code: OwnCode, facts: Facts, answers: Mapping[str, str]) -> tuple[float, list[Check]] | None:
+    """The share of the points, and a check for each question; None where nothing can be asked."""
+    found = TOKEN.fullmatch(answers.get("token", ""))
+    random = found[1] if found else "0" * 8
+    asked = [(one, right) for one in questions(code, facts, random) if (right := right_choice(one, code, facts))]
+    if not asked:
+        return None
+    if found is None:
+        return 0.0, [Check("token", False, "No answers with a token were found.", "Run the cell with the questions.")]
+    checks = [_check(one, right, answers.get(one.kind, ""), code) for one, right in asked]
+    earned = share(sum(check.passed for check in checks), len(checks))
+    if found[0] != token_for(code, random):
+        note = "Your code has changed since you answered; the answers were compared with the code as handed in."
+        checks.append(Check("token", True, note))
+    return earned, checks
+
+
+def _check(question: CodeQuestion, right: str, answer: str, code: OwnCode) -> Check:
+    if same(answer, right):
+        return Check(question.kind, True)
+    chosen = f"You chose {answer[:_MAX_ANSWER]!r}" if answer else "You chose nothing"
+    return Check(question.kind, False, f"{question.text} {chosen}; right is {right!r}.", _reason(question, right, code))
+
+
+def _reason(question: CodeQuestion, right: str, code: OwnCode) -> str:
+    """The line that shows it."""
+    if question.kind == "shape":
+        line = int(question.subject.rpartition(" ")[2])
+        return f"Line {line} gave an array of this shape when your code was run: {code.line(line)}"
+    line = line_of(right)
+    why = {
+        "without": "Your code was run without each part. Without this one, and none after it, it is so",
+        "becomes": "When your code was run, no earlier line made such a value",
+        "creates": "No line below reads it",
+    }[question.kind]
+    return f"{why}. Line {line}: {code.line(line)}"

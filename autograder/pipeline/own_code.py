@@ -1,0 +1,70 @@
+"""What answers to questions on a student's own code are judged by: runs of this code in a kernel that ran nothing else.
+
+The kernel gets the text of the notebook's code cells. It executes only what the asked function or class needs, never
+the cell with the answers, then this code and variants of it. What came of that is handed over as facts; which choice
+is right, the judge says.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.exercise.asking import SLUG
+from autograder.exercise.own_code import Source
+from autograder.kernel.kernels import Kernels
+from autograder.model import cells
+from autograder.model.limits import Clock, Limits
+from autograder.model.questions import asking
+from autograder.pipeline.outcomes import answers_folder
+from autograder.pipeline.steps import OWN, Step
+from autograder.pipeline.student_kernel import StudentKernel
+
+#: Of a notebook with more code than this nothing is asked.
+MAX_CODE = 1 << 20
+
+
+def find_out(
+    notebook: NotebookNode,
+    steps: Sequence[Step],
+    kernels: Kernels,
+    limits: Limits,
+    files: Mapping[str, bytes],
+    inputs: Mapping[str, Path],
+    answers: Path,
+) -> list[str]:
+    """Leave the facts of each cell with questions among the answers; returns what is to be logged.
+
+    Raises InfrastructureError.
+    """
+    log: list[str] = []
+    for index, cell in enumerate(notebook.cells):
+        if (asked := asking(cell)) is None:
+            continue
+        sources = sources_before(notebook, index, _instructors(notebook, steps))
+        if sum(len(source) for source, _ in sources) > MAX_CODE:
+            continue
+        kernel = StudentKernel(kernels, limits, Clock(limits, {}), files, inputs, answers, unseen=True)
+        call = f"{asked.imported}\n{asked.called}.hand_over({sources!r}, {dict(asked.asked)!r})"
+        try:
+            ended = kernel.hidden(index, "", call, [SLUG])
+        finally:
+            kernel.close()
+        if ended.status != "ok":  # who wrote what lies there? The grader's call did not come to its end
+            shutil.rmtree(answers_folder(answers, index), ignore_errors=True)
+        log += [f"for questions: {line}" for line in kernel.log]
+    return log
+
+
+def sources_before(notebook: NotebookNode, index: int, instructors: Collection[int] = ()) -> list[Source]:
+    """The code cells before a cell, without hidden tests. instructors: indices of those that the instructor wrote."""
+    before = enumerate(notebook.cells[:index])
+    return [(cells.split_hidden(one.source).visible, n in instructors) for n, one in before if one.cell_type == "code"]
+
+
+def _instructors(notebook: NotebookNode, steps: Sequence[Step]) -> set[int]:
+    pairs = enumerate(zip(notebook.cells, steps, strict=True)) if steps else ()
+    return {number for number, (cell, step) in pairs if step is not OWN and not cells.is_solution(cell)}

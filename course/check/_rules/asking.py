@@ -1,0 +1,294 @@
+"""How a student's code is run to ask about it, and how the visible check asks.
+
+In a student's kernel the code runs once, watched, and none of its variants: nothing there says which choice is right.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import linecache
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course.check._rules.case_inputs import CaseInputs
+from course.check._rules.own_code import (
+    NOTE,
+    OwnCode,
+    Source,
+    line_of,
+    needed,
+    parts,
+    parts_near,
+    read,
+    watched,
+    watching,
+)
+from course.check._rules.pack import Pack
+from course.check._rules.questions import TOKEN, CodeQuestion, Facts, Noted, questions, same, token_for
+from course.check._rules.text import TEXT, text_array
+from course.check._rules.visible import _PACKS, _pack, _quiet
+
+#: The name under which facts are handed over when grading.
+SLUG = "questions"
+#: Of a value with more numbers only the shape is noted.
+_MAX_NUMBERS = 1 << 16
+#: So much is noted of code that goes through a loop for every token.
+_MAX_NOTES = 120
+
+
+class _Seen(BaseException):
+    """Ends a variant, of which no more is to be seen; no code that tries several ways goes on after it."""
+
+
+class Notes:
+    """Called by a watched copy: notes the first value of each name in each line, and whether its shape stays.
+
+    until: the line and name whose value ends the run.
+    """
+
+    def __init__(self, until: tuple[int, str] | None = None) -> None:
+        self._until = until
+        self.found: dict[tuple[int, str], Noted] = {}
+        self.values: dict[tuple[int, str], np.ndarray] = {}
+
+    def __call__(self, line: int, name: str, value: Any) -> Any:
+        if isinstance(value, tuple) and name == "return":
+            for place, one in enumerate(value):
+                self._note((line, f"return {place}"), one)
+        else:
+            self._note((line, name), value)
+        return value
+
+    def _note(self, key: tuple[int, str], value: Any) -> None:
+        shape = getattr(value, "shape", None)
+        sizes = tuple(map(int, shape)) if isinstance(shape, tuple) else None
+        before = self.found.get(key)
+        if before is not None:
+            if before.shape != sizes:
+                self.found[key] = Noted(*key, before.shape, False, before.rows, before.zeros)
+        elif len(self.found) < _MAX_NOTES:
+            array = _numbers(value) if sizes else None
+            rows = array is not None and is_weights(array)
+            if rows and array is not None:
+                self.values[key] = array.copy()
+            self.found[key] = Noted(*key, sizes, True, rows, bool(rows and array is not None and (array == 0).any()))
+            if key == self._until:
+                raise _Seen
+
+
+def _numbers(value: Any) -> np.ndarray | None:
+    try:
+        array = np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
+    except (RuntimeError, TypeError, ValueError):
+        return None
+    return array if array.dtype.kind == "f" and 0 < array.size <= _MAX_NUMBERS else None
+
+
+def is_weights(array: np.ndarray) -> bool:
+    """Whether each row is 0 or more and sums to 1, and not everything is 0 or 1."""
+    if array.shape[-1] < 2 or not np.isfinite(array).all() or (array < 0).any() or np.isin(array, (0, 1)).all():
+        return False
+    return bool(np.allclose(array.sum(axis=-1), 1, atol=1e-4))
+
+
+def lost(key: tuple[int, str], base: np.ndarray, variant: Notes) -> list[str]:
+    """What weights have lost in a variant, by its value of the same line and name; nothing without one."""
+    found = variant.values.get(key)
+    if found is None:
+        noted = variant.found.get(key)
+        return ["rows"] if noted is not None and noted.shape else []
+    return ["zeros"] if found.shape == base.shape and bool((found[base == 0] != 0).any()) else []
+
+
+class OwnCodeQuestions:
+    """``check.questions``: asks about the student's own code.
+
+    package: the assignment's package of checks. limited: gives a function that is stopped when it takes too long.
+    """
+
+    def __init__(self, package: str, limited: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        self._package = package
+        self._limited_questions, self._limited_facts = limited(self.questions), limited(self.facts_of)
+
+    def __call__(self, answers: Any = None, **asked: Any) -> None:
+        self._limited_questions(answers, **asked)
+
+    def questions(self, answers: Any = None, **asked: Any) -> None:
+        """Print up to three questions; of answers, print that they are recorded.
+
+        asked: exercise -> the student's function or class; the longest that runs is asked about.
+        """
+        codes = [(exercise, code, kind) for exercise, kind in asked.items() if (code := _own_code(kind)) is not None]
+        for exercise, code, kind in sorted(codes, key=lambda one: -one[1].lines):
+            if word := watching([code.node]):
+                print(f"– questions: this code names {word!r}, so it could see that it is watched: none are asked.")
+                return
+            if facts := self._facts(exercise, code, dict(_globals(kind))):
+                _ask(code, facts, answers if isinstance(answers, dict) else {}, self._sizes(exercise, facts))
+                return
+        print("– questions: none can be asked. Does your code run? Its own check says what is missing.")
+
+    def hand_over(self, sources: Sequence[Source], asked: Mapping[str, str]) -> None:
+        """When grading, in a fresh process: run the code and its variants, and leave what they showed for the judge.
+
+        sources: the notebook's code cells; asked: exercise -> the name of the function or class.
+        """
+        facts = self._limited_facts(sources, asked)
+        folder = Path(os.environ["AUTOGRADER_ANSWERS"], SLUG)
+        folder.mkdir(parents=True, exist_ok=True)
+        from safetensors.numpy import save
+
+        data = facts.to_json() if facts else {}
+        (folder / "0.safetensors").write_bytes(save({f"{TEXT}facts": text_array(data)}))
+
+    def facts_of(self, sources: Sequence[Source], asked: Mapping[str, str]) -> Facts | None:
+        """Of the longest code that runs, with its variants; None where none runs."""
+        codes = [(exercise, code) for exercise, name in asked.items() if (code := find(sources, name)) is not None]
+        for exercise, code in sorted(codes, key=lambda one: -one[1].lines):
+            before = needed(sources, code)
+            if word := watching([*(node for node, instructors in before if not instructors), code.node]):
+                return Facts(exercise, code.name, watching=word)
+            if facts := self._facts(exercise, code, _executed([node for node, _ in before]), variants=True):
+                return facts
+        return None
+
+    def _exercise(self, name: str) -> Pack:
+        return _pack(self._package, _folder(self._package) / f"{name}.npz")
+
+    def _sizes(self, exercise: str, facts: Facts) -> list[str]:
+        """The settings of the case that stand in a shape: "n_heads = 3"."""
+        config = self._exercise(exercise).cases[0].config
+        sizes = {size for one in facts.noted for size in one.shape or ()}
+        return [f"{name} = {value}" for name, value in config.items() if type(value) is int and value in sizes]
+
+    def _facts(self, exercise: str, code: OwnCode, space: dict[str, Any], variants: bool = False) -> Facts | None:
+        base = self._run(exercise, code, space, None)
+        if base is None or code.main is None:
+            return None
+        start = code.main.lineno
+        given = [one for (line, _), one in base.found.items() if line == start]
+        noted = [one for (line, _), one in base.found.items() if line > start or line < start]
+        facts, gone = Facts(exercise, code.name, given, noted), dict[str, list[str]]()
+        if variants and facts.weights is not None:
+            key = (facts.weights.line, facts.weights.name)
+            numbers = parts(code)
+            for part, _ in parts_near(code, facts.weights.line):
+                run = self._run(exercise, code, space, numbers[part], key)
+                gone[part] = lost(key, base.values[key], run) if run is not None else []
+        return Facts(exercise, code.name, given, noted, gone)
+
+    def _run(
+        self,
+        exercise: str,
+        code: OwnCode,
+        space: Mapping[str, Any],
+        without: int | None,
+        until: tuple[int, str] | None = None,
+    ) -> Notes | None:
+        """Call a watched copy as the exercise's check does. until: whose value is all that is asked of this run."""
+        notes = Notes(until)
+        pack = self._exercise(exercise)
+        case = pack.cases[0]
+        arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
+        call: Callable[..., Any] = getattr(import_module(f"{self._package}.calls"), exercise)
+        with _quiet(pack.exercise.framework), contextlib.redirect_stdout(io.StringIO()):
+            try:
+                names = {**space, NOTE: notes}
+                exec(compile(watched(code, without), "<own code>", "exec"), names)
+                stored = CaseInputs(
+                    pack.exercise.slug, 0, pack.exercise.framework, dict(case.config), dict(case.texts), arrays
+                )
+                call(names[code.name], stored)
+            except Exception:
+                return notes if until else None
+            except _Seen:
+                return notes
+        return notes if notes.found else None
+
+
+def _folder(package: str) -> Path:
+    return Path(__file__).parents[1] / _PACKS / package.rpartition(".")[2]
+
+
+def find(sources: Sequence[Source], name: str) -> OwnCode | None:
+    """The last definition of ``name`` in a notebook."""
+    return next((code for source, _ in reversed(sources) if (code := read(source, name)) is not None), None)
+
+
+def _executed(before: Sequence[ast.stmt]) -> dict[str, Any]:
+    space: dict[str, Any] = {"__name__": "__main__"}
+    for node in before:
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(ast.Module([node], []), "<own code>", "exec"), space)
+    return space
+
+
+def _functions(kind: Any) -> Iterator[Any]:
+    members = vars(kind).values() if isinstance(kind, type) else [kind]
+    yield from (one for one in members if hasattr(one, "__code__"))
+
+
+def _own_code(kind: Any) -> OwnCode | None:
+    """The definition of a function or class, from the cell that it was written in."""
+    for function in _functions(kind):
+        source = "".join(linecache.getlines(function.__code__.co_filename))
+        if code := read(source, kind.__name__):
+            return code
+    return None
+
+
+def _globals(kind: Any) -> Mapping[str, Any]:
+    return next((function.__globals__ for function in _functions(kind)), vars(sys.modules["__main__"]))
+
+
+# --- what the student sees --------------------------------------------------------------------------------------------
+
+
+def _ask(code: OwnCode, facts: Facts, answers: Mapping[str, Any], sizes: Sequence[str]) -> None:
+    token = TOKEN.fullmatch(str(answers.get("token", "")))
+    random = token[1] if token else secrets.token_hex(4)
+    asked = questions(code, facts, random)
+    if not asked:
+        print("– questions: this code is too short to ask about. That costs nothing.")
+        return
+    current = token_for(code, random)
+    if token and token[0] != current:
+        print("questions: look again, your code has changed since. These are the questions on it now.")
+    else:
+        missing = [one.kind for one in asked if not _chosen(one, answers)]
+        if token and not missing:
+            print(
+                f"✓ questions: recorded, {len(asked)} answers. This says nothing about right or wrong: the feedback "
+                "does, with the reason."
+            )
+            return
+        if token:
+            print(f"questions: choose one of the choices for {', '.join(repr(kind) for kind in missing)}.")
+    _print(code, facts, asked, current, sizes)
+
+
+def _chosen(question: CodeQuestion, answers: Mapping[str, Any]) -> bool:
+    return any(same(str(answers.get(question.kind, "")), choice) for choice in question.choices)
+
+
+def _print(code: OwnCode, facts: Facts, asked: Sequence[CodeQuestion], token: str, sizes: Sequence[str]) -> None:
+    given = ", ".join([*(f"{one.name} of shape {one.shape}" for one in facts.given if one.shape), *sizes])
+    print(f"\nOn your {code.name}" + (f", called with {given}:" if given else ":"))
+    for number, one in enumerate(asked, start=1):
+        print(f"\n{number}. {one.kind}: {one.text}")
+        for choice in one.choices:
+            line = code.line(line_of(choice)) if one.kind in ("becomes", "creates") else ""
+            print(f"     {choice}" + (f"    {line}" if line else ""))
+    print("\nCopy this into the cell above and write one choice between each pair of quotes:\n")
+    rows = [f'    "{one.kind}": "",' for one in asked]
+    print("\n".join(["own_code = {", f'    "token": {json.dumps(token)},', *rows, "}"]))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from autograder.exercise import own_code
-from tests.questions.test_questions import CODE, answers_to, graded, ordinary, other
+from tests.questions.block import CODE, answers_to, graded, ordinary, other, sources
 
 pytestmark = pytest.mark.xdist_group("attacks")
 
 
-#: All wrong answers, with a token that the code accepts.
 def wrong(code: str) -> str:
+    """All wrong answers, with a token that the code accepts."""
     return answers_to(code, shape="(1, 1)", without="line 1: x", becomes="line 1", creates="line 1")
 
 
@@ -121,8 +121,7 @@ def test_q37_watching_code_waits_for_a_person_and_names_the_word() -> None:
 def test_q37_code_that_never_ends_is_stopped_before_it_is_asked_about() -> None:
     from course.check import distilbert as check
     from course.check.base import CheckFailed
-    from tests.questions.test_questions import _sources
 
     code = ordinary().replace("return ffn_output, weights", "while True: pass")
     with pytest.raises(CheckFailed, match="must come to an end"):
-        check.questions._limited_facts(_sources(code), {"attention_weights": "AttentionBlock"})
+        check.questions._limited_facts(sources(code), {"attention_weights": "AttentionBlock"})

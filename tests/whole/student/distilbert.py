@@ -36,6 +36,7 @@ def word_pieces(word, vocabulary):
 }
 
 BLOCK = {
+    "own_code_answer": "own_code = {}",  # its choices are made of a run
     "attention_block_answer": """
 class AttentionBlock(nn.Module):
     def __init__(self, config):
@@ -91,6 +92,7 @@ def attention_gradient(q, k, v, grad_context):
 }
 
 MODEL = {
+    "own_code_answer": "own_code = {}",  # its choices are made of a run
     "classifier_model_answer": """
 class DistilBertClassifier(nn.Module):
     def __init__(self, config):

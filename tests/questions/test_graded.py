@@ -1,0 +1,57 @@
+"""How answers to questions on one's own code are graded: in the released notebook, through all stages."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.model import cells
+from tests.grading import assignment
+from tests.questions.block import CODE, A, N, answers_to, graded, ordinary, other
+
+pytestmark = pytest.mark.slow
+
+
+def test_q37_three_right_answers_give_all_points_two_half_and_fewer_none() -> None:
+    right = answers_to(ordinary())
+    assert graded({"own_code_answer": right}).points == 2
+    one = answers_to(ordinary(), shape="(1, 1)")
+    found = graded({"own_code_answer": one})
+    assert found.points == 1
+    wrong = [check for check in found.checks if not check.passed]
+    assert [check.name for check in wrong] == ["shape"]
+    assert "You chose '(1, 1)'; right is" in wrong[0].message and wrong[0].hint.startswith("Line ")
+    assert graded({"own_code_answer": answers_to(ordinary(), shape="(1, 1)", without="line 1: x")}).points == 0
+
+
+def test_q37_as_shipped_the_questions_have_no_points() -> None:
+    shipped = next(cell for cell in assignment(A).source[N].cells if cells.grade_id(cell) == "own_code")
+    assert cells.max_points(shipped) == 0
+
+
+def test_q37_code_in_another_style_is_asked_about_itself_and_wrong_code_too() -> None:
+    assert graded({CODE: other(), "own_code_answer": answers_to(other())}).points == 2
+    wrong = ordinary().replace("/ math.sqrt(q.shape[-1])", "* 3")
+    assert wrong != ordinary()
+    assert graded({CODE: wrong, "own_code_answer": answers_to(wrong)}).points == 2
+
+
+def test_q37_anothers_answers_earn_nothing_and_a_changed_code_is_noted() -> None:
+    found = graded({CODE: other(), "own_code_answer": answers_to(ordinary())})
+    assert found.points == 0
+    assert any("has changed since" in check.message for check in found.checks)
+
+
+def test_q37_without_answers_there_are_no_points_and_the_reason_is_said() -> None:
+    found = graded({"own_code_answer": "own_code = {}"})
+    assert found.points == 0 and "token" in found.checks[0].message
+
+
+def test_q37_code_that_does_not_run_gets_no_points_for_nothing_asked() -> None:
+    found = graded({CODE: "class AttentionBlock(nn.Module):\n    pass", "own_code_answer": "own_code = {}"})
+    assert (found.status, found.points) == ("failed", 0)
+
+
+def test_q37_code_that_looks_how_it_is_run_is_for_a_person() -> None:
+    code = ordinary().replace("class AttentionBlock", "import inspect as what\n\nclass AttentionBlock", 1)
+    found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
+    assert (found.status, found.points) == ("manual", None) and "'inspect'" in found.checks[0].message

@@ -16,7 +16,7 @@ from autograder.exercise.questions import Facts, questions, same, share
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.course_file import CourseFile, read_course_file
-from autograder.model.questions import drop_questions
+from autograder.model.questions import asking, drop_questions
 from tests.grading import ROOT, assignment
 from tests.questions.block import A, N, answers_to, facts, ordinary, sources
 
@@ -158,3 +158,14 @@ def test_q37_the_notebooks_own_answers_are_right_for_its_solution(name: str) -> 
     space: dict[str, Any] = {}
     exec(cell.source, space)
     assert space["own_code"] == answers_of(name)
+
+
+def test_q37_what_students_get_has_the_section_just_where_the_course_asks() -> None:
+    course = Course(ROOT)
+    released = {
+        f"{name}/{path.stem}"
+        for name in course.assignments()
+        for path in course.release(name).glob("*.ipynb")
+        if any(asking(cell) is not None for cell in nbformat.read(path, 4).cells)
+    }
+    assert released == set(course.file.questions)

@@ -4,7 +4,6 @@ Its author had seen the source of one class, the attention of notebook 4.
 """
 
 MODEL = {
-    "own_code_answer": "own_code = {}",  # its choices are made of a run
     "causal_attention_answer": """
 def causal_attention(query, key, value):
     tokens, size = query.shape[-2:]

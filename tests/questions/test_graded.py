@@ -52,6 +52,13 @@ def test_q37_code_that_does_not_run_gets_no_points_for_nothing_asked() -> None:
 
 
 def test_q37_code_that_looks_how_it_is_run_is_for_a_person() -> None:
-    code = ordinary().replace("class AttentionBlock", "import inspect as what\n\nclass AttentionBlock", 1)
+    code = ordinary().replace("        scores = q", "        what.stack()\n        scores = q", 1)
+    assert "what.stack()" in code
+    code = f"import inspect as what\n\n{code}"
     found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
     assert (found.status, found.points) == ("manual", None) and "'inspect'" in found.checks[0].message
+
+
+def test_q37_an_import_that_the_code_does_not_use_is_no_reason_to_ask_nothing() -> None:
+    code = f"import inspect\nfrom pathlib import Path\n\n{ordinary()}"
+    assert graded({CODE: code, "own_code_answer": answers_to(code)}).points == 2

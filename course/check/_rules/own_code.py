@@ -95,7 +95,7 @@ def read(source: str, name: str) -> OwnCode | None:
 def needed(sources: Sequence[Source], code: OwnCode) -> list[tuple[ast.stmt, bool]]:
     """What a fresh process must execute before a definition, and whether it is the instructor's.
 
-    Imports, and the definitions and literals that it uses; of the instructor's cells every assignment that it uses.
+    The imports, definitions and literals that it uses; of the instructor's cells every assignment that it uses.
     """
     nodes, bound = list[tuple[ast.stmt, bool]](), dict[str, ast.stmt]()
     for source, instructors in sources:
@@ -107,7 +107,7 @@ def needed(sources: Sequence[Source], code: OwnCode) -> list[tuple[ast.stmt, boo
         bound |= {key: node for node in body for key in _defined(node, instructors)}
     bound.pop(code.name, None)
     wanted = _globals(code.node)
-    found = {id(node) for node, _ in nodes if isinstance(node, ast.Import | ast.ImportFrom)}
+    found = {id(node) for node, _ in nodes if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"}
     while wanted:
         node = bound.pop(wanted.pop(), None)
         if node is not None:
@@ -127,6 +127,8 @@ def _globals(node: ast.stmt) -> list[str]:
 def _defined(node: ast.stmt, instructors: bool) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
     if not isinstance(node, ast.Assign):
         return []
     try:

@@ -1,6 +1,6 @@
 """How a student's code is run to ask about it, and how the visible check asks.
 
-In a student's kernel the code runs once, watched, and none of its variants: nothing there says which choice is right.
+In a student's kernel the code runs once, watched, and none of its variants; no question keeps which choice is right.
 """
 
 from __future__ import annotations

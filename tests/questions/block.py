@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 
 import nbformat
@@ -22,6 +23,7 @@ from tests.grading import REFERENCES, alone_with, assignment, cell_of, exercises
 A, N, CODE = "distilbert", "2_attention_block", "attention_block_answer"
 
 
+@cache
 def facts(code: str) -> Facts:
     found = import_module(f"course.check.{A}").questions.facts_of(
         sources(code), {"attention_weights": "AttentionBlock"}

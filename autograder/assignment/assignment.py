@@ -132,9 +132,7 @@ def _sources(
     return notebooks, others
 
 
-def _source(
-    assignment: str, path: Path, course: Course, generated: Callable[[], Generated] | None
-) -> NotebookNode:
+def _source(assignment: str, path: Path, course: Course, generated: Callable[[], Generated] | None) -> NotebookNode:
     of_notebook = None if generated is None else lambda: generated().get(path.stem, {})
     # graded notebooks are made of this one, and students see them too
     notebook = instructors_notebook(path, course.settings.form, of_notebook)

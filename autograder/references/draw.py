@@ -16,7 +16,8 @@ from autograder.references.patched import RunPatched, with_mistakes
 PUBLIC_SEED = 2026
 #: The seed of public cases, by which visible checks judge: hidden ones are never drawn from it.
 VISIBLE_SEED = 1_000_003
-_DRAWS = 20
+#: So often cases are drawn, until each known mistake shows.
+DRAWS = 20
 
 
 def new_seed() -> int:
@@ -43,7 +44,7 @@ def draw(made: Exercise, seed: int, run: RunPatched | None = None, skip: int = 0
     random = generator(seed, made.slug)
     for _ in range(skip):
         _cases(made, random)
-    for _ in range(_DRAWS):
+    for _ in range(DRAWS):
         cases = with_mistakes(made, _cases(made, random), run)
         unseen = [
             mistake.id
@@ -53,7 +54,7 @@ def draw(made: Exercise, seed: int, run: RunPatched | None = None, skip: int = 0
         if not unseen:
             return cases
     raise GradingError(
-        f"{made.slug}: none of {_DRAWS} draws from seed {seed} tells the mistake {unseen[0]!r} from the right answer; "
+        f"{made.slug}: none of {DRAWS} draws from seed {seed} tells the mistake {unseen[0]!r} from the right answer; "
         "the oracle must draw other cases"
     )
 

@@ -19,7 +19,8 @@ from autograder.exercise import Case, Exercise, Mistake, compare_case
 from autograder.exercise.pack import judge_public, pack, unpack
 from autograder.model.course import Course
 from autograder.references import loader
-from autograder.references.store import PACKS
+from autograder.references.draw import VISIBLE_SEED, draw
+from autograder.references.store import PACKS, References
 from autograder.release.leaks.search import leaks
 from tests.exercises.test_patched import EXERCISE, built, checked, one_file
 from tests.grading import REFERENCES, ROOT
@@ -132,7 +133,12 @@ def test_packs_are_written_anew_only_where_something_has_changed(tmp_path: Path)
     with patched_solutions(course, "tiny") as run:
         assert path in packs.write_library(course, "tiny", run)
         assert packs.write_library(course, "tiny", run) == []
+        made = References.of_course(course.root).exercise("tiny/doubled")
+        rule, cases = loader.rule_name(course.root / "exercises", made), draw(made, VISIBLE_SEED, run, skip=1)
+        later = pack(made, rule, cases, run.digest(made))
     assert b"own.checks._rules.model" in (tmp_path / "own/checks/_rules/compare.py").read_bytes()
+    assert not any("pack" in problem.text for problem in checked(course).problems)
+    path.write_bytes(later)  # as where chance hid a mistake in the first draw
     assert not any("pack" in problem.text for problem in checked(course).problems)
     module = tmp_path / "exercises" / "tiny" / "doubled.py"
     module.write_text(module.read_text().replace("were squared", "have been squared"))

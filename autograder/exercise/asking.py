@@ -144,12 +144,7 @@ class OwnCodeQuestions:
         sources: the notebook's code cells; asked: exercise -> the name of the function or class.
         """
         facts = self._limited_facts(sources, asked)
-        folder = Path(os.environ["AUTOGRADER_ANSWERS"], SLUG)
-        folder.mkdir(parents=True, exist_ok=True)
-        from safetensors.numpy import save
-
-        data = facts.to_json() if facts else {}
-        (folder / "0.safetensors").write_bytes(save({f"{TEXT}facts": text_array(data)}))
+        leave(facts, Path(os.environ["AUTOGRADER_ANSWERS"], SLUG))
 
     def facts_of(self, sources: Sequence[Source], asked: Mapping[str, str]) -> Facts | None:
         """Of the longest code that runs, with its variants; None where none runs."""
@@ -214,6 +209,15 @@ class OwnCodeQuestions:
             except _Seen:
                 return notes
         return notes if notes.found else None
+
+
+def leave(facts: Facts | None, folder: Path) -> None:
+    """Write facts into the folder where the judge looks for them."""
+    from safetensors.numpy import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    data = facts.to_json() if facts else {}
+    (folder / "0.safetensors").write_bytes(save({f"{TEXT}facts": text_array(data)}))
 
 
 def _folder(package: str) -> Path:

@@ -37,6 +37,8 @@ _MAX_ANSWER = 60  # characters of an answer that a message quotes
 _NO_CASE = Case()
 #: The name of the check that fails where code is asked nothing because it could see that it is watched.
 WATCHED = "watched"
+#: The same, where its runs did not come to an end.
+UNFINISHED = "unfinished"
 
 
 def judge_questions(
@@ -49,11 +51,8 @@ def judge_questions(
     cell = ran.notebook.cells[index]
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
     facts = _facts(ran, index, asked)
-    if facts is not None and facts.watching:
-        message = (
-            f"No questions are asked: your code names {facts.watching!r}, by which it could see that it is watched."
-        )
-        check = Check(WATCHED, False, message, "A person looks at it." if points else "Can it do without?")
+    if facts is not None and (facts.watching or facts.unfinished):
+        check = _unasked(facts, points)
         return CellVerdict(name, "manual" if points else "failed", None if points else 0.0, points, (check,))
     code = find(sources_before(ran.notebook, index), facts.name) if facts is not None else None
     judged = _judged(code, facts, _answers(ran.notebook, index, asked.answers)) if code and facts else None
@@ -67,13 +66,24 @@ def judge_questions(
     return CellVerdict(name, status, total((earned * points,)), points, tuple(checks))
 
 
+def _unasked(facts: Facts, points: float) -> Check:
+    if facts.unfinished:
+        reason, hint = "did not come to its end, as a whole or without one of its parts", ""
+    else:
+        reason, hint = f"names {facts.watching!r}, by which it could see that it is watched", "Can it do without?"
+    message = f"No questions are asked: your code {reason}."
+    return Check(
+        UNFINISHED if facts.unfinished else WATCHED, False, message, "A person looks at it." if points else hint
+    )
+
+
 def _facts(ran: ExecutedNotebook, index: int, asked: AskedQuestions) -> Facts | None:
     try:
         arrays = read_answers(ran.answers, answer_name(index, SLUG, 0), _NO_CASE)
     except UnreadableAnswers:
         return None
     facts = Facts.from_json(Answers(arrays).text("facts")) if arrays else None
-    return facts if facts is not None and (facts.asked, facts.name) in asked.asked else None
+    return facts if facts is not None and (facts.unfinished or (facts.asked, facts.name) in asked.asked) else None
 
 
 def _answers(notebook: NotebookNode, index: int, name: str) -> dict[str, str]:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder.exercise.asking import SLUG
+from autograder.exercise.asking import SLUG, leave
 from autograder.exercise.own_code import Source
+from autograder.exercise.questions import Facts
 from autograder.kernel.kernels import Kernels
 from autograder.model import cells
 from autograder.model.limits import Clock, Limits
@@ -54,7 +55,9 @@ def find_out(
         finally:
             kernel.close()
         if ended.status != "ok":  # who wrote what lies there? The grader's call did not come to its end
-            shutil.rmtree(answers_folder(answers, index), ignore_errors=True)
+            place = answers_folder(answers, index)
+            shutil.rmtree(place, ignore_errors=True)
+            leave(Facts("", "", unfinished=True), place / SLUG)
         log += [f"for questions: {line}" for line in kernel.log]
     return log
 

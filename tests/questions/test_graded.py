@@ -62,3 +62,12 @@ def test_q37_code_that_looks_how_it_is_run_is_for_a_person() -> None:
 def test_q37_an_import_that_the_code_does_not_use_is_no_reason_to_ask_nothing() -> None:
     code = f"import inspect\nfrom pathlib import Path\n\n{ordinary()}"
     assert graded({CODE: code, "own_code_answer": answers_to(code)}).points == 2
+
+
+def test_q37_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
+    code = ordinary().replace(
+        "        scores = q", "        n = 0\n        while n < 1:\n            n += 1\n        scores = q", 1
+    )
+    assert "n += 1" in code
+    found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
+    assert (found.status, found.points) == ("manual", None) and "did not come to its end" in found.checks[0].message

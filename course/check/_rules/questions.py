@@ -48,6 +48,7 @@ class Facts:
 
     asked: the exercise by whose first public case it was called. given: the arguments of its main function.
     lost: part -> the properties that are lost without it; empty where no variants were run. watching: a word.
+    unfinished: the runs did not come to an end, and nothing is known.
     """
 
     asked: str
@@ -56,11 +57,13 @@ class Facts:
     noted: Sequence[Noted] = ()
     lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
     watching: str = ""
+    unfinished: bool = False
 
     def to_json(self) -> dict[str, Any]:
         rows = [[list(vars(one).values()) for one in some] for some in (self.given, self.noted)]
         lost = {part: list(gone) for part, gone in self.lost.items()}
-        return {"asked": self.asked, "name": self.name, "rows": rows, "lost": lost, "watching": self.watching}
+        names = {"asked": self.asked, "name": self.name, "watching": self.watching}
+        return {**names, "rows": rows, "lost": lost, "unfinished": self.unfinished}
 
     @classmethod
     def from_json(cls, data: Any) -> Facts | None:
@@ -68,7 +71,8 @@ class Facts:
         try:
             given, noted = ([_noted(*row) for row in some] for some in data["rows"])
             lost = {_text(part): [_text(one) for one in gone] for part, gone in data["lost"].items()}
-            return cls(_text(data["asked"]), _text(data["name"]), given, noted, lost, _text(data["watching"]))
+            asked, name, watching = (_text(data[key]) for key in ("asked", "name", "watching"))
+            return cls(asked, name, given, noted, lost, watching, data["unfinished"] is True)
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 

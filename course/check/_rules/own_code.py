@@ -6,9 +6,11 @@ Nothing here runs the code. Questions on it, and how it is watched when it is ru
 from __future__ import annotations
 
 import ast
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -68,6 +70,21 @@ class OwnCode:
             return self.node
         methods = [one for one in self.node.body if isinstance(one, ast.FunctionDef) and one.name != "__init__"]
         return max(methods, key=lambda one: (one.end_lineno or 0) - one.lineno, default=None)
+
+
+@lru_cache(maxsize=8)
+def _lines(source: str) -> list[bytes]:
+    return [line.encode() for line in io.StringIO(source, newline=None)]
+
+
+def _segment(source: str, node: Any) -> str:
+    """As :func:`ast.get_source_segment`, which takes the source apart anew for each node; places are in bytes."""
+    lines = _lines(source)[node.lineno - 1 : node.end_lineno]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    return b"".join(lines).decode(errors="replace")
 
 
 def tree_of(source: str) -> ast.Module:
@@ -219,7 +236,7 @@ class _Noted(ast.NodeTransformer):
         return self._step(node)
 
     def _step(self, node: ast.expr) -> ast.AST:
-        text = ast.get_source_segment(self._source, node) or ""
+        text = _segment(self._source, node)
         wanted = (
             _EMPTY not in text and left(node) is not None and node.lineno == node.end_lineno and len(text) <= MAX_STEP
         )
@@ -357,20 +374,20 @@ def _functions(node: Definition) -> Iterator[ast.FunctionDef]:
 
 def _label(code: OwnCode, node: ast.AST) -> str:
     if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
-        return _short(f"line {node.lineno}: ", ast.get_source_segment(code.source, node) or "")
+        return _short(f"line {node.lineno}: ", _segment(code.source, node))
     if left(node) is None:
         return ""
     if isinstance(node, ast.BinOp):
-        right = ast.get_source_segment(code.source, node.right) or ""
+        right = _segment(code.source, node.right)
         return _short(f"line {node.right.lineno}: {_SYMBOLS[type(node.op)]} ", right)
     assert isinstance(node, ast.Call)
     line = f"line {node.func.end_lineno}: "
     if _is_method(node):
         name = f".{node.func.attr}("  # type: ignore[attr-defined]
         given = [*node.args, *node.keywords]
-        inside = ", ".join(ast.get_source_segment(code.source, one) or "" for one in given)
+        inside = ", ".join(_segment(code.source, one) for one in given)
         return _short(line + name, inside, ")")
-    return line + " ".join((ast.get_source_segment(code.source, node.func) or "").split()) + "(…)"
+    return line + " ".join(_segment(code.source, node.func).split()) + "(…)"
 
 
 def _short(before: str, text: str, after: str = "") -> str:

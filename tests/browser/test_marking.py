@@ -346,7 +346,10 @@ def test_the_command_prints_an_address_and_ends_with_ctrl_c(browser: WebDriver, 
 
     command = [sys.executable, "-m", "autograder.cli", "--course-dir", str(course.root), "mark", ASSIGNMENT,
                "--graders", "lin,sam", "--anonymous"]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background of a shell it is ignored
+    )  # fmt: skip
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(2)]
     addresses = [line.split()[1] for line in lines]

@@ -1,4 +1,4 @@
-"""``make test`` leaves out three in four of the slow tests, and nothing that anybody asks for."""
+"""``make test`` leaves out five in six of the slow tests, and nothing that anybody asks for."""
 
 from __future__ import annotations
 

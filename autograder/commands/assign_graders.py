@@ -30,7 +30,7 @@ def run(
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Show pseudonyms in place of students' ids.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Share the submissions evenly among graders, and show their progress.
+    """Share the submissions, or the exercises, evenly among graders, and show their progress.
 
     Without --graders, only the progress is shown.
     The same names give the same shares. Students who hand in later, and other graders, move as few as possible.
@@ -41,6 +41,8 @@ def run(
     names = [name.strip() for name in graders.split(",") if name.strip()]
     if len(set(names)) != len(names):
         raise GradingError(f"--graders: expected every name once, got {graders!r}")
+    if by_exercise and not names:
+        raise GradingError("--by-exercise needs the names that share them, such as --graders ada,grace")
     course, output = open_course(context), Output(context, as_json=as_json)
     rows = [row for row in gather(course, assignment).rows if row.exercises and not row.submitted_by]
     before = read_graders(course.root, assignment)

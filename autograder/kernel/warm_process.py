@@ -126,8 +126,8 @@ def _draw_once() -> None:
 def _show_figures(shell: InteractiveShell) -> None:
     """Tie matplotlib's inline figures to the shell, as its import does where there is a shell already.
 
-    In the other order: what shows and closes a cell's figures is called first, and pyplot then finds none that it
-    would draw for a screen which nobody has.
+    The hook that shows and closes a cell's figures is registered first. pyplot's own hook, which draws open figures
+    for a screen, then finds none.
     """
     if "matplotlib_inline.backend_inline" in sys.modules:
         backend = os.environ["MPLBACKEND"]

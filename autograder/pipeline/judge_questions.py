@@ -35,10 +35,8 @@ from autograder.pipeline.own_code import sources_before
 
 _MAX_ANSWER = 60  # characters of an answer that a message quotes
 _NO_CASE = Case()
-#: The name of the check that fails where code is asked nothing because it could see that it is watched.
-WATCHED = "watched"
-#: The same, where its runs did not come to an end.
-UNFINISHED = "unfinished"
+#: The name of the check that fails where a code is asked nothing: it could see that it is watched, or never ends.
+ASKED_NOTHING = "asked_nothing"
 
 
 def judge_questions(
@@ -72,9 +70,7 @@ def _unasked(facts: Facts, points: float) -> Check:
     else:
         reason, hint = f"names {facts.watching!r}, by which it could see that it is watched", "Can it do without?"
     message = f"No questions are asked: your code {reason}."
-    return Check(
-        UNFINISHED if facts.unfinished else WATCHED, False, message, "A person looks at it." if points else hint
-    )
+    return Check(ASKED_NOTHING, False, message, "A person looks at it." if points else hint)
 
 
 def _facts(ran: ExecutedNotebook, index: int, asked: AskedQuestions) -> Facts | None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.judge_questions import WATCHED
+from autograder.pipeline.judge_questions import ASKED_NOTHING
 from autograder.report.code import Answer
 
 _TOKEN = re.compile(r"""["']token["']\s*:\s*["']([0-9a-f]{8})-[0-9a-f]{8}["']""")
@@ -23,9 +23,9 @@ def same_tokens(answers: Iterable[Answer]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def asked_nothing(verdicts: Sequence[SubmissionVerdict]) -> list[tuple[str, str, str]]:
-    """(cell, student, reason) where code could have seen that it is watched."""
+    """(cell, student, reason) where a student's code was asked nothing for a reason that a person should know."""
     return [
         (cell.cell, verdict.student, check.message)
         for verdict in verdicts for notebook in verdict.notebooks for cell in notebook.cells
-        for check in cell.checks if check.name == WATCHED
+        for check in cell.checks if check.name == ASKED_NOTHING
     ]  # fmt: skip

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
+from math import prod
 
 from autograder.exercise.asking import find
 from autograder.exercise.own_code import OwnCode
-from autograder.exercise.questions import CodeQuestion, Facts, questions, right_choice
+from autograder.exercise.questions import CodeQuestion, Facts, questions, right_choice, share
 from tests.questions.styles import Style
 
 
@@ -47,6 +49,17 @@ def asked(style: Style) -> Asked:
 
 def tokens(count: int) -> list[str]:
     return [f"{number:08x}" for number in range(count)]
+
+
+def by_guessing(asked: Sequence[CodeQuestion]) -> float:
+    """The share of the points that who guesses at these questions earns on average."""
+    earned = 0.0
+    for hits in product((True, False), repeat=len(asked)):
+        chances = (
+            1 / len(one.choices) if hit else 1 - 1 / len(one.choices) for one, hit in zip(asked, hits, strict=True)
+        )
+        earned += prod(chances) * share(sum(hits), len(asked))
+    return earned
 
 
 # --- by form alone ----------------------------------------------------------------------------------------------------

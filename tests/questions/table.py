@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from statistics import mean
 
-from tests.questions.measured import Asked, asked, guessed, tokens
+from tests.questions.measured import Asked, asked, by_guessing, guessed, tokens
 from tests.questions.second_way import problem
 from tests.questions.styles import main_line_assignments, styles
 
@@ -27,6 +28,8 @@ def table(count: int) -> int:
     seconds = sorted(one.seconds for one in found)
     print(f"processor time of a student: median {seconds[len(seconds) // 2]:.2f} s, most {seconds[-1]:.2f} s")
     print(f"keys that running the code a second way does not confirm: {len(wrong)}", *wrong, sep="\n  ")
+    three = [made for one in found if len(made := [q for q in one.questions(tokens(1)[0]) if one.right(q)]) == 3]
+    print(f"who guesses at three questions earns {mean(map(by_guessing, three)):.0%} of the points on average")
     told = []
     for (kind, way), guesses in guessed(found, count).items():
         said = f"{kind:8} {way:11} right {guesses.right} of {guesses.asked}, by chance {guesses.chance:.0f}"

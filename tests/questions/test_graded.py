@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.model import cells
+from autograder.pipeline.judge_questions import ASKED_NOTHING
 from tests.grading import assignment
 from tests.questions.block import CODE, A, N, answers_to, graded, ordinary, other
 
@@ -71,3 +72,4 @@ def test_q37_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
     assert "n += 1" in code
     found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
     assert (found.status, found.points) == ("manual", None) and "did not come to its end" in found.checks[0].message
+    assert found.checks[0].name == ASKED_NOTHING  # the report lists it

@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from autograder.exercise.questions import same, share
-from tests.questions.measured import Asked, guessed, tokens
+from tests.questions.measured import Asked, by_guessing, guessed, tokens
 from tests.questions.table import MAX_DEVIATIONS, every_style, wrong_keys
 
 pytestmark = pytest.mark.slow
@@ -56,9 +56,6 @@ def test_q37_copied_answers_earn_no_more_than_guessed_ones() -> None:
             if len(mine) == 3:
                 hits = sum(same(theirs.get(question.kind, ""), right) for question, right in mine)
                 copied, pairs = copied + share(hits, 3), pairs + 1
-                guess = [1 / len(question.choices) for question, _ in mine]
-                all_right = guess[0] * guess[1] * guess[2]
-                two = sum(all_right / one_of * (1 - one_of) for one_of in guess)
-                chance += all_right + two / 2
+                chance += by_guessing([question for question, _ in mine])
     assert pairs > 100
     assert copied / pairs < chance / pairs + 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
+from autograder.pipeline.judge_questions import ASKED_NOTHING
 from autograder.report.code import Answer
 from autograder.report.questions import asked_nothing, same_tokens
 
@@ -22,7 +23,7 @@ def test_q37_equal_tokens_are_listed_whatever_code_they_belong_to() -> None:
 
 
 def test_q37_code_that_was_asked_nothing_is_listed_with_the_reason() -> None:
-    cell = CellVerdict("own_code", "manual", None, 2, (Check("watched", False, "your code names 'sys'"),))
+    cell = CellVerdict("own_code", "manual", None, 2, (Check(ASKED_NOTHING, False, "your code names 'sys'"),))
     right = CellVerdict("own_code", "passed", 2, 2, (Check("shape", True),))
     verdicts = [
         SubmissionVerdict(student, "a", (NotebookVerdict(student, "a", "n", (one,)),))

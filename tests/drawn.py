@@ -27,10 +27,11 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)  # each has its markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     seed = os.environ[DRAW]
-    left = [item for item in items if seed and item.get_closest_marker("slow") and not is_drawn(item, seed)]
-    if left:
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+    if not seed:
+        return
+    left = {item for item in items if item.get_closest_marker("slow") and not is_drawn(item, seed)}
+    config.hook.pytest_deselected(items=[*left])
+    items[:] = [item for item in items if item not in left]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

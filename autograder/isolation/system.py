@@ -45,7 +45,7 @@ _libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
 
 
 def start(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-    """A new process; ``options``: those of Popen. OSError where it cannot be started, by further tries neither."""
+    """A new process; ``options``: those of Popen. Raises OSError where three more tries fail, too."""
     for pause in _PAUSES:
         try:
             return subprocess.Popen(command, **options)

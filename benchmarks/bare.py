@@ -2,6 +2,7 @@
 
 No kernel, no messages, no confinement, no rebuild, no judge, no gradebook: what is left is the notebooks' own
 computing, the floor under every grader that shows what the cells show: pictures are drawn, unless told ``--silent``.
+A cell's source can be looked up, as in Jupyter: the visible checks read the student's code.
 The course's own drawings, which are the same for everybody, are left out, as the grader makes them once for all; with
 ``--everything`` they are drawn for everybody, as Jupyter does it.
 """
@@ -12,6 +13,7 @@ import ast
 import contextlib
 import io
 import json
+import linecache
 import os
 import sys
 import tempfile
@@ -87,21 +89,22 @@ def _execute(
     os.environ |= {"AUTOGRADER_INPUTS": str(inputs), "AUTOGRADER_ANSWERS": str(folder / "answers"), "MPLBACKEND": "Agg"}
     names: dict[str, object] = {"__name__": "__main__", "display": lambda *values: None}
     with contextlib.redirect_stdout(io.StringIO()):
-        for cell in notebook.cells:
+        for number, cell in enumerate(notebook.cells):
             ours = "--everything" not in words and name_of_drawing(cell.source, "course.figures")
             if cell.cell_type == "code" and not ours:
                 parts = cells.split_hidden(cells.without_magics(cell.source))
-                value = _value(f"{parts.visible}\n{parts.hidden}", names)
+                value = _value(f"{parts.visible}\n{parts.hidden}", f"cell {number}.py", names)
                 if "--silent" not in words:
                     _draw(value)
 
 
-def _value(source: str, names: dict[str, object]) -> object:
+def _value(source: str, name: str, names: dict[str, object]) -> object:
     """Execute the source; the value of its last expression, None where it ends otherwise."""
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "cell", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if last else None
+    exec(compile(tree, name, "exec"), names)
+    return eval(compile(ast.Expression(last.value), name, "eval"), names) if last else None
 
 
 def _draw(value: object) -> None:

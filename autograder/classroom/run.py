@@ -87,13 +87,18 @@ def grade_class(
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment), ExitStack() as until_graded:
         start = None
-        if needs_calibration(assignment) and order.isolation == "auto":  # the class is graded with the same one
-            start = until_graded.enter_context(_starting(course, imports))
+        new = not order.scheduler and _somebody_is_new(course, order, students)
+        if order.isolation == "auto" and (needs_calibration(assignment) or new):
+            start = until_graded.enter_context(_starting(course, imports))  # it comes up beside all that follows
         assignment = calibrated_in(
             course, assignment, course.file.limits, order.isolation, start.server if start else None
         )
         require_outside(assignment, order.require_outside)
         return _Run(course, order, assignment, times).grade(students, report, start)
+
+
+def _somebody_is_new(course: Course, order: GradingOptions, students: list[str]) -> bool:
+    return order.force or not set(students) <= set(Journal(course.root, order.assignment).graded())
 
 
 def _chosen(course: Course, order: GradingOptions) -> list[str]:

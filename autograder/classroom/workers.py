@@ -45,6 +45,8 @@ KILLED = "the worker died while grading this submission"
 #: What the system calls a worker.
 PROCESS_NAME = "grading-worker"
 
+#: What every worker would else import when it comes to need it.
+_IMPORTED_LATE = ("autograder.pipeline.markdown_parser",)
 _AT_HAND = 2  # jobs given to one worker: the one it does, and the next
 _UNTIL_EXIT = ExitStack()
 
@@ -170,7 +172,7 @@ def worker_processes(drawings: str = "") -> multiprocessing.context.BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, *([drawings] if drawings else [])])
+    context.set_forkserver_preload([__name__, *_IMPORTED_LATE, *([drawings] if drawings else [])])
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"  # a folder called autograder in the working folder is not the grader
     try:

@@ -53,6 +53,11 @@ def asking(cell: NotebookNode) -> AskedQuestions | None:
     return asked_questions(cell.source) if cells.is_autograded(cell) else None
 
 
+def asks_for_points(cell: NotebookNode) -> bool:
+    """Whether a cell's questions have points: without them, only the code of who answered is run for them."""
+    return asking(cell) is not None and cells.max_points(cell) > 0
+
+
 def drop_questions(notebook: NotebookNode) -> NotebookNode:
     """Take the section out: the cell that asks, and each whose name begins with its name. Returns the notebook."""
     names = [_plain(str(cells.grade_id(cell))) for cell in notebook.cells if asking(cell) is not None]

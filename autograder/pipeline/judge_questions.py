@@ -6,14 +6,11 @@ the code come facts only.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
-
-from nbformat import NotebookNode
 
 from autograder.exercise.asking import SLUG, find
 from autograder.exercise.model import Answers, Case, Check
-from autograder.exercise.own_code import OwnCode, line_of, names_set, tree_of
+from autograder.exercise.own_code import OwnCode, line_of
 from autograder.exercise.questions import (
     TOKEN,
     CodeQuestion,
@@ -31,12 +28,13 @@ from autograder.model.verdict import CellVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.outcomes import answer_name
-from autograder.pipeline.own_code import sources_before
+from autograder.pipeline.own_code import answers_to, needs_facts, sources_before
 
 _MAX_ANSWER = 60  # characters of an answer that a message quotes
 _NO_CASE = Case()
 #: The name of the check that fails where a code is asked nothing: it could see that it is watched, or never ends.
 ASKED_NOTHING = "asked_nothing"
+_NO_ANSWERS = Check("token", False, "No answers with a token were found.", "Run the cell with the questions.")
 
 
 def judge_questions(
@@ -48,12 +46,15 @@ def judge_questions(
     """
     cell = ran.notebook.cells[index]
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
+    answers = answers_to(ran.notebook, index, asked.answers)
+    if not needs_facts(points, answers):
+        return CellVerdict(name, "failed", 0.0, points, (_NO_ANSWERS,))
     facts = _facts(ran, index, asked)
     if facts is not None and (facts.watching or facts.unfinished):
         check = _unasked(facts, points)
         return CellVerdict(name, "manual" if points else "failed", None if points else 0.0, points, (check,))
     code = find(sources_before(ran.notebook, index), facts.name) if facts is not None else None
-    judged = _judged(code, facts, _answers(ran.notebook, index, asked.answers)) if code and facts else None
+    judged = _judged(code, facts, answers) if code and facts else None
     if judged is None:
         slugs = [f"{assignment}/{exercise}" for exercise, _ in asked.asked]
         has_points = any(slug in earlier and bool(earlier[slug].points) for slug in slugs)
@@ -82,24 +83,6 @@ def _facts(ran: ExecutedNotebook, index: int, asked: AskedQuestions) -> Facts | 
     return facts if facts is not None and (facts.unfinished or (facts.asked, facts.name) in asked.asked) else None
 
 
-def _answers(notebook: NotebookNode, index: int, name: str) -> dict[str, str]:
-    """The last dict of literals under this name that a cell of the student's sets; empty where there is none."""
-    found: dict[str, str] = {}
-    for cell in notebook.cells[:index]:
-        if cell.cell_type != "code" or cells.is_locked(cell) or name not in cell.source:
-            continue
-        try:
-            body = tree_of(cell.source).body
-        except (SyntaxError, RecursionError, MemoryError):
-            continue
-        for node in body:
-            if isinstance(node, ast.Assign) and names_set(node) == [name] and isinstance(node.value, ast.Dict):
-                pairs = zip(node.value.keys, node.value.values, strict=True)
-                found = {str(key.value): str(value.value) for key, value in pairs
-                         if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)}  # fmt: skip
-    return found
-
-
 def _judged(code: OwnCode, facts: Facts, answers: Mapping[str, str]) -> tuple[float, list[Check]] | None:
     """The share of the points, and a check for each question; None where nothing can be asked."""
     found = TOKEN.fullmatch(answers.get("token", ""))
@@ -108,7 +91,7 @@ def _judged(code: OwnCode, facts: Facts, answers: Mapping[str, str]) -> tuple[fl
     if not asked:
         return None
     if found is None:
-        return 0.0, [Check("token", False, "No answers with a token were found.", "Run the cell with the questions.")]
+        return 0.0, [_NO_ANSWERS]
     checks = [_check(one, right, answers.get(one.kind, ""), code) for one, right in asked]
     earned = share(sum(check.passed for check in checks), len(checks))
     if found[0] != token_for(code, random):

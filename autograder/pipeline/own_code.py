@@ -7,6 +7,7 @@ is right, the judge says.
 
 from __future__ import annotations
 
+import ast
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +15,8 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograder.exercise.asking import SLUG, leave
-from autograder.exercise.own_code import Source
-from autograder.exercise.questions import Facts
+from autograder.exercise.own_code import Source, names_set, tree_of
+from autograder.exercise.questions import TOKEN, Facts
 from autograder.kernel.kernels import Kernels
 from autograder.model import cells
 from autograder.model.limits import Clock, Limits
@@ -45,6 +46,8 @@ def find_out(
     for index, cell in enumerate(notebook.cells):
         if (asked := asking(cell)) is None:
             continue
+        if not needs_facts(cells.max_points(cell), answers_to(notebook, index, asked.answers)):
+            continue
         sources = sources_before(notebook, index, _instructors(notebook, steps))
         if sum(len(source) for source, _ in sources) > MAX_CODE:
             continue
@@ -60,6 +63,32 @@ def find_out(
             leave(Facts("", "", unfinished=True), place / SLUG)
         log += [f"for questions: {line}" for line in kernel.log]
     return log
+
+
+def needs_facts(points: float, answers: Mapping[str, str]) -> bool:
+    """Whether the student's code has to be run for the questions: not where nobody answered and nothing is earned.
+
+    Where there are points, who was asked nothing gets them without an answer.
+    """
+    return bool(points) or TOKEN.fullmatch(answers.get("token", "")) is not None
+
+
+def answers_to(notebook: NotebookNode, index: int, name: str) -> dict[str, str]:
+    """The last dict of literals under this name that a cell of the student's sets; empty where there is none."""
+    found: dict[str, str] = {}
+    for cell in notebook.cells[:index]:
+        if cell.cell_type != "code" or cells.is_locked(cell) or name not in cell.source:
+            continue
+        try:
+            body = tree_of(cell.source).body
+        except (SyntaxError, RecursionError, MemoryError):
+            continue
+        for node in body:
+            if isinstance(node, ast.Assign) and names_set(node) == [name] and isinstance(node.value, ast.Dict):
+                pairs = zip(node.value.keys, node.value.values, strict=True)
+                found = {str(key.value): str(value.value) for key, value in pairs
+                         if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)}  # fmt: skip
+    return found
 
 
 def sources_before(notebook: NotebookNode, index: int, instructors: Collection[int] = ()) -> list[Source]:

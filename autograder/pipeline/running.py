@@ -13,6 +13,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
 from autograder.model import cells
 from autograder.model.plain_text import one_line
+from autograder.model.questions import asks_for_points
 from autograder.pipeline.drawings import Draw
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, run
 from autograder.pipeline.fingerprint import digest, digest_of_folder, limits_matter, times_of
@@ -125,8 +126,11 @@ class Running:
     def _key(self, name: str, notebook: NotebookNode) -> str:
         """Digest of all that running a notebook depends on, but for time limits and the notebooks beside it."""
         assert self._runs is not None
-        texts = [[cell.cell_type, cell.get("id"), cells.nbgrader(cell).get("grade_id"), cells.is_autograded(cell),
-                  cell.source if cell.cell_type == "code" else ""] for cell in notebook.cells]  # fmt: skip
+        texts = [
+            [cell.cell_type, cell.get("id"), cells.nbgrader(cell).get("grade_id"), cells.is_autograded(cell),
+             asks_for_points(cell), cell.source if cell.cell_type == "code" else ""]
+            for cell in notebook.cells
+        ]  # fmt: skip
         files = {one: digest(data) for one, data in self.prepared.files.items() if one not in self._beside}
         tester_files = sorted(trusted_files(self._assignment))
         inputs = {slug: digest_of_folder(folder) for slug, folder in self._inputs[name].items()}

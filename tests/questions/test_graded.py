@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from autograder.assignment.submission import Submission
 from autograder.model import cells
+from autograder.model.verdict import CellVerdict
+from autograder.pipeline import own_code
+from autograder.pipeline.execute import Limits
+from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge_questions import ASKED_NOTHING
-from tests.grading import assignment
-from tests.questions.block import CODE, A, N, answers_to, graded, ordinary, other
+from autograder.pipeline.running import Runs
+from autograder.pipeline.stored_runs import StoredRun
+from tests.grading import assignment, cell_of, filled, kernels
+from tests.questions.block import CODE, A, N, answers_to, graded, ordinary, other, with_points
 
 pytestmark = pytest.mark.slow
 
@@ -73,3 +82,40 @@ def test_q37_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
     found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
     assert (found.status, found.points) == ("manual", None) and "did not come to its end" in found.checks[0].message
     assert found.checks[0].name == ASKED_NOTHING  # the report lists it
+
+
+@pytest.fixture
+def kernels_of_questions(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Every kernel that is started to run a student's code for questions."""
+    started: list[object] = []
+
+    class Counted(own_code.StudentKernel):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            started.append(self)
+            super().__init__(*arguments, **named)
+
+    monkeypatch.setattr(own_code, "StudentKernel", Counted)
+    return started
+
+
+def test_q37_without_points_the_code_is_run_only_of_who_answered(kernels_of_questions: list[object]) -> None:
+    unanswered = graded({"own_code_answer": "own_code = {}"}, points=0)
+    assert not kernels_of_questions and [check.name for check in unanswered.checks] == ["token"]
+    answered = graded({"own_code_answer": answers_to(ordinary())}, points=0)
+    assert len(kernels_of_questions) == 1 and answered.status == "passed"
+
+
+def test_q37_questions_that_get_points_are_run_for_then_and_other_points_are_judged(
+    kernels_of_questions: list[object],
+) -> None:
+    before, counts, found = dict[str, StoredRun](), list[int](), list[CellVerdict]()
+    for points in (0, 2, 3):
+        opened, runs = with_points(points), Runs("this machine", before)
+        data = filled(A, N, {"own_code_answer": "own_code = {}"}, opened.release[N])
+        submission = Submission("student", {N: data}, {}, ())
+        graded_now = grade_submission(submission, opened, kernels(), Limits(), runs=runs)
+        assert runs.now is not None
+        before = dict(runs.now.runs)
+        found.append(cell_of(graded_now.verdict.notebooks[0], "own_code"))
+        counts.append(len(kernels_of_questions))
+    assert counts == [0, 1, 1] and [(one.points, one.max_points) for one in found] == [(0, 0), (0, 2), (0, 3)]

@@ -14,6 +14,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -133,28 +134,35 @@ class OwnCodeQuestions:
             if word := watching([code.node]):
                 print(f"– questions: this code names {word!r}, so it could see that it is watched: none are asked.")
                 return
-            if facts := self._facts(exercise, code, dict(_globals(kind))):
+            if ran := self._facts(exercise, code, dict(_globals(kind))):
+                facts, _ = ran
                 _ask(code, facts, answers if isinstance(answers, dict) else {}, self._sizes(exercise, facts))
                 return
         print("– questions: none can be asked. Does your code run? Its own check says what is missing.")
 
-    def hand_over(self, sources: Sequence[Source], asked: Mapping[str, str]) -> None:
+    def hand_over(self, sources: Sequence[Source], asked: Mapping[str, str], random: str = "") -> None:
         """When grading, in a fresh process: run the code and its variants, and leave what they showed for the judge.
 
-        sources: the notebook's code cells; asked: exercise -> the name of the function or class.
+        sources: the notebook's code cells; asked: exercise -> the name of the function or class; random: of the token.
         """
-        facts = self._limited_facts(sources, asked)
+        facts = self._limited_facts(sources, asked, random)
         leave(facts, Path(os.environ["AUTOGRADER_ANSWERS"], SLUG))
 
-    def facts_of(self, sources: Sequence[Source], asked: Mapping[str, str]) -> Facts | None:
-        """Of the longest code that runs, with its variants; None where none runs."""
+    def facts_of(self, sources: Sequence[Source], asked: Mapping[str, str], random: str = "") -> Facts | None:
+        """Of the longest code that runs, with its variants; None where none runs.
+
+        random: of the token whose questions are to be judged, by as few variants as these need; without it, all.
+        """
         codes = [(exercise, code) for exercise, name in asked.items() if (code := find(sources, name)) is not None]
         for exercise, code in sorted(codes, key=lambda one: -one[1].lines):
             before = needed(sources, code)
             if word := watching([*(node for node, instructors in before if not instructors), code.node]):
                 return Facts(exercise, code.name, watching=word)
-            if facts := self._facts(exercise, code, _executed([node for node, _ in before]), variants=True):
-                return facts
+            space = _executed([node for node, _ in before])
+            if ran := self._facts(exercise, code, space):
+                facts, notes = ran
+                wanted = _variants(code, facts, random)
+                return replace(facts, lost=self._lost(exercise, code, space, facts, notes, wanted))
         return None
 
     def _exercise(self, name: str) -> Pack:
@@ -166,21 +174,35 @@ class OwnCodeQuestions:
         sizes = {size for one in facts.noted for size in one.shape or ()}
         return [f"{name} = {value}" for name, value in config.items() if type(value) is int and value in sizes]
 
-    def _facts(self, exercise: str, code: OwnCode, space: dict[str, Any], variants: bool = False) -> Facts | None:
+    def _facts(self, exercise: str, code: OwnCode, space: dict[str, Any]) -> tuple[Facts, Notes] | None:
         base = self._run(exercise, code, space, None)
         if base is None or code.main is None:
             return None
         start = code.main.lineno
         given = [one for (line, _), one in base.found.items() if line == start]
         noted = [one for (line, _), one in base.found.items() if line > start or line < start]
-        facts, gone = Facts(exercise, code.name, given, noted), dict[str, list[str]]()
-        if variants and facts.weights is not None:
-            key = (facts.weights.line, facts.weights.name)
-            numbers = parts(code)
-            for part, _ in parts_near(code, facts.weights.line):
-                run = self._run(exercise, code, space, numbers[part], key)
-                gone[part] = lost(key, base.values[key], run) if run is not None else []
-        return Facts(exercise, code.name, given, noted, gone)
+        return Facts(exercise, code.name, given, noted), base
+
+    def _lost(
+        self,
+        exercise: str,
+        code: OwnCode,
+        space: Mapping[str, Any],
+        facts: Facts,
+        base: Notes,
+        wanted: tuple[Sequence[str], str],
+    ) -> dict[str, list[str]]:
+        """Part -> what the weights lose without it, for these parts in turn until that property is among it."""
+        gone, (labels, until) = dict[str, list[str]](), wanted
+        if facts.weights is None:
+            return gone
+        key, numbers = (facts.weights.line, facts.weights.name), parts(code)
+        for part in labels:
+            run = self._run(exercise, code, space, numbers[part], key)
+            gone[part] = lost(key, base.values[key], run) if run is not None else []
+            if until in gone[part]:
+                break
+        return gone
 
     def _run(
         self,
@@ -209,6 +231,16 @@ class OwnCodeQuestions:
             except _Seen:
                 return notes
         return notes if notes.found else None
+
+
+def _variants(code: OwnCode, facts: Facts, random: str) -> tuple[Sequence[str], str]:
+    """The parts to be left out in turn, and the property at whose loss the rest need not be: the last such is right."""
+    if facts.weights is None:
+        return (), ""
+    if not random:
+        return [part for part, _ in parts_near(code, facts.weights.line)], ""
+    asked = next((one for one in questions(code, facts, random) if one.kind == "without"), None)
+    return (asked.choices[::-1], asked.subject) if asked else ((), "")
 
 
 def leave(facts: Facts | None, folder: Path) -> None:

@@ -28,7 +28,7 @@ from autograder.model.verdict import CellVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.outcomes import answer_name
-from autograder.pipeline.own_code import answers_to, needs_facts, sources_before
+from autograder.pipeline.own_code import answers_to, needs_facts, random_of, sources_before
 
 _MAX_ANSWER = 60  # characters of an answer that a message quotes
 _NO_CASE = Case()
@@ -85,8 +85,7 @@ def _facts(ran: ExecutedNotebook, index: int, asked: AskedQuestions) -> Facts | 
 
 def _judged(code: OwnCode, facts: Facts, answers: Mapping[str, str]) -> tuple[float, list[Check]] | None:
     """The share of the points, and a check for each question; None where nothing can be asked."""
-    found = TOKEN.fullmatch(answers.get("token", ""))
-    random = found[1] if found else "0" * 8
+    found, random = TOKEN.fullmatch(answers.get("token", "")), random_of(answers)
     asked = [(one, right) for one in questions(code, facts, random) if (right := right_choice(one, code, facts))]
     if not asked:
         return None

@@ -46,13 +46,16 @@ def find_out(
     for index, cell in enumerate(notebook.cells):
         if (asked := asking(cell)) is None:
             continue
-        if not needs_facts(cells.max_points(cell), answers_to(notebook, index, asked.answers)):
+        answered = answers_to(notebook, index, asked.answers)
+        if not needs_facts(cells.max_points(cell), answered):
             continue
         sources = sources_before(notebook, index, _instructors(notebook, steps))
         if sum(len(source) for source, _ in sources) > MAX_CODE:
             continue
         kernel = StudentKernel(kernels, limits, Clock(limits, {}), files, inputs, answers, unseen=True)
-        call = f"{asked.imported}\n{asked.called}.hand_over({sources!r}, {dict(asked.asked)!r})"
+        call = (
+            f"{asked.imported}\n{asked.called}.hand_over({sources!r}, {dict(asked.asked)!r}, {random_of(answered)!r})"
+        )
         try:
             ended = kernel.hidden(index, "", call, [SLUG])
         finally:
@@ -71,6 +74,12 @@ def needs_facts(points: float, answers: Mapping[str, str]) -> bool:
     Where there are points, who was asked nothing gets them without an answer.
     """
     return bool(points) or TOKEN.fullmatch(answers.get("token", "")) is not None
+
+
+def random_of(answers: Mapping[str, str]) -> str:
+    """The random half of the token in the answers; where they have none, that of a token which nobody was given."""
+    found = TOKEN.fullmatch(answers.get("token", ""))
+    return found[1] if found else "0" * 8
 
 
 def answers_to(notebook: NotebookNode, index: int, name: str) -> dict[str, str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from autograder.assignment.submission import Submission
+from autograder.exercise.asking import find
+from autograder.exercise.own_code import MAX_PARTS
+from autograder.exercise.questions import questions, right_choice
 from autograder.model import cells
 from autograder.model.verdict import CellVerdict
 from autograder.pipeline import own_code
@@ -16,7 +20,7 @@ from autograder.pipeline.judge_questions import ASKED_NOTHING
 from autograder.pipeline.running import Runs
 from autograder.pipeline.stored_runs import StoredRun
 from tests.grading import assignment, cell_of, filled, kernels
-from tests.questions.block import CODE, A, N, answers_to, graded, ordinary, other, with_points
+from tests.questions.block import CODE, A, N, answers_to, facts, graded, ordinary, other, sources, with_points
 
 pytestmark = pytest.mark.slow
 
@@ -74,14 +78,38 @@ def test_q37_an_import_that_the_code_does_not_use_is_no_reason_to_ask_nothing() 
     assert graded({CODE: code, "own_code_answer": answers_to(code)}).points == 2
 
 
+#: Without "n += 1", which stands after the line that makes the weights and runs before it, this never ends.
+ENDLESS = """
+
+    def attend(self, scores):
+        return scores.softmax(dim=-1)
+
+    def settle(self, x):
+        n = 0
+        while n < 1:
+            n += 1
+        return x
+"""
+
+
 def test_q37_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
-    code = ordinary().replace(
-        "        scores = q", "        n = 0\n        while n < 1:\n            n += 1\n        scores = q", 1
-    )
-    assert "n += 1" in code
-    found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
+    code = ordinary().replace("scores.softmax(dim=-1)", "self.attend(self.settle(scores))") + ENDLESS
+    assert "self.settle(" in code
+    answers = answers_to(ordinary(), random="00000003")
+    found = graded({CODE: code, "own_code_answer": answers})
     assert (found.status, found.points) == ("manual", None) and "did not come to its end" in found.checks[0].message
     assert found.checks[0].name == ASKED_NOTHING  # the report lists it
+
+
+def test_q37_only_the_parts_are_left_out_that_the_token_asks_about() -> None:
+    found, known = find(sources(ordinary()), "AttentionBlock"), facts(ordinary())
+    asked = import_module(f"course.check.{A}").questions
+    assert found is not None and len(known.lost) > MAX_PARTS
+    for random in ("0badcafe", "12345678", "deadbeef"):
+        few = asked.facts_of(sources(ordinary()), {"attention_weights": "AttentionBlock"}, random)
+        assert len(few.lost) <= MAX_PARTS and few.lost.items() <= known.lost.items()
+        one = next(one for one in questions(found, known, random) if one.kind == "without")
+        assert right_choice(one, found, few) == right_choice(one, found, known) != ""
 
 
 @pytest.fixture

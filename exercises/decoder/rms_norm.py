@@ -66,6 +66,7 @@ MISTAKES = [
             ("torch.ones", "torch.zeros"), share=0.5),
     CHANGED.by(("return x / ", "return x.div_("), ("self.eps) *", "self.eps)) *")),
     CUT.by(("* self.weight", "* self.weight.detach()")),
+    CUT.by((SQUARE, f"{SQUARE}.detach()")),
 ]  # fmt: skip
 
 HEAD = """class RMSNorm(nn.Module):

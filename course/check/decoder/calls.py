@@ -127,7 +127,8 @@ def rms_norm(kind: Any, case: Any) -> dict[str, Any]:
     start = dict(norm.named_parameters()).get("weight")
     start = None if start is None else start.detach().clone()
     norm = case.load(norm)
-    return {"output": norm(case.x.clone()), "start": start, **side_effects(norm, case.x, weights=[norm.weight])}
+    noted = side_effects(norm, case.x, weights=[norm.weight], step=True)
+    return {"output": norm(case.x.clone()), "start": start, **noted}
 
 
 def swiglu(kind: Any, case: Any) -> dict[str, Any]:

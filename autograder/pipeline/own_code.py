@@ -43,6 +43,8 @@ def find_out(
     Raises InfrastructureError.
     """
     log: list[str] = []
+    # what is asked about is written in this notebook: of what it takes from others, ready-made parts do
+    without_notebooks = {name: data for name, data in files.items() if not name.endswith(".ipynb")}
     for index, cell in enumerate(notebook.cells):
         if (asked := asking(cell)) is None:
             continue
@@ -52,7 +54,7 @@ def find_out(
         sources = sources_before(notebook, index, _instructors(notebook, steps))
         if sum(len(source) for source, _ in sources) > MAX_CODE:
             continue
-        kernel = StudentKernel(kernels, limits, Clock(limits, {}), files, inputs, answers, unseen=True)
+        kernel = StudentKernel(kernels, limits, Clock(limits, {}), without_notebooks, inputs, answers, unseen=True)
         call = (
             f"{asked.imported}\n{asked.called}.hand_over({sources!r}, {dict(asked.asked)!r}, {random_of(answered)!r})"
         )

@@ -147,3 +147,17 @@ def test_q37_questions_that_get_points_are_run_for_then_and_other_points_are_jud
         found.append(cell_of(graded_now.verdict.notebooks[0], "own_code"))
         counts.append(len(kernels_of_questions))
     assert counts == [0, 1, 1] and [(one.points, one.max_points) for one in found] == [(0, 0), (0, 2), (0, 3)]
+
+
+def test_q37_the_code_is_run_without_the_notebooks_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes from an earlier notebook is ready-made then: questions do not depend on what is written there."""
+    laid_out: list[list[str]] = []
+
+    class Noted(own_code.StudentKernel):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            laid_out.append(sorted(arguments[3]))
+            super().__init__(*arguments, **named)
+
+    monkeypatch.setattr(own_code, "StudentKernel", Noted)
+    assert graded({"own_code_answer": answers_to(ordinary())}).points == 2
+    assert len(laid_out) == 1 and not [name for name in laid_out[0] if name.endswith(".ipynb")]

@@ -13,7 +13,7 @@ from course.check.base import fail
 
 #: A step of numbers near 1 in float32, and the part of a gradient by which it may miss.
 _STEP, _NEAR = 0.002, 0.03
-#: To so small a part a sum in float32 is known.
+#: A sum in float32 is known but for this part of it.
 _FLOAT32 = 1e-6
 
 

@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.classroom import run as classroom
 from autograder.classroom.autograded import read_verdict, sweep_autograded
+from autograder.classroom.journal import Journal
 from autograder.classroom.lock import only_run
 from autograder.classroom.regrade import reasons
 from autograder.classroom.rows import row_of
@@ -100,7 +101,8 @@ class _Regrade(classroom._Run):
         self._students = classroom._chosen(course, options)
         imports_of(course)
         check_policy(course, options.assignment)
-        super().__init__(course, options, assignment, course_times(course, options.assignment))
+        times, journal = course_times(course, options.assignment), Journal(course.root, options.assignment)
+        super().__init__(course, options, assignment, times, journal)
 
     def plan(self) -> RegradePlan:
         again: dict[str, str] = {}

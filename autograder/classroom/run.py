@@ -86,19 +86,15 @@ def grade_class(
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
     times = course_times(course, order.assignment)
     with only_run(course.root, order.assignment), ExitStack() as until_graded:
-        start = None
-        new = not order.scheduler and _somebody_is_new(course, order, students)
+        start, journal = None, Journal(course.root, order.assignment)
+        new = not order.scheduler and (order.force or not set(students) <= set(journal.graded()))
         if order.isolation == "auto" and (needs_calibration(assignment) or new):
             start = until_graded.enter_context(_starting(course, imports))  # it comes up beside all that follows
         assignment = calibrated_in(
             course, assignment, course.file.limits, order.isolation, start.server if start else None
         )
         require_outside(assignment, order.require_outside)
-        return _Run(course, order, assignment, times).grade(students, report, start)
-
-
-def _somebody_is_new(course: Course, order: GradingOptions, students: list[str]) -> bool:
-    return order.force or not set(students) <= set(Journal(course.root, order.assignment).graded())
+        return _Run(course, order, assignment, times, journal).grade(students, report, start)
 
 
 def _chosen(course: Course, order: GradingOptions) -> list[str]:
@@ -116,10 +112,15 @@ class _Run:
     """One run over one assignment: what is to be done, and what is kept of it."""
 
     def __init__(
-        self, course: Course, order: GradingOptions, assignment: Assignment, times: Mapping[str, datetime]
+        self,
+        course: Course,
+        order: GradingOptions,
+        assignment: Assignment,
+        times: Mapping[str, datetime],
+        journal: Journal,
     ) -> None:
         self._course, self._order, self._assignment, self._times = course, order, assignment, times
-        self._journal = Journal(course.root, order.assignment)
+        self._journal = journal
         # --time-limit is for every cell; else the solution's own times say how long each may take
         longest = course.file.limits.cell_seconds
         paced = limits_of(course.root, order.assignment, longest) if order.limits.cell_seconds == longest else {}

@@ -151,7 +151,7 @@ class OwnCodeQuestions:
     def facts_of(self, sources: Sequence[Source], asked: Mapping[str, str], random: str = "") -> Facts | None:
         """Of the longest code that runs, with its variants; None where none runs.
 
-        random: of the token whose questions are to be judged, by as few variants as these need; without it, all.
+        random: of the token whose questions are to be judged, by no more variants than these need; else all are run.
         """
         codes = [(exercise, code) for exercise, name in asked.items() if (code := find(sources, name)) is not None]
         for exercise, code in sorted(codes, key=lambda one: -one[1].lines):
@@ -161,8 +161,7 @@ class OwnCodeQuestions:
             space = _executed([node for node, _ in before])
             if ran := self._facts(exercise, code, space):
                 facts, notes = ran
-                wanted = _variants(code, facts, random)
-                return replace(facts, lost=self._lost(exercise, code, space, facts, notes, wanted))
+                return replace(facts, lost=self._lost(exercise, code, space, facts, notes, random))
         return None
 
     def _exercise(self, name: str) -> Pack:
@@ -184,23 +183,25 @@ class OwnCodeQuestions:
         return Facts(exercise, code.name, given, noted), base
 
     def _lost(
-        self,
-        exercise: str,
-        code: OwnCode,
-        space: Mapping[str, Any],
-        facts: Facts,
-        base: Notes,
-        wanted: tuple[Sequence[str], str],
+        self, exercise: str, code: OwnCode, space: Mapping[str, Any], facts: Facts, base: Notes, random: str
     ) -> dict[str, list[str]]:
-        """Part -> what the weights lose without it, for these parts in turn until that property is among it."""
-        gone, (labels, until) = dict[str, list[str]](), wanted
+        """Part -> what the weights lose without it.
+
+        random: of the token whose question is to be judged, by its last choice, the one before it and so on, until one
+        is right; where it is empty, every part is left out in turn.
+        """
+        gone = dict[str, list[str]]()
         if facts.weights is None:
             return gone
         key, numbers = (facts.weights.line, facts.weights.name), parts(code)
+        labels = [part for part, _ in parts_near(code, facts.weights.line)]
+        asked = next((one for one in questions(code, facts, random) if one.kind == "without"), None)
+        if random:
+            labels = list(reversed(asked.choices)) if asked else []
         for part in labels:
             run = self._run(exercise, code, space, numbers[part], key)
             gone[part] = lost(key, base.values[key], run) if run is not None else []
-            if until in gone[part]:
+            if random and asked and asked.subject in gone[part]:
                 break
         return gone
 
@@ -231,16 +232,6 @@ class OwnCodeQuestions:
             except _Seen:
                 return notes
         return notes if notes.found else None
-
-
-def _variants(code: OwnCode, facts: Facts, random: str) -> tuple[Sequence[str], str]:
-    """The parts to be left out in turn, and the property at whose loss the rest need not be: the last such is right."""
-    if facts.weights is None:
-        return (), ""
-    if not random:
-        return [part for part, _ in parts_near(code, facts.weights.line)], ""
-    asked = next((one for one in questions(code, facts, random) if one.kind == "without"), None)
-    return (asked.choices[::-1], asked.subject) if asked else ((), "")
 
 
 def leave(facts: Facts | None, folder: Path) -> None:

@@ -199,9 +199,7 @@ def watched(code: OwnCode, without: int | None = None) -> ast.Module:
     """The definition alone, whose steps, assignments and returns are noted; one of its parts may be left out."""
     copy = read(code.source, code.name)
     assert copy is not None
-    main, target = copy.main, None
-    if without is not None:  # the copy's nodes stand in the same order
-        target = list(ast.walk(copy.node))[_places(code)[id(_removable(code)[without][0])]]
+    main, target = copy.main, None if without is None else _removable(copy)[without][0]
     noted = _Noted(code.source).visit(copy.node)
     if target is not None:
         noted = _Leave(target).visit(noted)
@@ -352,12 +350,6 @@ def line_of(label: str) -> int:
     return int(label.partition(":")[0].split()[1])
 
 
-@lru_cache(maxsize=2)
-def _places(code: OwnCode) -> dict[int, int]:
-    return {id(node): place for place, node in enumerate(ast.walk(code.node))}
-
-
-@lru_cache(maxsize=2)
 def _removable(code: OwnCode) -> list[tuple[ast.AST, str]]:
     found: list[tuple[tuple[int, int], ast.AST, str]] = []
     for function in _functions(code.node):

@@ -12,7 +12,6 @@ from autograder.exercise.asking import SLUG, find
 from autograder.exercise.model import Answers, Case, Check
 from autograder.exercise.own_code import OwnCode, line_of
 from autograder.exercise.questions import (
-    TOKEN,
     CodeQuestion,
     Facts,
     questions,
@@ -28,7 +27,7 @@ from autograder.model.verdict import CellVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.outcomes import answer_name
-from autograder.pipeline.own_code import answers_to, needs_facts, random_of, sources_before
+from autograder.pipeline.own_code import answers_to, needs_facts, sources_before, token_in
 
 _MAX_ANSWER = 60  # characters of an answer that a message quotes
 _NO_CASE = Case()
@@ -85,15 +84,15 @@ def _facts(ran: ExecutedNotebook, index: int, asked: AskedQuestions) -> Facts | 
 
 def _judged(code: OwnCode, facts: Facts, answers: Mapping[str, str]) -> tuple[float, list[Check]] | None:
     """The share of the points, and a check for each question; None where nothing can be asked."""
-    found, random = TOKEN.fullmatch(answers.get("token", "")), random_of(answers)
+    token, random = token_in(answers)
     asked = [(one, right) for one in questions(code, facts, random) if (right := right_choice(one, code, facts))]
     if not asked:
         return None
-    if found is None:
+    if not token:
         return 0.0, [_NO_ANSWERS]
     checks = [_check(one, right, answers.get(one.kind, ""), code) for one, right in asked]
     earned = share(sum(check.passed for check in checks), len(checks))
-    if found[0] != token_for(code, random):
+    if token != token_for(code, random):
         note = "Your code has changed since you answered; the answers were compared with the code as handed in."
         checks.append(Check("token", True, note))
     return earned, checks

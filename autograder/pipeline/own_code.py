@@ -55,9 +55,8 @@ def find_out(
         if sum(len(source) for source, _ in sources) > MAX_CODE:
             continue
         kernel = StudentKernel(kernels, limits, Clock(limits, {}), without_notebooks, inputs, answers, unseen=True)
-        call = (
-            f"{asked.imported}\n{asked.called}.hand_over({sources!r}, {dict(asked.asked)!r}, {random_of(answered)!r})"
-        )
+        _, random = token_in(answered)
+        call = f"{asked.imported}\n{asked.called}.hand_over({sources!r}, {dict(asked.asked)!r}, {random!r})"
         try:
             ended = kernel.hidden(index, "", call, [SLUG])
         finally:
@@ -75,13 +74,13 @@ def needs_facts(points: float, answers: Mapping[str, str]) -> bool:
 
     Where there are points, who was asked nothing gets them without an answer.
     """
-    return bool(points) or TOKEN.fullmatch(answers.get("token", "")) is not None
+    return bool(points) or bool(token_in(answers)[0])
 
 
-def random_of(answers: Mapping[str, str]) -> str:
-    """The random half of the token in the answers; where they have none, that of a token which nobody was given."""
+def token_in(answers: Mapping[str, str]) -> tuple[str, str]:
+    """The token in the answers, and its random half; ("", that of a token which nobody was given) without one."""
     found = TOKEN.fullmatch(answers.get("token", ""))
-    return found[1] if found else "0" * 8
+    return (found[0], found[1]) if found else ("", "0" * 8)
 
 
 def answers_to(notebook: NotebookNode, index: int, name: str) -> dict[str, str]:

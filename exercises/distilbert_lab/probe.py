@@ -11,7 +11,7 @@ Array = np.ndarray
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = []
-    # more sentences than numbers: without the penalty the system is singular else, and its solution the machine's own
+    # more sentences than numbers: with fewer, the system without penalty is singular, and processors disagree on it
     for n, tested, dim, strength in ((12, 5, 4, 3.0), (9, 7, 3, 0.5), (20, 4, 8, 5.0)):
         offset, spread = generator.normal(0, 3, dim), generator.uniform(0.5, 4, dim)
         train = (generator.normal(0, 1, (n, dim)) * spread + offset).astype(np.float32)

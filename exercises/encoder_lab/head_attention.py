@@ -107,6 +107,6 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, compare_case, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     # of weights that are filled row by row, as in "loops", no gradient comes back either
-    accepted={"AttentionHead-eb533d61": "What counts of this method is the value: weights cut off from the scores."},
+    accepted={"AttentionHead-eb533d61": "What counts of this method is the value, not its gradient."},
     shows=("output and weights", "each row sums to 1", "scaled once", "large scores do no harm"),
 )  # fmt: skip

@@ -113,20 +113,20 @@ def test_q37_only_the_parts_are_left_out_that_the_token_asks_about() -> None:
 
 
 @pytest.fixture
-def kernels_of_questions(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Every kernel that is started to run a student's code for questions."""
-    started: list[object] = []
+def kernels_of_questions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What is laid out for every kernel that is started to run a student's code for questions."""
+    started: list[list[str]] = []
 
-    class Counted(own_code.StudentKernel):
+    class Noted(own_code.StudentKernel):
         def __init__(self, *arguments: Any, **named: Any) -> None:
-            started.append(self)
+            started.append(sorted(arguments[3]))
             super().__init__(*arguments, **named)
 
-    monkeypatch.setattr(own_code, "StudentKernel", Counted)
+    monkeypatch.setattr(own_code, "StudentKernel", Noted)
     return started
 
 
-def test_q37_without_points_the_code_is_run_only_of_who_answered(kernels_of_questions: list[object]) -> None:
+def test_q37_without_points_the_code_is_run_only_of_who_answered(kernels_of_questions: list[list[str]]) -> None:
     unanswered = graded({"own_code_answer": "own_code = {}"}, points=0)
     assert not kernels_of_questions and [check.name for check in unanswered.checks] == ["token"]
     answered = graded({"own_code_answer": answers_to(ordinary())}, points=0)
@@ -134,7 +134,7 @@ def test_q37_without_points_the_code_is_run_only_of_who_answered(kernels_of_ques
 
 
 def test_q37_questions_that_get_points_are_run_for_then_and_other_points_are_judged(
-    kernels_of_questions: list[object],
+    kernels_of_questions: list[list[str]],
 ) -> None:
     before, counts, found = dict[str, StoredRun](), list[int](), list[CellVerdict]()
     for points in (0, 2, 3):
@@ -149,15 +149,8 @@ def test_q37_questions_that_get_points_are_run_for_then_and_other_points_are_jud
     assert counts == [0, 1, 1] and [(one.points, one.max_points) for one in found] == [(0, 0), (0, 2), (0, 3)]
 
 
-def test_q37_the_code_is_run_without_the_notebooks_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_q37_the_code_is_run_without_the_notebooks_beside_it(kernels_of_questions: list[list[str]]) -> None:
     """What it takes from an earlier notebook is ready-made then: questions do not depend on what is written there."""
-    laid_out: list[list[str]] = []
-
-    class Noted(own_code.StudentKernel):
-        def __init__(self, *arguments: Any, **named: Any) -> None:
-            laid_out.append(sorted(arguments[3]))
-            super().__init__(*arguments, **named)
-
-    monkeypatch.setattr(own_code, "StudentKernel", Noted)
     assert graded({"own_code_answer": answers_to(ordinary())}).points == 2
-    assert len(laid_out) == 1 and not [name for name in laid_out[0] if name.endswith(".ipynb")]
+    (laid_out,) = kernels_of_questions
+    assert laid_out == [name for name in laid_out if not name.endswith(".ipynb")]

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 from nbformat import NotebookNode
@@ -24,11 +25,17 @@ from autograder.model.graded import Graded
 from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.execute import Kernels, Limits
 from autograder.pipeline.grade import grade_submission as grade
+from autograder.references import loader
 from autograder.references.store import References
 from autograder.release.as_submitted import without_markers
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCES = References.of_course(ROOT)
+
+
+def exercise_module(place: str) -> ModuleType:
+    """A module of this course's exercises, by its place below their folder, without ``.py``."""
+    return loader.module(REFERENCES.folder, REFERENCES.folder / f"{place}.py")
 
 
 def copy_exercises(course: Path, assignment: str) -> None:

@@ -52,12 +52,12 @@ class Problem:
     """Something that is not as the author of a sample answer says.
 
     points: True where somebody would get points that they should not, or lose some. False for the rest: a name, what a
-    message says, whether the visible check sees it. by_chance: it can depend on the cases that were drawn.
+    message says, whether the visible check sees it. drawn: the exercise on whose drawn cases it can depend.
     """
 
     text: str
     points: bool = False
-    by_chance: bool = False
+    drawn: str = ""
 
 
 def problems(trials: Trials, sample: Sample) -> list[Problem]:
@@ -79,8 +79,10 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
     if sample.exercise not in tried.verdicts:
         return [Problem(f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}", points=True)], tried
     said = list(_right(answer, tried)) if sample.right else list(_wrong(trials, sample, tried))
-    shown = (f"the message shows an expected value: {leak}" for leak in leaked(trials, tried))
-    return said + [Problem(one, by_chance=True) for one in shown], tried
+    shown = [
+        Problem(f"the message shows an expected value: {leak}", drawn=sample.exercise) for leak in leaked(trials, tried)
+    ]
+    return said + shown, tried
 
 
 def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
@@ -88,9 +90,8 @@ def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
         costs = name in answer.costs
         want = answer.costs.get(name, verdict.max_points)
         if costs == (verdict.status == "passed") or verdict.points is None or not same(verdict.points, want):
-            yield Problem(
-                f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}", points=True
-            )
+            text = f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}"
+            yield Problem(text, points=True, drawn=name)
     for name, message in tried.visible.items():
         if message and name not in answer.costs:
             yield Problem(f"{name}: the visible check refuses it: {message}")
@@ -105,16 +106,16 @@ def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[Problem]:
         want = expected.get(name, verdict.max_points)
         if verdict.points is None or not np.isclose(verdict.points, want):
             text = f"{name}: {verdict.points} points are left, {want:g} should be: {_words(verdict)}"
-            yield Problem(text, points=True)
+            yield Problem(text, points=True, drawn=name)
     lost = [verdict for verdict in tried.verdicts.values() if verdict.status != "passed"]
     if not lost:
-        yield Problem("it is accepted", points=True)
+        yield Problem("it is accepted", points=True, drawn=sample.exercise)
     named = {check.mistake for verdict in lost for check in verdict.checks if check.mistake}
     if answer.mistake and answer.mistake not in named:
         instead = ", ".join(sorted(named)) or "has no name"
-        yield Problem(f"it is not called {answer.mistake}, but {instead}", by_chance=True)
+        yield Problem(f"it is not called {answer.mistake}, but {instead}", drawn=sample.exercise)
     if not answer.mistake and named:
-        yield Problem(f"it has a name: {', '.join(sorted(named))}", by_chance=True)
+        yield Problem(f"it has a name: {', '.join(sorted(named))}", drawn=sample.exercise)
     catalogue = _catalogue(trials, sample, tried)
     if unknown := named - catalogue:
         yield Problem(f"{', '.join(sorted(unknown))} is in no catalogue (Exercise.mistakes)")

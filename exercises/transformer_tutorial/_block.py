@@ -24,16 +24,23 @@ def attend(x: Array) -> Array:
 
 
 def make(generator: np.random.Generator) -> list[Case]:
-    """The last case has small numbers, so that the eps of LayerNorm shows."""
+    """The last case has small differences, so that the eps of LayerNorm shows. Around -1/6, so that no mean is left of
+    2x + 1/2 + x, beside which float32 loses them.
+    """
     cases = []
-    for (b, t, k), heads, size in (((2, 5, 6), 3, 1.0), ((3, 4, 7), 2, 1.0), ((2, 3, 5), 4, 1e-3)):
+    for (b, t, k), heads, size, middle in (
+        ((2, 5, 6), 3, 1.0, 0),
+        ((3, 4, 7), 2, 1.0, 0),
+        ((2, 3, 5), 4, 4e-3, -1 / 6),
+    ):
         weights = {
             f"norm_{i}.{kind}": generator.normal(kind == "weight", 0.3, k).astype(np.float32)
             for i in (1, 2)
             for kind in ("weight", "bias")
         }
-        inputs = {"x": (size * generator.normal(0, 1, (b, t, k))).astype(np.float32)}
-        between = _torch_norm(attend(inputs["x"]) + inputs["x"], weights, "norm_1")
+        inputs = {"x": (middle + size * generator.normal(0, 1, (b, t, k))).astype(np.float32)}
+        x = inputs["x"].astype(np.float64)
+        between = _torch_norm(attend(x) + x, weights, "norm_1")
         output = _torch_norm(feed(between) + between, weights, "norm_2")
         cases.append(Case({"k": k, "heads": heads}, inputs, weights, {}, {"between": between, "output": output}))
     return cases
@@ -43,5 +50,5 @@ def _torch_norm(x: Array, weights: Mapping[str, Array], name: str) -> Array:
     import torch
 
     scale, shift = (torch.from_numpy(weights[f"{name}.{kind}"].astype(np.float64)) for kind in ("weight", "bias"))
-    tensor = torch.from_numpy(np.ascontiguousarray(x, dtype=np.float64))
+    tensor = torch.from_numpy(np.ascontiguousarray(x))
     return torch.nn.functional.layer_norm(tensor, x.shape[-1:], scale, shift, EPS).numpy()

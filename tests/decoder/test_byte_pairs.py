@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from importlib import import_module
 
 import numpy as np
 import pytest
 from tokenizers import Tokenizer, models
 
-from autograder.references import loader
 from course import byte_pairs
 from course.check.decoder import _byte_pairs as ready
 from course.reviews import load_reviews
-from tests.grading import REFERENCES, ROOT
+from tests.grading import ROOT, exercise_module
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import make_merges
 
-oracle = import_module(f"{loader.package(REFERENCES.folder)}.decoder._byte_pairs")
+oracle = exercise_module("decoder/_byte_pairs")
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -35,7 +33,7 @@ def test_words_are_cut_as_the_library_cuts_them(seed: int) -> None:
     merges = oracle.trained(oracle.drawn_words(generator, 25), 14)
     vocabulary = {token: n for n, token in enumerate([*oracle.LETTERS, *("".join(pair) for pair in merges)])}
     library = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
-    encode = import_module(f"{loader.package(REFERENCES.folder)}.decoder.encode")
+    encode = exercise_module("decoder/encode")
     for _ in range(30):
         word = "".join(generator.choice(list(oracle.LETTERS), int(generator.integers(1, 12))))
         assert encode._tokens(word, merges) == library.encode(word).tokens

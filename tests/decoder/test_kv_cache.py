@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,11 +10,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from autograder.references import loader
 from course import cache_parts
 from course.check import decoder as check
 from course.decoder_parts import ReadyModel, load_stories_model
-from tests.grading import REFERENCES, solution
+from tests.grading import exercise_module, solution
 
 NOTEBOOK = "3_kv_cache"
 NAMES = ("cached_attention", "cached_model", "cache_memory", "accept_guesses")
@@ -74,7 +72,7 @@ def test_logits_and_keys_are_those_of_gpt2s_own_cache(
     model = load_stories_model(space["CachedModel"])
     weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
     config = vars(model.config)
-    gpt2 = import_module(f"{loader.package(REFERENCES.folder)}.decoder._gpt2")
+    gpt2 = exercise_module("decoder/_gpt2")
     logits, keys = gpt2.cached_logits(weights, ids.numpy(), config, pieces)
     with torch.no_grad():
         found, caches = cache_parts.in_pieces(model.double(), ids, pieces)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.references import loader
 from course import decoder_parts as ready
 from course.stories import START, VOCABULARY, Stories, decode, encode, load_stories, windows
-from tests.grading import REFERENCES, solution
+from tests.grading import exercise_module, solution
 
 NOTEBOOK = "1_language_model"
 NAMES = ("causal_attention", "pre_norm_block", "language_model", "next_word_loss", "bigram", "perplexity")
 STEPS = 200
 CONFIG = ready.DecoderConfig(vocabulary=11, context=9, dim=24, heads=3, layers=3)
-PACKAGE = f"{loader.package(REFERENCES.folder)}.decoder"
-GPT2 = import_module(f"{PACKAGE}._gpt2")
+GPT2 = exercise_module("decoder/_gpt2")
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.exercise import TEXT, Answers, Case, Judgement, text_array
-from autograder.references import loader
 from tests.grading import REFERENCES
 
 ASSIGNMENT = "numpy_attention"
-PACKAGE = f"{loader.package(REFERENCES.folder)}.{ASSIGNMENT}"
 
 
 def judged(exercise: str, case: Case, **said: object) -> Judgement:

@@ -12,6 +12,7 @@ from autograder.authoring.check import check_exercises
 from autograder.authoring.draws import draw_named
 from autograder.cli import main
 from autograder.model.course import Course
+from autograder.references.draw import draw
 from autograder.references.store import References
 from tests.exercises.tiny import ORACLE, tiny_course
 
@@ -57,6 +58,36 @@ def test_g3_what_no_draw_tells_apart_is_named(tmp_path: Path, capsys: pytest.Cap
     assert left == ["doubled: 'cleverly': it is not called squared, but has no name"]
     assert main(["--course-dir", str(tmp_path), "references", "tiny", "--seed", "2"]) == 1
     assert "no draw tells this apart: tiny/doubled: 'cleverly'" in capsys.readouterr().out
+
+
+#: Right, and yet it loses its points where a 4 is drawn: as an answer does that rounds otherwise than the solution.
+ROUNDED = """
+RIGHT = [SampleAnswer("rounded", "def double(x):\\n    return np.where(x == 4, x, x + x)")]
+WRONG = [SampleAnswer("halved", "def double(x):\\n    return x / 2", share=0.5, mistake="halved")]
+"""
+
+
+def test_where_a_right_answer_loses_points_by_chance_it_is_drawn_again(tmp_path: Path) -> None:
+    tiny_course(tmp_path, ROUNDED, CHANCE)
+    references = References.of_course(tmp_path)
+
+    def is_four(seed: int, skip: int) -> bool:
+        (case,) = draw(references.exercise("tiny/doubled"), seed, skip=skip)
+        return 4.0 in case.inputs["x"]
+
+    seed = next(seed for seed in range(100) if is_four(seed, 0) and not is_four(seed, 1))
+    assert draw_named(Course(tmp_path), "tiny", seed) == []
+    assert 4.0 not in references.cases("tiny/doubled")[0].inputs["x"]
+    assert references.skipped("tiny", "doubled") > 0
+    assert not any(one.problems for one in check_exercises(Assignment.unreleased(Course(tmp_path), "tiny")))
+
+
+def test_a_right_answer_that_is_wrong_is_drawn_for_once_more_and_left_to_the_check(tmp_path: Path) -> None:
+    tiny_course(tmp_path, ROUNDED.replace("x == 4", "x > 0"), CHANCE)
+    assert draw_named(Course(tmp_path), "tiny", 1) == []
+    assert References.of_course(tmp_path).skipped("tiny", "doubled") == 1
+    (found,) = check_exercises(Assignment.unreleased(Course(tmp_path), "tiny"))
+    assert any("'rounded'" in one.text for one in found.problems)
 
 
 def test_g3_release_stops_where_check_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

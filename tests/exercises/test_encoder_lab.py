@@ -17,7 +17,7 @@ from autograder.references import loader
 from course.tokenizer import load_tokenizer
 from tests.exercises.models_file import FILE, models_file, solution_file, stub_file
 from tests.exercises.test_answers import one_worker, trials
-from tests.grading import REFERENCES, ROOT, assignment
+from tests.grading import REFERENCES, ROOT, assignment, exercise_module
 
 pytestmark = [pytest.mark.slow, one_worker("encoder_lab")]
 GRADED = {
@@ -116,7 +116,7 @@ def test_an_untouched_assignment_has_no_points_and_every_check_says_so() -> None
 def test_the_stored_attentions_have_the_tokens_that_the_questions_are_about() -> None:
     tokenizer = load_tokenizer()
     pair = tokenizer("time flies like an arrow", "fruit flies like a banana")["input_ids"]
-    stored = sys.modules[f"{loader.package(REFERENCES.folder)}.encoder_lab._stored"]
+    stored = exercise_module("encoder_lab/_stored")
     assert tokenizer.convert_ids_to_tokens(pair) == stored.TOKENS
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from itertools import combinations
 
 import pytest
@@ -11,10 +10,10 @@ from autograder.authoring.trial import Trials
 from autograder.exercise import matches
 from tests.exercises import test_answers
 from tests.exercises.answers import text_of
-from tests.exercises.numpy_attention_judged import ASSIGNMENT, PACKAGE
-from tests.grading import REFERENCES
+from tests.exercises.numpy_attention_judged import ASSIGNMENT
+from tests.grading import REFERENCES, exercise_module
 
-heads = import_module(f"{PACKAGE}._heads")
+heads = exercise_module(f"{ASSIGNMENT}/_heads")
 LAYERS = ("self_attention", "multihead_attention")
 pytestmark = test_answers.one_worker(ASSIGNMENT)
 POINTS = {"softmax": 2, "self_attention": 5, "multihead_attention": 5, "no_loops": 0}

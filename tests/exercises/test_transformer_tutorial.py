@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -15,12 +14,11 @@ from autograder.references import loader
 from autograder.references.draw import draw
 from tests.exercises.answers import answer, text_of
 from tests.exercises.test_answers import one_worker, trials
-from tests.grading import REFERENCES, assignment, grade_cells, mistakes_of, solution
+from tests.grading import REFERENCES, assignment, exercise_module, grade_cells, mistakes_of, solution
 
 ASSIGNMENT = "transformer_tutorial"
 pytestmark = one_worker(ASSIGNMENT)
 ATTENTION, BLOCK, TRAINING, BIAS = NOTEBOOKS = ("1_queries_keys_values", "2_transformer_block", "3_training", "4_bias")
-PACKAGE = f"{loader.package(REFERENCES.folder)}.{ASSIGNMENT}"
 
 
 def points(verdict: NotebookVerdict) -> dict[str, float | None]:
@@ -160,8 +158,8 @@ def digest(cases: Sequence[Case]) -> list[float]:
 
 
 def test_the_default_variant_is_torchs_own_attention() -> None:
-    oracle = import_module(f"{PACKAGE}._attention_cases").torch_attention
-    attention = import_module(f"{PACKAGE}._dot_products").attention
+    oracle = exercise_module(f"{ASSIGNMENT}/_attention_cases").torch_attention
+    attention = exercise_module(f"{ASSIGNMENT}/_dot_products").attention
     generator = np.random.default_rng(0)
     queries, keys, values = generator.normal(0, 1, (3, 2, 5, 3, 4))
     mask = np.array([[True] * 5, [True, True, False, False, False]])

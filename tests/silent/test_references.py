@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +22,9 @@ from autograder.references.draw import draw
 from autograder.references.store import References
 from autograder.release import bundle
 from autograder.release.leaks.search import leaks
-from tests.grading import REFERENCES, ROOT
+from tests.grading import REFERENCES, ROOT, exercise_module
 
-implementations = import_module(f"{loader.package(REFERENCES.folder)}.numpy_attention._implementations")
+implementations = exercise_module("numpy_attention/_implementations")
 ASSIGNMENT = "toy"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,12 @@ from autograder.references import loader
 from autograder.testing import StoredCase
 from course import tutorial_parts
 from course.check.transformer_tutorial import whole
-from tests.grading import REFERENCES, ROOT
+from tests.grading import REFERENCES, ROOT, exercise_module
 
 pytestmark = pytest.mark.slow
 
 SLUG = "transformer_tutorial/classifier_whole"
-oracle = import_module(f"{loader.package(REFERENCES.folder)}.{SLUG.replace('/', '.')}.oracle")
+oracle = exercise_module(f"{SLUG}/oracle")
 CASES = REFERENCES.cases(SLUG)
 CELLS = (
     "dot_product_attention_answer",

@@ -346,9 +346,8 @@ def _results(course: Course, todo: list[Job], order: GradingOptions, start: _Sta
         yield from local_results(todo, order.workers)
     else:
         with nullcontext(start) if start else _starting(course, imports_of(course)) as begun:
-            begun.verified.result()  # real attempts to escape, before the first line of a student's code
-            begun.server.ready()
-            yield from local_results([replace(job, fork_server=begun.server.address) for job in todo], order.workers)
+            jobs = [replace(job, fork_server=begun.server.address) for job in todo]
+            yield from local_results(jobs, order.workers, ready=begun.ready)
 
 
 @dataclass(frozen=True)
@@ -357,6 +356,11 @@ class _Start:
 
     server: KernelForkServer
     verified: Future[list[Probe]]
+
+    def ready(self) -> None:
+        """Return when students' code may run. Raises what speaks against it."""
+        self.verified.result()  # real attempts to escape, before the first line of a student's code
+        self.server.ready()
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.course import Course
 from autograder.model.graded import Graded
 from autograder.pipeline import stored_runs
+from autograder.pipeline.drawings import drawing
 from autograder.pipeline.execute import Kernels, Limits
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
 from autograder.pipeline.grade import grade_submission, judge_again
@@ -132,6 +133,15 @@ def do(job: Job) -> JobResult:
         return JobResult(job, None, *_blame(error))
 
 
+def _look_ahead(job: Job) -> None:
+    """Have at hand what every submission needs: the assignment, and the course's own drawings."""
+    with suppress(Exception):  # the first job says what is wrong
+        assignment = _assignment(job.course, job.assignment, job.content)
+        for notebook in assignment.source.values():
+            for cell in notebook.cells:
+                drawing(cell.source, assignment.drawings)
+
+
 def judge(job: Job) -> JobResult:
     """Judge one submission by what its run produced, where nothing that a run depends on has changed since.
 
@@ -190,9 +200,12 @@ class _Worker:
     Each process is a pool of its own, so that its death tells which job it was doing and breaks no other's.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, soon: Job | None = None) -> None:
+        """soon: a job like those that it will be given."""
         self._pool = ProcessPoolExecutor(1, worker_processes(), initializer=_begin)
         self._work = work
+        if soon is not None:
+            self._pool.submit(_look_ahead, soon)
         self.given: dict[Future[JobResult], Job] = {}
 
     def give(self, job: Job) -> bool:
@@ -207,22 +220,31 @@ class _Worker:
         self._pool.shutdown(cancel_futures=True)
 
 
-def local_results(jobs: list[Job], workers: int, work: Work = do) -> Iterator[JobResult]:
+def local_results(
+    jobs: list[Job], workers: int, work: Work = do, ready: Callable[[], object] | None = None
+) -> Iterator[JobResult]:
     """Grade with processes of our own.
+
+    ready: returns when jobs can be done; the workers come up meanwhile.
 
     When a worker dies, the submission it was grading is a suspect; what only waited in its queue goes to another
     worker. Suspects are graded again at the end, one at a time with nothing beside them: a submission that kills its
     worker harms no other, and one whose worker was killed for the memory that others took has the machine to itself.
     """
     suspects: list[Job] = []
-    yield from _side_by_side(deque(jobs), workers, work, suspects)
+    yield from _side_by_side(deque(jobs), workers, work, suspects, ready)
     yield from (_alone(replace(job, notebooks_at_once=1), work) for job in suspects)
 
 
-def _side_by_side(queue: deque[Job], workers: int, work: Work, suspects: list[Job]) -> Iterator[JobResult]:
+def _side_by_side(
+    queue: deque[Job], workers: int, work: Work, suspects: list[Job], ready: Callable[[], object] | None
+) -> Iterator[JobResult]:
     """Results as they come; what a worker died under is left in ``suspects``."""
     staff: list[_Worker] = []
     try:
+        if ready is not None:
+            staff += [_Worker(work, soon=job) for job in list(queue)[:workers]]
+            ready()
         while True:
             _hand_out(queue, staff, workers, work)
             running = [future for worker in staff for future in worker.given]

@@ -240,9 +240,9 @@ def test_the_notebooks_of_a_class_of_one_are_run_side_by_side(tmp_path, monkeypa
     asked: list[int] = []
     real = classroom.local_results
 
-    def local_results(jobs: list[Job], workers: int) -> Iterator[JobResult]:
+    def local_results(jobs: list[Job], workers: int, **others: Any) -> Iterator[JobResult]:
         asked.extend(job.notebooks_at_once for job in jobs)
-        return real(jobs, workers)
+        return real(jobs, workers, **others)
 
     monkeypatch.setattr(classroom, "local_results", local_results)
     (alone,) = grade_class(course, GradingOptions(SMALL))

@@ -39,6 +39,11 @@ def hungry(job: Job) -> JobResult:
     return JobResult(job, Graded(SubmissionVerdict(job.student, job.assignment), {}, ()))
 
 
+def leave_a_mark(job: Job) -> JobResult:
+    (job.course.root / job.student).touch()
+    return quick_or_deadly(job)
+
+
 def real_or_deadly(job: Job) -> JobResult:
     if job.student.startswith("killer"):
         os.kill(os.getpid(), signal.SIGKILL)

@@ -18,7 +18,7 @@ from autograder.model.course import Course
 from autograder.pipeline.fingerprint import imported_version
 from tests.pipeline.conftest import SMALL, small_course
 from tests.silent.dask_crew import crew
-from tests.silent.jobs import hungry, jobs, other_version, quick_or_deadly, real_or_deadly
+from tests.silent.jobs import hungry, jobs, leave_a_mark, other_version, quick_or_deadly, real_or_deadly
 
 HONEST = [f"student{number:02d}" for number in range(27)]
 KILLERS = ["killer1", "killer2", "killer3"]
@@ -44,6 +44,20 @@ def test_a_submission_killed_for_the_memory_of_others_is_graded_when_it_is_alone
     done = list(local_results(jobs(["victim1", *HONEST[:6], "victim2"], tmp_path), 2, hungry))
     assert len(done) == 8
     assert all(one.graded for one in done)
+
+
+def test_no_job_begins_before_all_is_ready_and_none_where_it_never_is(tmp_path):
+    def is_ready():
+        assert not list(tmp_path.iterdir())
+
+    def is_not():
+        raise GradingError("no confinement here")
+
+    with pytest.raises(GradingError, match="no confinement"):
+        list(local_results(jobs(HONEST, tmp_path), 2, leave_a_mark, ready=is_not))
+    assert not list(tmp_path.iterdir())
+    done = list(local_results(jobs(HONEST, tmp_path), 2, leave_a_mark, ready=is_ready))
+    assert len(done) == len(list(tmp_path.iterdir())) == len(HONEST)  # no course lies there to look at beforehand
 
 
 @pytest.fixture(scope="module")

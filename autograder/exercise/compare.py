@@ -11,9 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise.likeness import likeness
+from autograder.exercise.likeness import likeness, likeness_of_texts
 from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake
 from autograder.exercise.text import TEXT, read_text
+
+#: Parts of messages that say no more than that numbers or texts are wrong.
+NO_MORE = ("the values are not (", "differ from what was expected", "differs from what was expected")
 
 
 def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
@@ -90,14 +93,21 @@ def _finite(array: np.ndarray) -> bool:
 
 
 def merged(judgements: Iterable[Judgement]) -> tuple[Check, ...]:
-    """Each check of several cases once; of one that fails more than once the first, a named mistake before others."""
+    """Each check of several cases once; of one that fails more than once the first, a named mistake before others.
+
+    Where the first says no more than that the values are wrong, the first that does.
+    """
     found: dict[str, Check] = {}
     for check in (check for judgement in judgements for check in judgement.checks):
         known = found.get(check.name)
-        if known is None or (known.passed and not check.passed):
+        if known is None or (not check.passed and (known.passed or (_is_bare(known) and not _is_bare(check)))):
             found[check.name] = check
     ordered = sorted(found.values(), key=lambda check: (check.passed, not check.mistake))
     return tuple(check if not check.passed else Check(check.name, True) for check in ordered)
+
+
+def _is_bare(check: Check) -> bool:
+    return not check.mistake and any(words in check.message for words in NO_MORE)
 
 
 def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise: Exercise) -> Check:
@@ -107,7 +117,10 @@ def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise:
             label, False, f"{label}: nothing came.", "Does your code return it, under the name that was asked for?"
         )
     if name.startswith(TEXT):
-        return Check(label, same_text(got, want), f"{label}: the text differs from what was expected.")
+        if same_text(got, want):
+            return Check(label, True)
+        words = likeness_of_texts(read_text(got), read_text(want))
+        return Check(label, False, f"{label}: {words or 'the text differs from what was expected.'}")
     if got.dtype.kind != want.dtype.kind and not {got.dtype.kind, want.dtype.kind} <= set("iub"):
         kinds = {"f": "floating-point numbers", "i": "whole numbers", "u": "whole numbers", "b": "true/false"}
         expected, came = kinds[want.dtype.kind], kinds.get(got.dtype.kind, str(got.dtype))
@@ -124,7 +137,9 @@ def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise:
 
 def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Exercise) -> Check:
     if want.dtype.kind != "f":
-        return Check(label, bool(np.array_equal(got, want)), f"{label}: the values differ from what was expected.")
+        same = bool(np.array_equal(got, want))
+        words = "" if same else likeness(got, want, 0, 0)
+        return Check(label, same, f"{label}: {words or 'the values differ from what was expected.'}")
     bad = ~np.isfinite(got) & np.isfinite(want)
     if bad.any():
         return Check(

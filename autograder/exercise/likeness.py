@@ -6,7 +6,7 @@ For answers that no mistake of the catalogue explains. Nothing that is said quot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import numpy as np
 
@@ -16,6 +16,14 @@ Near = Callable[[Array, Array], bool]
 MIN_NUMBERS = 4
 NEARLY = "the numbers are nearly right: something computes with too few digits, or with slightly other constants."
 _TINY = 1e-12
+#: What a formula may have too many or too few of.
+_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "square": np.square,
+    "square root": np.sqrt,
+    "exponential": np.exp,
+    "logarithm": np.log,
+    "reciprocal": np.reciprocal,
+}
 
 
 def likeness(got: Array, want: Array, atol: float, rtol: float) -> str:
@@ -32,8 +40,23 @@ def likeness(got: Array, want: Array, atol: float, rtol: float) -> str:
         return ""
     if near(got, want):
         return NEARLY
-    ways = (_alike, _factor, _turned, _in_part, _shifted, _scaled, _cut, _sums, _rounded)
+    ways = (
+        _alike, _factor, _turned, _marks, _in_part, _shifted, _scaled, _cut, _zeros,
+        _function, _sums, _rounded, _ordered,
+    )  # fmt: skip
     return next((words for way in ways for words in way(got, want, near)), "")
+
+
+def likeness_of_texts(got: object, want: object) -> str:
+    """The same for lists of texts."""
+    if not isinstance(got, list) or not isinstance(want, list):
+        return ""
+    right = sum(takewhile(bool, (one == other for one, other in zip(got, want, strict=False))))
+    if len(got) != len(want):
+        return f"{len(got)} texts came, {len(want)} were expected; the first {right} are right."
+    if sorted(map(str, got)) == sorted(map(str, want)):
+        return "the texts are the right ones, but they stand at other positions."
+    return f"the first {right} of {len(want)} texts are right, the next one is not." if right else ""
 
 
 def _alike(got: Array, want: Array, near: Near) -> Iterator[str]:
@@ -74,6 +97,18 @@ def _turned(got: Array, want: Array, near: Near) -> Iterator[str]:
                 yield f"the entries along {_named(axis, got)} are shifted by one position."
     if near(np.sort(got, None), np.sort(want, None)):
         yield "the numbers are the right ones, but they stand at other positions."
+
+
+def _marks(got: Array, want: Array, near: Near) -> Iterator[str]:
+    """True and false, or 1 and 0."""
+    if {*np.unique(got), *np.unique(want)} <= {0, 1}:
+        excess, lacking = int((got > want).sum()), int((got < want).sum())
+        if excess + lacking == want.size:
+            yield "1 (true) and 0 (false) are the wrong way round."
+        elif not lacking:
+            yield f"in {excess} of {want.size} places, 1 (true) stands where 0 (false) should."
+        elif not excess:
+            yield f"in {lacking} of {want.size} places, 0 (false) stands where 1 (true) should."
 
 
 def _in_part(got: Array, want: Array, near: Near) -> Iterator[str]:
@@ -126,6 +161,36 @@ def _cut(got: Array, want: Array, near: Near) -> Iterator[str]:
             yield "some numbers are 0, the others are right: is something masked or dropped?"
 
 
+def _zeros(got: Array, want: Array, near: Near) -> Iterator[str]:
+    """Where 0 stands: a mask, or a choice, lets through others than it should."""
+    if (want == 0).any() and not _whole(want):
+        lacking, excess = (int(((one == 0) & (other != 0)).sum()) for one, other in ((want, got), (got, want)))
+        if lacking and excess:
+            yield f"in {lacking + excess} of {want.size} places, 0 and other numbers are the wrong way round."
+        elif lacking:
+            yield f"in {lacking} of {want.size} places, a number should be 0 and is not."
+        elif excess:
+            yield f"in {excess} of {want.size} places, a number is 0 and should not be."
+
+
+def _function(got: Array, want: Array, near: Near) -> Iterator[str]:
+    """A function too many; or one that is missing, which leaves its inverse."""
+    with np.errstate(all="ignore"):
+        for name, function in _FUNCTIONS.items():
+            if near(got, function(want)):
+                yield f"every number is the {name} of what it should be."
+
+
+def _ordered(got: Array, want: Array, near: Near) -> Iterator[str]:
+    in_order = np.argsort(want, axis=None)
+    steps = np.diff(got.flat[in_order])
+    if len(np.unique(want)) >= 2 * MIN_NUMBERS and np.ptp(got) > 0:
+        if (steps >= 0).all():
+            yield "larger and smaller ones stand where they should, but the numbers are others."
+        elif (steps <= 0).all():
+            yield "the larger a number should be, the smaller it is: is a sign wrong?"
+
+
 def _sums(got: Array, want: Array, near: Near) -> Iterator[str]:
     """Rows that sum to 1, and rows that should."""
     ours, theirs = (_sums_to_one(array) for array in (want, got))
@@ -138,10 +203,16 @@ def _sums(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 
 def _rounded(got: Array, want: Array, near: Near) -> Iterator[str]:
-    if np.array_equal(got, np.round(got)) and not np.array_equal(want, np.round(want)):
+    if _whole(want):
+        return
+    if _whole(got):
         yield "all numbers are whole: something rounds them."
     elif np.abs(got - want).max() <= 1e-2 * np.abs(want).max():
         yield NEARLY
+
+
+def _whole(array: Array) -> bool:
+    return bool(np.array_equal(array, np.round(array)))
 
 
 def _sums_to_one(array: Array) -> set[int]:

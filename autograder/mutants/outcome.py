@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from autograder.authoring.trial import Tried
+from autograder.exercise.compare import NO_MORE
 from autograder.model.verdict import CellVerdict
 
 #: ``named``: feedback names a mistake of the catalogue. ``property``: it says in words what is wrong. ``values``: it
@@ -18,8 +19,6 @@ Kind = Literal[
 ]
 REJECTED: tuple[Kind, ...] = ("named", "property", "values", "crashed")
 
-#: How the judge's messages begin or go on where numbers are all that is compared (``autograder.exercise.compare``).
-VALUES = ("the values are not (", "differ from what was expected", "the text differs from what was expected")
 #: How the judge's messages begin where a cell did not come to its end (``autograder.pipeline.judge``).
 CRASHED = ("Your code stopped with", "Your code took too long", "Your code ended the Python process",
            "A name is missing", "This part was not reached", "No answer came from your code")  # fmt: skip
@@ -87,7 +86,7 @@ def kind_of(messages: Iterable[str]) -> Kind:
     for message in messages:
         if message.startswith(CRASHED):
             kinds.add("crashed")
-        elif any(words in message for words in VALUES):
+        elif any(words in message for words in NO_MORE):
             kinds.add("values")
         else:
             kinds.add("property")

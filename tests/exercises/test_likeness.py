@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Case, Exercise, Mistake, compare_case
-from autograder.exercise.likeness import likeness
+from autograder.exercise.compare import judge_cases, merged
+from autograder.exercise.likeness import likeness, likeness_of_texts
 from autograder.exercise.model import Answers
 
 WANT = np.random.default_rng(0).normal(0, 1, (3, 4, 4))
@@ -47,6 +48,48 @@ def test_feedback_says_in_which_way_the_numbers_are_wrong(words: str, got: np.nd
     assert words in likeness(got, WANT, 1e-5, 1e-4)
 
 
+POSITIVE = np.abs(WANT) + 0.1
+CHOSEN = np.where(WANT > 0, WANT, 0)
+COUNTS = np.array([[3, 1, 4], [1, 5, 9]])
+MARKS = np.tril(np.ones((4, 4), dtype=bool))
+OTHERS = [
+    ("every number is the square root of what it should be", np.sqrt(POSITIVE), POSITIVE),
+    ("every number is the square of what it should be", POSITIVE**2, POSITIVE),
+    ("every number is the exponential of what it should be", np.exp(WANT), WANT),
+    ("every number is the logarithm of what it should be", np.log(POSITIVE), POSITIVE),
+    ("every number is the reciprocal of what it should be", 1 / POSITIVE, POSITIVE),
+    ("larger and smaller ones stand where they should", np.tanh(2 * WANT), WANT),
+    ("the larger a number should be, the smaller it is", 2 - np.tanh(WANT), WANT),
+    ("places, a number should be 0 and is not", np.where(WANT > -0.5, WANT + 3, 0), CHOSEN),
+    ("places, a number is 0 and should not be", np.where(WANT > 0.5, WANT + 3, 0), CHOSEN),
+    ("0 and other numbers are the wrong way round", np.where(WANT < 0, WANT, 0), CHOSEN),
+    ("off by the same amount", COUNTS + 1, COUNTS),
+    ("but they stand at other positions", COUNTS[::-1, ::-1] + 0, COUNTS),
+    ("2 times what it should be", 2 * COUNTS, COUNTS),
+    ("are the wrong way round", ~MARKS, MARKS),
+    ("in 4 of 16 places, 0 (false) stands where 1 (true) should", np.tril(MARKS, -1), MARKS),
+    ("in 3 of 16 places, 1 (true) stands where 0 (false) should", np.tril(np.ones((4, 4)), 1) > 0, MARKS),
+]
+
+
+@pytest.mark.parametrize(("words", "got", "want"), OTHERS, ids=[words for words, *_ in OTHERS])
+def test_feedback_says_it_of_whole_numbers_marks_and_functions(words: str, got: np.ndarray, want: np.ndarray) -> None:
+    exact = want.dtype.kind != "f"
+    assert words in likeness(got, want, 0 if exact else 1e-5, 0 if exact else 1e-4)
+
+
+def test_whole_numbers_are_never_called_nearly_right() -> None:
+    assert "nearly" not in likeness(1000 * COUNTS + np.eye(2, 3, dtype=int), 1000 * COUNTS, 0, 0)
+
+
+def test_feedback_says_how_far_texts_are_right() -> None:
+    want = ["a", "bird", "sings", "."]
+    assert likeness_of_texts(want[:3], want) == "3 texts came, 4 were expected; the first 3 are right."
+    assert "the first 2 of 4 texts are right" in likeness_of_texts(["a", "bird", "sang", "."], want)
+    assert "at other positions" in likeness_of_texts(want[::-1], want)
+    assert likeness_of_texts("a bird", want) == likeness_of_texts(["the", *want[1:]], want) == ""
+
+
 def test_feedback_says_over_which_axis_the_numbers_should_sum_to_one() -> None:
     other = np.random.default_rng(3).dirichlet(np.ones(4), (3, 4)).swapaxes(1, 2)
     assert "must sum to 1 over axis 2 (of 4); yours do over axis 1" in likeness(other, WEIGHTS, 1e-5, 1e-4)
@@ -72,3 +115,11 @@ def test_a_mistake_that_the_case_cannot_show_is_not_named() -> None:
     judged = compare_case(Exercise(lambda generator: [case], mistakes=mistakes), case, rounded)
     assert [check.mistake for check in judged.checks] == [""]
     assert "too few digits" in judged.checks[0].message
+
+
+def test_of_several_cases_the_one_is_told_that_says_what_is_wrong() -> None:
+    other = np.random.default_rng(4).normal(0, 1, WANT.shape)
+    cases = [Case(expected={"sums": WANT}), Case(expected={"sums": WANT + 1})]
+    given = [(cases[0], Answers({"sums": other})), (cases[1], Answers({"sums": -WANT - 1}))]
+    (told,) = merged(judge_cases(Exercise(lambda generator: cases), given))
+    assert told.message == "sums: every number has the wrong sign."

@@ -124,16 +124,12 @@ def _summary(name: str, found: list[_Tried], assignment: Assignment, stale: list
 
 
 def _said(found: list[_Tried], points: bool) -> list[Finding]:
-    return [
-        pinned("answer", sample.slug, f"{_title(sample)}: {problem.text}", repr(sample.answer), problem.text)
-        for sample, problems in ((one.sample, one.problems) for one in found)
-        for problem in problems
-        if problem.points == points
-    ]
+    return [finding_of(one.sample, problem) for one in found for problem in one.problems if problem.points == points]
 
 
-def _title(sample: Sample) -> str:
-    return f"{'right' if sample.right else 'wrong'} answer {sample.answer.name!r}"
+def finding_of(sample: Sample, problem: Problem) -> Finding:
+    title = f"{'right' if sample.right else 'wrong'} answer {sample.answer.name!r}"
+    return pinned("answer", sample.slug, f"{title}: {problem.text}", repr(sample.answer), problem.text)
 
 
 def _graded(assignment: Assignment) -> set[str | None]:

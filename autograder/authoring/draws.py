@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.check import Progress, try_all
+from autograder.authoring.check import Progress, finding_of, try_all
 from autograder.authoring.patched import patched_solutions
 from autograder.authoring.sample_answers import Problem, Sample, samples
 from autograder.authoring.trial import Trials
@@ -19,6 +19,7 @@ from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References
+from autograder.release.findings import Accepted
 
 MAX_DRAWS = 10
 
@@ -51,7 +52,7 @@ def draw_named(
     """Draw the references of an assignment, or of some of its exercises; returns what no draw could tell apart.
 
     every: try the sample answers of exercises, too, whose stored files agree with what is drawn. Points that are wrong
-    after two draws are not chance: they are left to 'autograder check'. Raises GradingError.
+    after two different draws are not chance: they are left to 'autograder check'. Raises GradingError.
     """
     references, skip, wrong = References.of_course(course.root), dict[str, int](), set[str]()
     with patched_solutions(course, name) as run:
@@ -64,33 +65,34 @@ def draw_named(
             found = [one for one in doubts if one.points not in wrong]
             if not found or draws == MAX_DRAWS:
                 return [str(one) for one in found if not one.points]
-            wrong |= {one.points for one in found if one.points}
             again = {one.problem.drawn for one in found}
             skip |= {one: references.skipped(name, one) + 1 for one in again}
-            wanted = _answered_with(references, name, again)  # also where chance drew the same once more
-            references.build(name, seed, only=again, skip=skip, run=run)
+            changed = references.build(name, seed, only=again, skip=skip, run=run)
+            wrong = {
+                one.points for one in doubts if one.points in wrong or (one.points and one.problem.drawn in changed)
+            }
+            wanted = again | {one.sample.exercise for one in found}  # also where chance drew the same once more
     raise AssertionError("the loop ends with its last draw")
 
 
-def _answered_with(references: References, name: str, exercises: set[str]) -> set[str]:
-    """These exercises, and those that the same solution cells answer."""
-    cells = {
-        slug.partition("/")[2]: made.cell or slug.partition("/")[2] for slug, made in references.exercises(name).items()
-    }
-    return {one for one, cell in cells.items() if cell in {cells[chosen] for chosen in exercises}}
-
-
 def _doubts(course: Course, name: str, exercises: set[str], progress: Progress) -> Iterator[_Doubt]:
-    """What becomes of these exercises' sample answers otherwise than their author says."""
-    folder = References.of_course(course.root).folder
-    tried = [one for one in sorted(exercises) if any(loader.sample_answers(folder, f"{name}/{one}"))]
-    if not tried:
-        return
+    """What becomes otherwise than their author says of the sample answers to these exercises, and of those that fill
+    the same solution cells; but what is accepted.
+    """
+    known = References.of_course(course.root).exercises(name)
+    filled = {slug.partition("/")[2]: made.cell or f"{slug.partition('/')[2]}_answer" for slug, made in known.items()}
+    folder, accepted = course.root / loader.FOLDER, Accepted.of_course(course.root)
     try:
         assignment = Assignment.unreleased(course, name)
     except GradingError:
         return  # its notebooks are still in the making
+    shared = {filled[one] for one in exercises} - set(assignment.deliverables)
+    tried = sorted(one for one, cell in filled.items() if one in exercises or cell in shared)
+    if not any(any(loader.sample_answers(folder, f"{name}/{one}")) for one in tried):
+        return
     with Trials(assignment) as trials:
         chosen = [sample for one in tried for sample in samples(trials, one)]
         for one in try_all(trials, chosen, progress):
-            yield from (_Doubt(one.sample, problem) for problem in one.problems if problem.drawn)
+            for problem in one.problems:
+                if problem.drawn and accepted.reason(finding_of(one.sample, problem)) is None:
+                    yield _Doubt(one.sample, problem)

@@ -243,7 +243,8 @@ def _side_by_side(
     staff: list[_Worker] = []
     try:
         if ready is not None:
-            staff += [_Worker(work, soon=job) for job in list(queue)[:workers]]
+            for job in list(queue)[:workers]:
+                staff.append(_Worker(work, soon=job))
             ready()
         while True:
             _hand_out(queue, staff, workers, work)

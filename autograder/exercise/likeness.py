@@ -5,8 +5,10 @@ For answers that no mistake of the catalogue explains. Nothing that is said quot
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from itertools import combinations, takewhile
+from operator import eq
 
 import numpy as np
 
@@ -14,6 +16,8 @@ Array = np.ndarray
 Near = Callable[[Array, Array], bool]
 #: Of fewer numbers, or of equal ones, any likeness may be chance.
 MIN_NUMBERS = 4
+#: Of fewer numbers that are all 0 or 1, such words would say which is which.
+MIN_MARKS = 16
 NEARLY = "the numbers are nearly right: something computes with too few digits, or with slightly other constants."
 _TINY = 1e-12
 #: What a formula may have too many or too few of.
@@ -32,16 +36,17 @@ def likeness(got: Array, want: Array, atol: float, rtol: float) -> str:
     Both are finite and of one shape. Numbers that differ by less than ten times the tolerance count as the same.
     """
     got, want = got.astype(np.float64), want.astype(np.float64)
+    marks = bool(np.isin(got, (0, 1)).all() and np.isin(want, (0, 1)).all())
 
     def near(first: Array, second: Array) -> bool:
         return bool(np.allclose(first, second, atol=10 * atol, rtol=10 * rtol))
 
-    if got.size < MIN_NUMBERS or np.ptp(want) <= atol:
+    if got.size < (MIN_MARKS if marks else MIN_NUMBERS) or np.ptp(want) <= atol:
         return ""
-    if near(got, want):
+    if (atol or rtol) and near(got, want):
         return NEARLY
     ways = (
-        _alike, _factor, _turned, _marks, _in_part, _shifted, _scaled, _cut, _zeros,
+        _marks, _alike, _factor, _turned, _in_part, _shifted, _scaled, _cut, _zeros,
         _function, _sums, _rounded, _ordered,
     )  # fmt: skip
     return next((words for way in ways for words in way(got, want, near)), "")
@@ -51,12 +56,15 @@ def likeness_of_texts(got: object, want: object) -> str:
     """The same for lists of texts."""
     if not isinstance(got, list) or not isinstance(want, list):
         return ""
-    right = sum(takewhile(bool, (one == other for one, other in zip(got, want, strict=False))))
     if len(got) != len(want):
-        return f"{len(got)} texts came, {len(want)} were expected; the first {right} are right."
-    if sorted(map(str, got)) == sorted(map(str, want)):
-        return "the texts are the right ones, but they stand at other positions."
-    return f"the first {right} of {len(want)} texts are right, the next one is not." if right else ""
+        return f"{len(got)} entries came in place of {len(want)}."
+    ours, theirs = list(map(json.dumps, want)), list(map(json.dumps, got))
+    if len(set(ours)) < MIN_NUMBERS:  # so few that it would say which is which
+        return ""
+    if sorted(ours) == sorted(theirs):
+        return "the entries are the right ones, but they stand at other positions."
+    right = sum(takewhile(bool, map(eq, ours, theirs)))
+    return f"the first {right} of {len(want)} entries are right, the next one is not." if right > 1 else ""
 
 
 def _alike(got: Array, want: Array, near: Near) -> Iterator[str]:
@@ -101,14 +109,14 @@ def _turned(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 def _marks(got: Array, want: Array, near: Near) -> Iterator[str]:
     """True and false, or 1 and 0."""
-    if {*np.unique(got), *np.unique(want)} <= {0, 1}:
+    if np.isin(got, (0, 1)).all() and np.isin(want, (0, 1)).all():
         excess, lacking = int((got > want).sum()), int((got < want).sum())
         if excess + lacking == want.size:
-            yield "1 (true) and 0 (false) are the wrong way round."
+            yield "0 (or False) and 1 (or True) are the wrong way round."
         elif not lacking:
-            yield f"in {excess} of {want.size} places, 1 (true) stands where 0 (false) should."
+            yield f"in {excess} of {want.size} places, there is 1 (or True) in place of 0 (or False)."
         elif not excess:
-            yield f"in {lacking} of {want.size} places, 0 (false) stands where 1 (true) should."
+            yield f"in {lacking} of {want.size} places, there is 0 (or False) in place of 1 (or True)."
 
 
 def _in_part(got: Array, want: Array, near: Near) -> Iterator[str]:
@@ -132,7 +140,7 @@ def _shifted(got: Array, want: Array, near: Near) -> Iterator[str]:
     if near(off, np.full_like(off, off.mean())):
         yield "every number is off by the same amount."
     for axis in _axes(got):
-        others = tuple(other for other in range(got.ndim) if other != axis)
+        others = tuple(other for other in _axes(got) if other != axis)
         if others and near(off, off.mean(others, keepdims=True) + 0 * off):
             place = _named(axis, got)
             yield f"each entry along {place} is off by one amount of its own: is a bias missing, or in excess?"
@@ -163,8 +171,9 @@ def _cut(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 def _zeros(got: Array, want: Array, near: Near) -> Iterator[str]:
     """Where 0 stands: a mask, or a choice, lets through others than it should."""
-    if (want == 0).any() and not _whole(want):
-        lacking, excess = (int(((one == 0) & (other != 0)).sum()) for one, other in ((want, got), (got, want)))
+    ours, theirs = (np.abs(array) <= 1e-4 * np.abs(want).max() for array in (want, got))
+    if ours.any() and not _whole(want):
+        lacking, excess = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
         if lacking and excess:
             yield f"in {lacking + excess} of {want.size} places, 0 and other numbers are the wrong way round."
         elif lacking:
@@ -182,17 +191,18 @@ def _function(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 
 def _ordered(got: Array, want: Array, near: Near) -> Iterator[str]:
-    in_order = np.argsort(want, axis=None)
-    steps = np.diff(got.flat[in_order])
-    if len(np.unique(want)) >= 2 * MIN_NUMBERS and np.ptp(got) > 0:
+    steps = np.diff(got.flat[np.argsort(want, axis=None)])
+    if min(len(np.unique(array)) for array in (got, want)) >= 2 * MIN_NUMBERS:
         if (steps >= 0).all():
-            yield "larger and smaller ones stand where they should, but the numbers are others."
+            yield "their order by size is right, the numbers are not."
         elif (steps <= 0).all():
-            yield "the larger a number should be, the smaller it is: is a sign wrong?"
+            yield "their order by size is the reverse of the right one: is a sign wrong?"
 
 
 def _sums(got: Array, want: Array, near: Near) -> Iterator[str]:
     """Rows that sum to 1, and rows that should."""
+    if _whole(got) and _whole(want):
+        return
     ours, theirs = (_sums_to_one(array) for array in (want, got))
     if ours and not theirs.issuperset(ours):
         axis = max(ours - theirs)
@@ -203,11 +213,9 @@ def _sums(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 
 def _rounded(got: Array, want: Array, near: Near) -> Iterator[str]:
-    if _whole(want):
-        return
-    if _whole(got):
+    if _whole(got) and not _whole(want):
         yield "all numbers are whole: something rounds them."
-    elif np.abs(got - want).max() <= 1e-2 * np.abs(want).max():
+    elif not _whole(got) and np.abs(got - want).max() <= 1e-2 * np.abs(want).max():
         yield NEARLY
 
 

@@ -24,8 +24,8 @@ def attend(x: Array) -> Array:
 
 
 def make(generator: np.random.Generator) -> list[Case]:
-    """The last case has small differences, so that the eps of LayerNorm shows. Around -1/6, so that no mean is left of
-    2x + 1/2 + x, beside which float32 loses them.
+    """The last case has small differences, so that the eps of LayerNorm shows. Its x lies around -1/6, where
+    2x + 1/2 + x is 0: beside a large mean, float32 loses small differences.
     """
     cases = []
     for (b, t, k), heads, size, middle in (

@@ -58,8 +58,8 @@ OTHERS = [
     ("every number is the exponential of what it should be", np.exp(WANT), WANT),
     ("every number is the logarithm of what it should be", np.log(POSITIVE), POSITIVE),
     ("every number is the reciprocal of what it should be", 1 / POSITIVE, POSITIVE),
-    ("larger and smaller ones stand where they should", np.tanh(2 * WANT), WANT),
-    ("the larger a number should be, the smaller it is", 2 - np.tanh(WANT), WANT),
+    ("their order by size is right, the numbers are not", np.tanh(2 * WANT), WANT),
+    ("their order by size is the reverse of the right one", 2 - np.tanh(WANT), WANT),
     ("places, a number should be 0 and is not", np.where(WANT > -0.5, WANT + 3, 0), CHOSEN),
     ("places, a number is 0 and should not be", np.where(WANT > 0.5, WANT + 3, 0), CHOSEN),
     ("0 and other numbers are the wrong way round", np.where(WANT < 0, WANT, 0), CHOSEN),
@@ -67,8 +67,8 @@ OTHERS = [
     ("but they stand at other positions", COUNTS[::-1, ::-1] + 0, COUNTS),
     ("2 times what it should be", 2 * COUNTS, COUNTS),
     ("are the wrong way round", ~MARKS, MARKS),
-    ("in 4 of 16 places, 0 (false) stands where 1 (true) should", np.tril(MARKS, -1), MARKS),
-    ("in 3 of 16 places, 1 (true) stands where 0 (false) should", np.tril(np.ones((4, 4)), 1) > 0, MARKS),
+    ("in 4 of 16 places, there is 0 (or False) in place of 1", np.tril(MARKS, -1), MARKS),
+    ("in 3 of 16 places, there is 1 (or True) in place of 0", np.tril(np.ones((4, 4)), 1) > 0, MARKS),
 ]
 
 
@@ -80,13 +80,27 @@ def test_feedback_says_it_of_whole_numbers_marks_and_functions(words: str, got: 
 
 def test_whole_numbers_are_never_called_nearly_right() -> None:
     assert "nearly" not in likeness(1000 * COUNTS + np.eye(2, 3, dtype=int), 1000 * COUNTS, 0, 0)
+    assert "nearly" not in likeness(COUNTS + 2**60, COUNTS + 2**60 + 1, 0, 0)
+
+
+def test_nothing_is_said_that_would_be_the_answer_or_is_true_of_any_answer() -> None:
+    assert likeness(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1]), 0, 0) == ""
+    other = np.random.default_rng(4).normal(0, 1, (1, 6))
+    assert likeness(other, WANT[0, :3, :2].reshape(1, 6), 1e-5, 1e-4) == "", "an axis of one entry has no mean"
+    nearly_none = np.where(CHOSEN == 0, 1e-9, CHOSEN + 1 + WANT**2)
+    assert "should be 0" not in likeness(nearly_none, CHOSEN, 1e-5, 1e-4)
+    few = np.zeros(12)
+    few[np.argsort(WANT.flat[:12])[-2:]] = 1.5, 2.5
+    assert "order" not in likeness(few, WANT.flat[:12], 1e-5, 1e-4)
 
 
 def test_feedback_says_how_far_texts_are_right() -> None:
     want = ["a", "bird", "sings", "."]
-    assert likeness_of_texts(want[:3], want) == "3 texts came, 4 were expected; the first 3 are right."
-    assert "the first 2 of 4 texts are right" in likeness_of_texts(["a", "bird", "sang", "."], want)
+    assert likeness_of_texts(want[:3], want) == "3 entries came in place of 4."
+    assert "the first 2 of 4 entries are right" in likeness_of_texts(["a", "bird", "sang", "."], want)
     assert "at other positions" in likeness_of_texts(want[::-1], want)
+    assert likeness_of_texts(["2", "1"], ["1", "2"]) == "", "it would be the answer"
+    assert likeness_of_texts(["1", "2", "3", "4"], [1, 2, 3, 4]) == ""
     assert likeness_of_texts("a bird", want) == likeness_of_texts(["the", *want[1:]], want) == ""
 
 

@@ -171,9 +171,9 @@ def _cut(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 def _zeros(got: Array, want: Array, near: Near) -> Iterator[str]:
     """Where 0 stands: a mask, or a choice, lets through others than it should."""
-    ours, theirs = (np.abs(array) <= 1e-4 * np.abs(want).max() for array in (want, got))
-    if ours.any() and not _whole(want):
-        lacking, excess = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+    ours, theirs = (np.abs(array) / np.abs(want).max() for array in (want, got))
+    if (ours < _TINY).any() and not _whole(want):  # what lies between next to nothing and this is neither
+        lacking, excess = int(((ours < _TINY) & (theirs > 1e-4)).sum()), int(((theirs < _TINY) & (ours > 1e-4)).sum())
         if lacking and excess:
             yield f"in {lacking + excess} of {want.size} places, 0 and other numbers are the wrong way round."
         elif lacking:

@@ -36,7 +36,7 @@ class _Doubt:
 
     @property
     def points(self) -> str:
-        """Of which answer which exercise's points are wrong; empty where it is something else."""
+        """The answer, and the exercise whose points are wrong; empty for a problem that is not about points."""
         return f"{self.sample} {self.problem.drawn}" if self.problem.points else ""
 
 
@@ -68,27 +68,29 @@ def draw_named(
             again = {one.problem.drawn for one in found}
             skip |= {one: references.skipped(name, one) + 1 for one in again}
             changed = references.build(name, seed, only=again, skip=skip, run=run)
-            wrong = {
-                one.points for one in doubts if one.points in wrong or (one.points and one.problem.drawn in changed)
-            }
+            lost = [one for one in doubts if one.points]
+            wrong = {one.points for one in lost if one.points in wrong or one.problem.drawn in changed}
             wanted = again | {one.sample.exercise for one in found}  # also where chance drew the same once more
     raise AssertionError("the loop ends with its last draw")
 
 
 def _doubts(course: Course, name: str, exercises: set[str], progress: Progress) -> Iterator[_Doubt]:
-    """What becomes otherwise than their author says of the sample answers to these exercises, and of those that fill
-    the same solution cells; but what is accepted.
+    """Problems of the sample answers to these exercises, and to those that the same solution cells answer.
+
+    What is accepted is left out.
     """
-    known = References.of_course(course.root).exercises(name)
-    filled = {slug.partition("/")[2]: made.cell or f"{slug.partition('/')[2]}_answer" for slug, made in known.items()}
-    folder, accepted = course.root / loader.FOLDER, Accepted.of_course(course.root)
+    folder, accepted = References.of_course(course.root).folder, Accepted.of_course(course.root)
     try:
         assignment = Assignment.unreleased(course, name)
     except GradingError:
         return  # its notebooks are still in the making
-    shared = {filled[one] for one in exercises} - set(assignment.deliverables)
-    tried = sorted(one for one, cell in filled.items() if one in exercises or cell in shared)
-    if not any(any(loader.sample_answers(folder, f"{name}/{one}")) for one in tried):
+    cells = {
+        one: {answer.cell for answers in loader.sample_answers(folder, f"{name}/{one}") for answer in answers}
+        for one in loader.names(folder, name)
+    }
+    shared = {cell for one in exercises for cell in cells[one]} - assignment.deliverables
+    tried = sorted(one for one, own in cells.items() if own and (one in exercises or own & shared))
+    if not tried:
         return
     with Trials(assignment) as trials:
         chosen = [sample for one in tried for sample in samples(trials, one)]

@@ -38,8 +38,8 @@ def run(
 ) -> int:
     """Draw hidden inputs and expected answers from a seed.
 
-    Stored files that agree but for rounding stay. Where chance makes two mistakes alike, it is drawn again, until every
-    sample answer gets the name that its author says. Exit codes: 0 drawn; 1 drawn, but some answers get another name.
+    Stored files that agree but for rounding stay. Where chance makes two mistakes alike, or gives a sample answer other
+    points than its author says, it is drawn again. Exit codes: 0 drawn; 1 drawn, but some answers get another name.
     """
     from autograder.references import loader, store
     from autograder.references.draw import new_seed

@@ -45,11 +45,8 @@ def likeness(got: Array, want: Array, atol: float, rtol: float) -> str:
         return ""
     if (atol or rtol) and near(got, want):
         return NEARLY
-    ways = (
-        _marks, _alike, _factor, _turned, _in_part, _shifted, _scaled, _cut, _zeros,
-        _function, _sums, _rounded, _ordered,
-    )  # fmt: skip
-    return next((words for way in ways for words in way(got, want, near)), "")
+    ways = (_alike, _factor, _turned, _in_part, _shifted, _scaled, _cut, _zeros, _function, _sums, _rounded, _ordered)
+    return next((words for way in ((_marks,) if marks else ()) + ways for words in way(got, want, near)), "")
 
 
 def likeness_of_texts(got: object, want: object) -> str:
@@ -109,14 +106,13 @@ def _turned(got: Array, want: Array, near: Near) -> Iterator[str]:
 
 def _marks(got: Array, want: Array, near: Near) -> Iterator[str]:
     """True and false, or 1 and 0."""
-    if np.isin(got, (0, 1)).all() and np.isin(want, (0, 1)).all():
-        excess, lacking = int((got > want).sum()), int((got < want).sum())
-        if excess + lacking == want.size:
-            yield "0 (or False) and 1 (or True) are the wrong way round."
-        elif not lacking:
-            yield f"in {excess} of {want.size} places, there is 1 (or True) in place of 0 (or False)."
-        elif not excess:
-            yield f"in {lacking} of {want.size} places, there is 0 (or False) in place of 1 (or True)."
+    excess, lacking = int((got > want).sum()), int((got < want).sum())
+    if excess + lacking == want.size:
+        yield "0 (or False) and 1 (or True) are the wrong way round."
+    elif not lacking:
+        yield f"in {excess} of {want.size} places, there is 1 (or True) in place of 0 (or False)."
+    elif not excess:
+        yield f"in {lacking} of {want.size} places, there is 0 (or False) in place of 1 (or True)."
 
 
 def _in_part(got: Array, want: Array, near: Near) -> Iterator[str]:

@@ -105,7 +105,7 @@ def low_inner_variance_case(generator: np.random.Generator) -> Case:
 def huge_case(generator: np.random.Generator) -> Case:
     """Scores of several hundred: they show an exponential that overflows.
 
-    Each query's best key is so far ahead that however float32 rounds the scores, the weights are the same.
+    Each query's best key is far ahead: the weights stay the same, however float32 rounds the scores.
     """
     while True:
         case = _case(generator, 2, 5, 3, 4, 17, size=50.0)

@@ -19,7 +19,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     for batch, tokens, heads, size, wide in ((2, 5, 3, 4, 17), (3, 6, 4, 2, 11)):
         d_model = heads * size
         weights = layer_weights(generator, d_model, heads, wide)
-        x = normal(generator, batch, tokens, d_model, size=4) + np.float32(0.7)  # where the eps of a norm is no matter
+        x = normal(generator, batch, tokens, d_model, size=4) + np.float32(0.7)  # any usual eps of a norm is right
         inputs, stood_in = {"hidden_states": x}, x.astype(np.float64)
         for part, norm in (("attention", "layer_norm_1"), ("network", "layer_norm_2")):
             matrix, shift = normal(generator, d_model, d_model, size=d_model**-0.5), normal(generator, d_model)

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def recorded(name: str, what: str) -> None:
-    """Print that an answer was read. Whether it is right is said after grading, with the reason."""
-    print(f"✓ {name}: recorded, {what}. This says nothing about right or wrong: the feedback does, with the reason.")
+    """Print that an answer was read, without a ✓. Whether it is right is said after grading, with the reason."""
+    print(f"– {name}: recorded, {what}. This says nothing about right or wrong: the feedback does, with the reason.")

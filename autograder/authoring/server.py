@@ -158,8 +158,9 @@ def _part(shell: Any, source: str, answers: str) -> dict[str, Any]:
     os.environ.pop("AUTOGRADER_ANSWERS", None)
     if answers:
         os.environ["AUTOGRADER_ANSWERS"] = answers
-    started = time.monotonic()
-    done = shell.run_cell(source, store_history=True)
+    started, printed = time.monotonic(), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        done = shell.run_cell(source, store_history=True)
     error = done.error_before_exec or done.error_in_exec
     return {
         "status": "error" if error is not None else "ok",
@@ -167,6 +168,7 @@ def _part(shell: Any, source: str, answers: str) -> dict[str, Any]:
         "evalue": str(error) if error is not None else "",
         "raised": line_that_raised("".join(traceback.format_exception(error))) if error is not None else ("", ""),
         "seconds": time.monotonic() - started,
+        "ticked": any(line.startswith("✓ ") for line in printed.getvalue().splitlines()),
         "result": done.result if type(done.result) in (int, float) else None,
     }
 

@@ -41,10 +41,12 @@ class Tried:
     """What became of one answer: the verdicts on every autograded cell that it can influence.
 
     visible: grade id -> what the visible part said against the answer, empty where it passed.
+    ticked: grade ids whose visible part printed a ✓.
     """
 
     verdicts: Mapping[str, CellVerdict]
     visible: Mapping[str, str]
+    ticked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,10 @@ class Trials:
     server: a warm process that others use, too; default: one of its own.
     """
 
-    def __init__(self, assignment: Assignment, server: WarmServer | None = None) -> None:
-        self.assignment = assignment
+    def __init__(
+        self, assignment: Assignment, server: WarmServer | None = None, seconds: float = MAX_SECONDS
+    ) -> None:
+        self.assignment, self._seconds = assignment, seconds
         self.solutions = solutions(assignment)
         self._until_done = ExitStack()
         self._server = server or self._until_done.enter_context(warm_server(assignment))
@@ -117,19 +121,21 @@ class Trials:
         verdicts: dict[str, CellVerdict] = {}
         earlier: dict[str, CellVerdict] = {}  # a later notebook is not charged for what an earlier one was
         visible: dict[str, str] = {}
+        ticked: frozenset[str] = frozenset()
         for name, graded in self.affected(texts).items():
             chosen = [grade_id for grade_id in graded if not wanted or grade_id in wanted]
             if chosen:
                 tried = self._notebook(name, texts, chosen, earlier)
                 verdicts |= tried.verdicts
                 visible |= tried.visible
-        return Tried(verdicts, visible)
+                ticked |= tried.ticked
+        return Tried(verdicts, visible, ticked)
 
     def handed_over(self, texts: Mapping[str, str], slug: str, inputs: Path) -> dict[int, dict[str, np.ndarray]]:
         """What these texts hand over for an exercise whose inputs lie in ``inputs``: number of case -> arrays."""
         found: dict[int, dict[str, np.ndarray]] = {}
         for name, graded in self.asking(slug).items():
-            with self._executed(name, texts, graded, {slug: inputs}) as (ran, _):
+            with self._executed(name, texts, graded, {slug: inputs}) as (ran, *_):
                 assert isinstance(ran.answers, Path)  # it ran just now
                 for path in ran.answers.glob(f"*/{slug}/*.safetensors"):
                     found[int(path.stem)] = load_file(path)
@@ -156,7 +162,7 @@ class Trials:
     def _notebook(
         self, name: str, texts: Mapping[str, str], graded: list[str], earlier: dict[str, CellVerdict]
     ) -> Tried:
-        with self._executed(name, texts, graded) as (ran, outcomes):
+        with self._executed(name, texts, graded) as (ran, outcomes, printed):
             verdict = judge(
                 ran, self.assignment.references, student="sample", assignment=self.assignment.name, notebook=name,
                 earlier=earlier,
@@ -166,13 +172,16 @@ class Trials:
             for index, outcome in outcomes.items()
             if cells.is_autograded(ran.notebook.cells[index])
         }
-        return Tried({cell.cell: cell for cell in verdict.cells}, said)
+        ticked = frozenset(str(cells.grade_id(ran.notebook.cells[index])) for index in printed)
+        return Tried({cell.cell: cell for cell in verdict.cells}, said, ticked)
 
     @contextmanager
     def _executed(
         self, name: str, texts: Mapping[str, str], graded: list[str], own_inputs: Mapping[str, Path] | None = None
-    ) -> Iterator[tuple[ExecutedNotebook, dict[int, CellOutcome]]]:
+    ) -> Iterator[tuple[ExecutedNotebook, dict[int, CellOutcome], set[int]]]:
         """These graded cells of a notebook and what they need, run; their answers are there within the block.
+
+        The last thing are the indices of the cells whose visible part printed a ✓.
 
         own_inputs: slug -> the folder of its inputs, in place of the stored one.
         """
@@ -186,9 +195,11 @@ class Trials:
             steps = self._steps(notebook, Path(folder), place.inputs, own_inputs or {})
             files = {file: texts[file] for file in self.assignment.deliverables & set(texts)}
             unchanged = 0 if files else _unchanged(notebook, steps, texts)
-            ended = place.run([step.part for step in steps], unchanged, files, MAX_SECONDS)
+            ended = place.run([step.part for step in steps], unchanged, files, self._seconds)
             outcomes = _outcomes(steps, ended)
-            yield ExecutedNotebook(notebook, list(outcomes.values()), Path(folder)), outcomes
+            visible = [(step.index, part) for step, part in zip(steps, ended, strict=False) if not step.hidden]
+            printed = {index for index, part in visible if part["ticked"]}
+            yield ExecutedNotebook(notebook, list(outcomes.values()), Path(folder)), outcomes, printed
 
     def _filled(self, chosen: list[NotebookNode], texts: Mapping[str, str]) -> NotebookNode:
         """A notebook of these cells with these texts, and the instructor's solutions without markers elsewhere."""
@@ -256,7 +267,7 @@ def _outcomes(steps: list[_Step], ended: list[dict[str, Any]]) -> dict[int, Cell
     for number, step in enumerate(steps):
         died = {"status": "crashed", "ename": "Died", "evalue": "the process ended"}
         said: dict[str, Any] = dict(ended[number] if ended else died)
-        result = said.pop("result", None)
+        result, _ = said.pop("result", None), said.pop("ticked", False)
         outcome = PartOutcome(**said)
         found.setdefault(step.index, {})[step.hidden] = outcome
         if step.plain:

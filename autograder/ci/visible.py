@@ -18,7 +18,8 @@ from autograder.model.verdict import CellVerdict
 
 #: An error of the visible part, as the judge rewrites it: "CheckFailed: attention_block: ...".
 _ERROR = re.compile(r"[^\W\d]\w*: ")
-_TICK = "✓ "
+#: What a check prints that passed, and one that only reads what was chosen.
+_SAID = ("✓ ", "– ")
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,10 @@ def visible_check(notebook: NotebookNode | None, verdict: CellVerdict) -> Visibl
     outputs = _own(cell, verdict) if cell is not None else []
     texts = [output.text for output in outputs if output.output_type == "stream"]
     last = texts[-1] if outputs and outputs[-1].output_type == "stream" else ""
-    ticked = any(line.startswith(_TICK) for line in last.split("\n"))
+    ticked = any(line.startswith(_SAID) for line in last.split("\n"))
     if _ERROR.match(last) and not ticked:
         return VisibleCheck("failed", last.removeprefix("CheckFailed: ").strip())
-    ticks = [line for text in texts for line in text.split("\n") if line.startswith(_TICK)]
+    ticks = [line for text in texts for line in text.split("\n") if line.startswith(_SAID)]
     return VisibleCheck("passed", "\n".join(ticks)) if ticks else VisibleCheck("silent")
 
 

@@ -5,13 +5,14 @@ An exercise is a file ``exercises/<assignment>/<exercise>.py`` of the course tha
 and ``WRONG``, lists of :class:`SampleAnswer`.
 """
 
-from autograder.exercise.compare import compare_case, compare_value, find_mistake, matches, merged
+from autograder.exercise.compare import PROPERTY, compare_case, compare_value, find_mistake, matches, merged
 from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, Patch, Rule
 from autograder.exercise.rules import (
     CHANGED,
     CUT,
     READY,
     SIDE_EFFECTS,
+    UNSTEADY,
     better_of_own_and_ready,
     dropout_at_work,
     named,
@@ -21,6 +22,7 @@ from autograder.exercise.rules import (
     same_twice,
     shared_equally,
     unsteady,
+    with_properties,
     without_side_effects,
     wrong,
 )
@@ -30,9 +32,11 @@ from autograder.exercise.text import TEXT, read_text, text_array
 __all__ = [
     "CHANGED",
     "CUT",
+    "PROPERTY",
     "READY",
     "SIDE_EFFECTS",
     "TEXT",
+    "UNSTEADY",
     "Answers",
     "Case",
     "Check",
@@ -59,6 +63,7 @@ __all__ = [
     "text_array",
     "unsteady",
     "variant",
+    "with_properties",
     "without_side_effects",
     "wrong",
 ]

@@ -295,7 +295,7 @@ def _ask(code: OwnCode, facts: Facts, answers: Mapping[str, Any], sizes: Sequenc
         missing = [one.kind for one in asked if not _chosen(one, answers)]
         if token and not missing:
             print(
-                f"✓ questions: recorded, {len(asked)} answers. This says nothing about right or wrong: the feedback "
+                f"– questions: recorded, {len(asked)} answers. This says nothing about right or wrong: the feedback "
                 "does, with the reason."
             )
             return

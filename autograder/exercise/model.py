@@ -163,6 +163,8 @@ class Exercise:
     mistakes: every known mistake that feedback on this exercise may name, in order of precedence.
     framework: ``torch`` or ``numpy``, what the stored arrays become in the notebook.
     atol, rtol: tolerances as in ``numpy.isclose``.
+    axes: name of an answer (or what follows its last /) -> the names of its axes, as in ``batch, tokens, dim``, for
+    messages on wrong shapes.
     slug: ``<assignment>/<exercise>``; the loader sets it from where the exercise lies.
 
     Where the exercise is one file:
@@ -188,6 +190,7 @@ class Exercise:
     accepted: Mapping[str, str] = field(default_factory=dict)
     cell: str = ""
     shows: Sequence[str] = ()
+    axes: Mapping[str, str] = field(default_factory=dict)
 
     def patched(self) -> Iterator[tuple[str, Mistake]]:
         """(key, mistake) for every mistake that is made of patches: its id, or its message where it has none.

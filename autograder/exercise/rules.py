@@ -6,13 +6,14 @@ answer keeps points.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise.compare import compare_case
+from autograder.exercise.compare import PROPERTY, compare_case, is_bare, same_value
 from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
+from autograder.exercise.text import TEXT
 
 #: Begins the name of an answer that was given with ready-made parts in place of the submission's own earlier ones.
 READY = "ready_"
@@ -73,6 +74,30 @@ def better_of_own_and_ready(rule: Rule) -> Rule:
     return better
 
 
+def with_properties(rule: Rule, sentences: Mapping[str, tuple[str, str]]) -> Rule:
+    """``rule``; where numbers are wrong, and nobody knows how, the first property that they lack is told.
+
+    sentences: name of a further answer, after ``property/`` -> message and hint where it is not as expected. The
+    message may name settings of the case, as in ``{length}``, and ``{yours}``.
+    """
+
+    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        main = {name: array for name, array in case.expected.items() if not name.startswith(PROPERTY)}
+        judgement = rule(exercise, replace(case, expected=main), answers)
+        if not all(check.passed or is_bare(check) for check in judgement.checks):
+            return judgement
+        for name, (message, hint) in sentences.items() if judgement.earned < 1 else ():
+            got, want = answers.arrays.get(PROPERTY + name), case.expected.get(PROPERTY + name)
+            if got is None or want is None or same_value(name, got, want, exercise):
+                continue
+            yours = f"{float(got):.3g}" if got.shape == () else ""
+            label, told = next(iter(main)).removeprefix(TEXT), message.format(**case.config, yours=yours)
+            return wrong(label, told, hint, judgement.share)
+        return judgement
+
+    return judge
+
+
 def dropout_at_work(what: str) -> Mistake:
     """The mistake M16: something is dropped in eval mode. ``what``: whose numbers show it, the sentence's subject."""
     return Mistake(
@@ -103,7 +128,7 @@ def same_twice(name: str) -> Rule:
 CHANGED = Mistake(
     "CHANGED",
     "What your code is given is changed in place: whoever uses it afterwards gets other numbers.",
-    "Make new tensors: x = x + y, not x += y; no method whose name ends in _.",
+    "Make something new: x = x + y, not x += y; no pop, no append, no method whose name ends in _.",
 )
 CUT = Mistake(
     "CUT",
@@ -111,17 +136,27 @@ CUT = Mistake(
     "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of.",
 )
 SIDE_EFFECTS = (CHANGED, CUT)
+UNSTEADY = Mistake(
+    "UNSTEADY",
+    "Called twice with the same input, it gives different numbers.",
+    "Layers are made once, in __init__; dropout stops in eval mode; nothing else may be drawn by chance.",
+)
 
 
 def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
     """``rule``, for an answer that is right only where the call changed nothing and where gradients come back.
 
-    The answers ``changed`` and ``cut`` tell for each array whether it was changed, or no gradient came back to it.
+    The answers ``changed`` and ``cut`` tell for each array whether it was changed, or no gradient came back to it;
+    ``unsteady``, whether a second call gave something else: then a wrong answer that has no other name has this one.
     unless: slugs of exercises; where one of them lost points, no gradient is asked for.
     """
 
     def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         judgement = rule(exercise, case, answers)
+        unsteady, known = answers.arrays.get("unsteady"), any(check.mistake for check in judgement.checks)
+        if judgement.earned < 1 and not known and unsteady is not None and unsteady.any():
+            in_catalogue = any(one.id == UNSTEADY.id for one in exercise.mistakes)
+            return named(exercise, UNSTEADY.id) if in_catalogue else judgement
         for id, name in (("CHANGED", "changed"), ("CUT", "cut")):
             found = answers.arrays.get(name)
             asked = id == "CHANGED" or not answers.charged(*unless)

@@ -32,6 +32,7 @@ class Outcome:
     exercise: the graded cell that took points first. said: what feedback says there; of a survivor or an equivalent
     one, what was compared. mistakes: ids of the mistakes that feedback names. visible: what the visible check of that
     cell says against it (where no cell took points: of the first cell whose check refuses it); empty where it passes.
+    ticked: whether that check prints a ✓, as no question with answers to choose from does.
     """
 
     kind: Kind
@@ -39,6 +40,7 @@ class Outcome:
     said: str = ""
     mistakes: tuple[str, ...] = ()
     visible: str = ""
+    ticked: bool = False
     seconds: float = 0.0
     lost: dict[str, float] = field(default_factory=dict)
 
@@ -67,7 +69,7 @@ def graded_outcome(tried: Tried, graded: bool, seconds: float) -> Outcome:
     points = {verdict.cell: verdict.max_points - (verdict.points or 0.0) for verdict in lost}
     said = named or (messages[0] if messages else lost[0].status)
     seen = _short(tried.visible.get(lost[0].cell, ""))
-    return Outcome(kind, lost[0].cell, said, mistakes, seen, round(seconds, 2), points)
+    return Outcome(kind, lost[0].cell, said, mistakes, seen, lost[0].cell in tried.ticked, round(seconds, 2), points)
 
 
 def _short(text: str) -> str:

@@ -18,7 +18,7 @@ points: *by name* where feedback names a known mistake, *in words* where it says
 rejected was compared with the solution on freshly drawn cases and on variations of the recorded calls (other lengths,
 precision, larger and smaller numbers, training, gradients): it is *equivalent* where nothing differed. Some are
 *accepted* by the exercise's author, with a reason. The last two columns compare the visible check of the same cell:
-*rejected with ✓* where it passes and grading takes points, *full points with ✗* where it refuses what grading accepts.
+*rejected with ✓* where it prints a ✓ and grading takes points, *full points with ✗* where it refuses what is accepted.
 """
 
 

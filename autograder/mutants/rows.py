@@ -63,7 +63,7 @@ def row(name: str, found: Sequence[Outcome]) -> MutantRow:
         equivalent=kinds["equivalent"],
         accepted=kinds["accepted"],
         other=kinds["message"] + kinds["looks"],
-        ticked=sum(one.kind in REJECTED and not one.visible for one in found),
+        ticked=sum(one.kind in REJECTED and one.ticked and not one.visible for one in found),
         refused=sum(one.kind not in REJECTED and bool(one.visible) for one in found),
         seconds=round(sum(outcome.seconds for outcome in found), 1),
     )

@@ -27,6 +27,8 @@ from autograder.references import loader
 #: Told how many mutants are done, and of how many.
 Progress = Callable[[int, int], None]
 
+#: For one try: many times what any solution takes. A mutant may never come to an end.
+MAX_SECONDS = 40.0
 #: The modules that compare what no cell rejected.
 COMPARING = ("compared", "prove", "recorded", "replay", "same", "variations")
 
@@ -54,7 +56,7 @@ def _in_processes(
     if not missing:
         return
     if workers <= 1:
-        with Trials(assignment) as trials:
+        with Trials(assignment, seconds=MAX_SECONDS) as trials:
             for mutant in missing:
                 yield mutant, try_one(trials, mutant)
         return
@@ -72,7 +74,7 @@ def _in_processes(
 
 def _open(root: Path, name: str) -> None:
     global _trials
-    _trials = Trials(Assignment.unreleased(Course(root), name))
+    _trials = Trials(Assignment.unreleased(Course(root), name), seconds=MAX_SECONDS)
 
 
 def _try_one(mutant: Mutant) -> Outcome:

@@ -17,6 +17,7 @@ import numpy as np
 from nbformat import NotebookNode
 
 from autograder.exercise.compare import compare_case, judge_cases, merged
+from autograder.exercise.hints import hint_about
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
@@ -33,7 +34,6 @@ from autograder.pipeline.judge_tests import (
     TOO_LONG,
     beyond,
     bounded,
-    hint_about,
     is_stub,
     judge_test,
 )
@@ -208,6 +208,8 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
         return DIED
     if is_stub(part):
         return NOT_FILLED_IN
+    if part.ename == "NotComparable":  # the call's own words on what came back
+        return bounded(part.evalue), "Look at the line with return."
     if part.ename == "NotRead":  # the course's own words on models.py
         return bounded(part.evalue), "The cause often stands one line further up: a bracket that is not closed, say."
     if part.ename == "NameError":
@@ -215,7 +217,7 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
         return message, "Is it spelt as the comment asks for? Is the cell that defines it there, and valid Python?"
     if part.status == "error":
         message = bounded(f"Your code stopped with {part.ename}: {part.evalue}")
-        return message, hint_about(part) or "Run the visible check above: it shows the line."
+        return message, hint_about(part.ename, part.evalue) or "Run the visible check above: it shows the line."
     return "No answer came from your code.", "Run the visible check above."
 
 

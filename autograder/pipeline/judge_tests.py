@@ -5,9 +5,9 @@ Of a hidden test a student reads only what its author says in it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from autograder.exercise.hints import hint_about
 from autograder.model.verdict import CellVerdict, Check, Status
 from autograder.pipeline.outcomes import PartOutcome, TestOutcome
 
@@ -20,7 +20,6 @@ TOO_LONG = (
 )
 DIED = "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
 NO_TIME = "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
-_NO_FORWARD = re.compile(r'Module \[(\w+)\] is missing the required "forward" function')
 _TRY = "Run this cell yourself: it shows the line."
 #: Points that are sums of fractions are compared up to this share of them.
 _ROUNDING = 1e-9
@@ -114,23 +113,14 @@ def is_stub(ended: PartOutcome) -> bool:
     return ended.ename == "NotImplementedError" and ended.raised[1].startswith("raise NotImplementedError")
 
 
-def hint_about(ended: PartOutcome) -> str:
-    """Where to look, for an exception whose own words say what happened and not why; empty for all others."""
-    module = _NO_FORWARD.search(ended.evalue)
-    if module is None:
-        return ""
-    if module[1] in ("ModuleList", "ModuleDict"):
-        return f"An nn.{module[1]} cannot be called as a whole: go through the list with for."
-    return f"Does class {module[1]} have a method called forward, indented below the class line?"
-
-
 def _stopped(test: TestOutcome, source: str) -> tuple[str, str]:
     """An exception that came out of the student's code."""
     ended = test.ended
     where = "in a hidden test" if test.hidden else f"in: {test.statement}" if test.statement else "here"
     said = "" if test.hidden else f": {ended.evalue}"
     line = own_line(test.own_lines, source)
-    hint = hint_about(ended) or (f"It stopped at: {line}" if line else _TRY)
+    about = hint_about(ended.ename, "" if test.hidden else ended.evalue)
+    hint = " ".join(word for word in (f"It stopped at: {line}" if line else "", about) if word) or _TRY
     return bounded(f"Your code stopped with {ended.ename}{said} ({where})"), hint
 
 

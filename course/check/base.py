@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from course.check._rules.case_inputs import NotComparable as NotComparable
 from course.check._rules.visible import CheckFailed as CheckFailed
 from course.check._rules.visible import is_own as is_own
 from course.check._rules.visible import is_stub as is_stub
@@ -40,6 +41,17 @@ def finite(name: str, what: str, got: Any, look: str = "") -> None:
     bad = int((~np.isfinite(array)).sum())
     if bad:
         fail(name, f"{what} must be finite numbers.", f"{bad} of {array.size} are nan or inf.", look)
+
+
+def several(returned: Any, *names: str) -> Any:
+    """What a call of the student's code returned, where it should be one thing for each name.
+
+    Raises NotComparable where another number of things came back.
+    """
+    if isinstance(returned, tuple | list) and len(returned) == len(names):
+        return returned
+    came = f"{len(returned)} things" if isinstance(returned, tuple | list) else f"one {type(returned).__name__}"
+    raise NotComparable(f"{len(names)} things should come back, {' and '.join(names)}, but {came} came back.")
 
 
 def as_array(value: Any) -> Any:

@@ -13,6 +13,8 @@ from matplotlib.collections import PolyQuadMesh, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from course.check.base import NotComparable
+
 
 @dataclass(frozen=True)
 class FigureData:
@@ -65,7 +67,7 @@ def _figure(value: Any) -> Figure:
         return value.figure
     if isinstance(value, tuple | list | np.ndarray) and len(value):
         return _figure(np.ravel(np.asarray(value, dtype=object))[0])
-    raise TypeError(f"expected a matplotlib Figure, but it is {type(value).__name__}; does the function return it?")
+    raise NotComparable(f"Expected a matplotlib Figure, but it is {type(value).__name__}: does the function return it?")
 
 
 def _values(axes: Axes) -> np.ndarray | None:

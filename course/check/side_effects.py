@@ -13,7 +13,8 @@ from course.check.base import fail
 
 def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Tensor] = ()) -> dict[str, list[bool]]:
     """``changed``: which of the tensors given to ``call`` are other ones afterwards. ``cut``: to which of the floating-
-    point ones, and of ``weights``, no gradient comes back. Empty where the call fails, or gives nothing.
+    point ones, and of ``weights``, no gradient comes back. ``unsteady``: whether a second call gives something else.
+    Empty where the call fails, or gives nothing.
 
     Floating-point tensors are given as random ones of the same shape: where numbers are large, gradients vanish.
     """
@@ -33,12 +34,18 @@ def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Ten
             wanted = [leaf for leaf in leaves if leaf.requires_grad] + list(weights)
             if any(changed):  # what a gradient needs may be among it
                 return {"changed": changed}
-            return {"changed": changed, "cut": _cut(result, wanted)}
+            return {"changed": changed, "cut": _cut(result, wanted), "unsteady": [_differs(result, call(*passed))]}
     except Exception:
         return {}
     finally:
         for weight, before in zip(weights, asked, strict=True):
             weight.requires_grad_(before)
+
+
+def _differs(first: Any, second: Any) -> bool:
+    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
+        return False
+    return first.shape != second.shape or not torch.allclose(first, second, rtol=1e-3, atol=1e-4, equal_nan=True)
 
 
 def _cut(result: Any, wanted: Sequence[Tensor]) -> list[bool]:

@@ -98,4 +98,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch",
     shows=("every row sums to 1", "no probability is 0", "neighbours are counted"),
+    axes={"logs": "word before, next word"},
 )  # fmt: skip

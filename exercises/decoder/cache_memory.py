@@ -6,20 +6,29 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake, variant
 
+from ._rules import growing
+
 TYPES = {2: np.float16, 4: np.float32, 8: np.float64}
-SIZES = ((3, 60, 10, 5, 4), (5, 48, 6, 2, 8), (7, 36, 12, 3, 4), (6, 64, 4, 4, 4))
+SIZES = ((3, 60, 10, 5, 4), (5, 48, 6, 2, 4), (7, 36, 12, 3, 2), (6, 64, 4, 4, 4), (2, 40, 8, 4, 2), (4, 72, 9, 3, 4))
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
+    """In each case one size more is asked about: with ``twice`` as much of it, how large is the cache then?"""
     made = []
-    for layers, dim, heads, kv_heads, size in SIZES:
-        sizes = {"layers": layers, "dim": dim, "heads": heads, "kv_heads": kv_heads}
-        sizes |= {"tokens": int(generator.integers(14, 60)), "batch": int(generator.integers(12, 40))}
-        sizes |= {"bytes_per_number": size}
-        shape = (sizes["batch"], kv_heads, sizes["tokens"], dim // heads)
-        kept = [np.empty(shape, TYPES[size]) for _ in range(layers) for _ in "kv"]
-        made.append(Case(sizes, {}, expected={"memory": np.array(float(sum(array.nbytes for array in kept)))}))
+    for sizes, twice in zip(SIZES, ("layers", "tokens", "batch", "dim", "kv_heads", "bytes_per_number"), strict=True):
+        config = dict(zip(("layers", "dim", "heads", "kv_heads", "bytes_per_number"), sizes, strict=True))
+        config |= {"tokens": int(generator.integers(14, 60)), "batch": int(generator.integers(12, 40))}
+        larger = config | {twice: 2 * config[twice]}
+        expected = {"memory": np.array(kept(config)), "property/times": np.array(kept(larger) / kept(config))}
+        made.append(Case(config | {"twice": twice}, {}, expected=expected))
     return made
+
+
+def kept(config: dict[str, int]) -> float:
+    """Bytes of all arrays of keys and values."""
+    shape = (config["batch"], config["kv_heads"], config["tokens"], config["dim"] // config["heads"])
+    arrays = [np.empty(shape, TYPES[config["bytes_per_number"]]) for _ in range(config["layers"]) for _ in "kv"]
+    return float(sum(array.nbytes for array in arrays))
 
 
 HEAD = "def cache_memory(config, tokens, batch, bytes_per_number):"
@@ -44,7 +53,8 @@ MISTAKES = [
     Mistake("K3-bits", "These are bits.", "Eight of them are a byte.", (RESULT, "8 * " + RESULT)),
     Mistake("K3-kib", "These are KiB.", "Bytes are asked for.", (RESULT, RESULT + " / 1024")),
     Mistake("K3-mib", "These are MiB.", "Bytes are asked for.", (RESULT, RESULT + " / 1024**2")),
-    Mistake("", "sizes added", "", (RESULT, RESULT.replace("*", "+"))),
+    Mistake("K3-sum", "The sizes were added.", "With twice as many layers the cache is twice as large.",
+            (RESULT, RESULT.replace("*", "+"))),
 ]  # fmt: skip
 
 SIZE = "config.dim // config.heads"
@@ -70,5 +80,5 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, mistakes=MISTAKES, right=RIGHT, rtol=1e-9, atol=1e-6, shows=("keys and values", "every size counts once"),
+    cases, growing, MISTAKES, right=RIGHT, rtol=1e-9, atol=1e-6, shows=("keys and values", "every size counts once"),
 )  # fmt: skip

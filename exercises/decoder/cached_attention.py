@@ -119,4 +119,6 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch",
     shows=("the cache grows", "new tokens see all earlier ones", "none sees a later one"),
+    axes={"output": "batch, heads, new, head_size"}
+    | dict.fromkeys(("keys", "values"), "batch, heads, cached + new, head_size"),
 )  # fmt: skip

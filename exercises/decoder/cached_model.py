@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, variant
 
 from ._decoder import draw_model
 from ._gpt2 import cached_logits
@@ -64,15 +64,22 @@ MISTAKES = [
     Mistake("K2-norm", "The last norm is missing.", "It comes after all blocks.", ("self.final_norm(x)", "x")),
     Mistake("K2-softmax", "These are probabilities.", "The model gives logits.", (LAST, f"({LAST}).softmax(-1)")),
     KEYS.by(AGAIN),
-    Mistake("", "its own caches, not those it is given", "",
+    Mistake("K2-own", "It goes on from caches of its own, not from those that it is given.",
+            "Two texts may be read by turns: what is known of a text lies in its caches alone.",
             (GIVEN, "None if caches is None else self.own[number]"),
             ("return self", "self.own = kept\n        return self")),
-    Mistake("", "the first cache for all", "", (GIVEN, "None if caches is None else caches[0]")),
-    Mistake("", "caches backwards", "", ("kept.append(cache)", "kept.insert(0, cache)")),
-    Mistake("", "blocks on the words alone", "", ("x, cache = block(x,", "_, cache = block(x,")),
-    Mistake("", "the last logits only", "", (LAST, LAST.replace("(x)", "(x[:, -1:])"))),
+    Mistake("K2-first", "Every block gets the cache of the first block.", "Each block has a cache of its own.",
+            (GIVEN, "None if caches is None else caches[0]")),
+    Mistake("K2-order", "The new caches come back in another order than that of the blocks.",
+            "Cache number i is for block number i.", ("kept.append(cache)", "kept.insert(0, cache)")),
+    Mistake("K2-words", "What the blocks give is not used: the logits come from words and positions alone.",
+            "A block gives two things: the vectors for the next block, and its cache.",
+            ("x, cache = block(x,", "_, cache = block(x,")),
+    Mistake("K2-last", "Only the last token of each piece gets logits.", "Every new token gets logits.",
+            (LAST, LAST.replace("(x)", "(x[:, -1:])"))),
     CHANGED,
     CUT,
+    UNSTEADY,
 ]  # fmt: skip
 
 RIGHT = {
@@ -118,4 +125,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, with_caches, MISTAKES, right=RIGHT, framework="torch", rtol=3e-4, atol=3e-5,
     shows=("positions go on", "each block has its cache", "the caches grow"),
+    axes={"logits": "batch, new, vocabulary"},
 )  # fmt: skip

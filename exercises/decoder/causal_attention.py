@@ -90,4 +90,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch",
     shows=("no look ahead", "the weights sum to 1", "scores divided by √dim_per_head"),
+    axes={"output": "batch, heads, tokens, dim_per_head"},
 )  # fmt: skip

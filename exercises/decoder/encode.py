@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograder.exercise import TEXT, Case, Exercise, Mistake, compare_case, text_array, variant
+from autograder.exercise import TEXT, Case, Exercise, Mistake, text_array, variant
 
 from ._byte_pairs import LETTERS, Pair, drawn_words, merged, trained
+from ._rules import spelling
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -24,7 +25,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 def _case(merges: list[Pair], words: list[str]) -> Case:
     config = {"merges": [list(pair) for pair in merges], "words": words}
-    return Case(config, expected={TEXT + "tokens": text_array([_tokens(word, merges) for word in words])})
+    expected = {TEXT + "tokens": text_array([_tokens(word, merges) for word in words])}
+    return Case(config, expected=expected | {"property/letters": np.array(list(map(len, words)))})
 
 
 def _tokens(word: str, merges: list[Pair]) -> list[str]:
@@ -92,6 +94,6 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, compare_case, MISTAKES, right=RIGHT, framework="numpy",
+    cases, spelling, MISTAKES, right=RIGHT, framework="numpy",
     shows=("merges in the order in which they were learned", "letters that were never merged"),
 )  # fmt: skip

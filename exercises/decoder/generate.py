@@ -34,9 +34,9 @@ def _drawn(
         inputs = {
             name: generator.normal(0, 1, shape).astype(np.float32)
             for name, shape in (
-                ("own", (VOCABULARY, VOCABULARY)),
-                ("carried", (VOCABULARY, VOCABULARY)),
-                ("places", (8, VOCABULARY)),
+                ("stand_in_own", (VOCABULARY, VOCABULARY)),
+                ("stand_in_carried", (VOCABULARY, VOCABULARY)),
+                ("stand_in_places", (8, VOCABULARY)),
             )
         } | {"prompt": generator.integers(0, VOCABULARY, prompt)}
         without_end = _written(inputs, words, -1, context)
@@ -57,7 +57,7 @@ def _drawn(
 
 def _logits(inputs: Mapping[str, Array], ids: Array) -> Array:
     """Each word's own numbers, the mean of what all words up to it carry, and the position's numbers."""
-    own, carried, places = (inputs[name].astype(np.float64) for name in ("own", "carried", "places"))
+    own, carried, places = (inputs[f"stand_in_{name}"].astype(np.float64) for name in ("own", "carried", "places"))
     count = np.arange(1, len(ids) + 1)
     result: Array = own[ids] + carried[ids].cumsum(0) / count[:, None] + places[(count - 1) % len(places)]
     return result
@@ -187,4 +187,5 @@ EXERCISE = Exercise(
     cases, asked_once, MISTAKES, right=RIGHT, framework="torch",
     shows=("the prompt stays", "it stops after the end word", "the model reads what fits"),
     accepted={"detach": "Words are numbers, through which nobody trains."},
+    axes={"ids": "tokens"},
 )  # fmt: skip

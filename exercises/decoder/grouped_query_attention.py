@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, variant
 
 from ._llama import attention_weights, loaded, tensor
 from ._modern import tables
@@ -67,12 +67,18 @@ MISTAKES = [
     Mistake("GQA-merge", "The heads were put together without moving them after the tokens.",
             "transpose(1, 2) before heads and head_size become one axis.",
             (MERGED, "self.o_proj(attended.reshape(batch, tokens, -1))")),
-    Mistake("", "itself hidden", "", ("triu(1)", "triu(0)")),
+    Mistake("GQA-self", "A token does not see itself: the first token sees nothing at all.",
+            "Only later tokens are hidden.", ("triu(1)", "triu(0)")),
+    *(Mistake("GQA-taken", "Keys stand where values belong, or values where keys belong.",
+              "Queries meet keys; the weights mix values.", how)
+      for how in ((SHARED, f"{SHARED}\n        {wrong}")
+                  for wrong in ("keys, values = values, keys", "values = keys", "keys = values"))),
     MADE_MISSING,
     MADE_SIZE.by((K_PROJ, K_PROJ.replace("kv_heads", "heads"))),
     MADE_EXTRA.by((K_PROJ, K_PROJ.replace(", bias=False", ""))),
     CHANGED.by((MERGED, f"{MERGED} + 0 * x.mul_(1.5).sum()")),
     CUT.by(("attended = weights @", "attended = weights.detach() @")),
+    UNSTEADY,
 ]  # fmt: skip
 
 HEAD = """class GroupedQueryAttention(nn.Module):
@@ -143,4 +149,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, with_parts, MISTAKES, right=RIGHT, framework="torch",
     shows=("no look ahead", "queries and keys turned", "neighbours share keys and values", "scaled by √head_size"),
+    axes={"output": "batch, tokens, dim"},
 )  # fmt: skip

@@ -91,4 +91,5 @@ EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch",
     shows=("one number for each head", "the token after the copy", "queries with a copy only"),
     accepted={"induction_score-38667688": "A list of the same numbers is as right."},
+    axes={"scores": "heads"},
 )  # fmt: skip

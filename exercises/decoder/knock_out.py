@@ -68,8 +68,9 @@ MISTAKES = [
                                       "    handle = ")),
     Mistake("KNOCK-last", "The heads are silenced at the last token alone.", "They are silenced at every token.",
             (ZERO, "outputs[:, -1, heads, :] = 0")),
-    Mistake("", "the last layer's heads", "", ("model.layers[layer]", "model.layers[-1]")),
-    Mistake("", "mean in place of nothing", "",
+    Mistake("KNOCK-end", "Heads of the last layer are silenced, whatever layer is asked for.",
+            "The hook sits in the layer that is asked for.", ("model.layers[layer]", "model.layers[-1]")),
+    Mistake("KNOCK-mean", "The heads still give their mean.", "A silent head gives nothing: zeros.",
             (ZERO, "outputs[..., heads, :] = outputs[..., heads, :].mean((0, 1))")),
 ]  # fmt: skip
 

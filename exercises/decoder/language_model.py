@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, pure, variant
+from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, pure, variant
 
 from ._decoder import draw_model
 from ._gpt2 import model_logits
@@ -53,6 +53,7 @@ MISTAKES = [
     Mistake("", "the vectors, no logits", "", (LAST, "self.final_norm(x)")),
     CHANGED,
     CUT.by((LAST, "self.final_norm(x).detach() @ self.token_embedding.weight.T.detach()")),
+    UNSTEADY.by((LAST, "nn.Linear(x.shape[-1], x.shape[-1])(self.final_norm(x)) @ self.token_embedding.weight.T")),
 ]  # fmt: skip
 
 HEAD = "class LanguageModel(ModelLayers):\n    def forward(self, ids):"
@@ -77,4 +78,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch", rtol=3e-4, atol=3e-5,
     shows=("words and positions", "every block in its turn", "the embedding's own vectors"),
+    axes={"logits": "batch, tokens, vocabulary"},
 )  # fmt: skip

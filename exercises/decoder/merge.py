@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import TEXT, Case, Exercise, Mistake, compare_case, text_array, variant
+from autograder.exercise import TEXT, Case, Exercise, Mistake, text_array, variant
 
 from ._byte_pairs import LETTERS, Pair, merged
+from ._rules import spelling
 
 Word = list[str]
 
@@ -26,7 +27,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
     words, pairs = zip(*fixed, strict=True)
     results = [merged(word, pair) for word, pair in fixed]
     config = {"words": list(words), "pairs": [list(pair) for pair in pairs]}
-    return [Case(config, expected={TEXT + "symbols": text_array(results)})]
+    letters = np.array([len("".join(word)) for word in words])
+    return [Case(config, expected={TEXT + "symbols": text_array(results), "property/letters": letters})]
 
 
 HEAD = "def merge(symbols, pair):"
@@ -94,6 +96,6 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, compare_case, MISTAKES, right=RIGHT, framework="numpy",
+    cases, spelling, MISTAKES, right=RIGHT, framework="numpy",
     shows=("from left to right", "each symbol in one merge", "whole symbols"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, variant
 
 from ._llama import attention_weights, draw_norm, loaded, network_weights, tensor
 from ._modern import tables
@@ -80,11 +80,21 @@ MISTAKES = [
             (f"{FIRST}  #", f"x = x + {FEED}  #"), (SECOND, f"return x + {ATTEND}")),
     Mistake("BLOCK-attention", "The attention is missing.", "Two sublayers.", (FIRST, "pass")),
     Mistake("BLOCK-network", "The network is missing.", "Two sublayers.", (SECOND, "return x")),
+    *(Mistake("BLOCK-added", "A skip adds. Yours subtracts or multiplies.", "x + what the sublayer gives", how)
+      for how in ((FIRST, FIRST.replace(" + ", " - ")), (FIRST, FIRST.replace(" + ", " * ")),
+                  (SECOND, SECOND.replace(" + ", " - ")), (SECOND, SECOND.replace(" + ", " * ")))),
+    *(Mistake("BLOCK-late", "post_attention_layernorm comes after the network.", "It comes before its sublayer.",
+              (SECOND, how))
+      for how in ("return self.post_attention_layernorm(x + self.mlp(x))",
+                  "return x + self.post_attention_layernorm(self.mlp(x))")),
+    *(Mistake("BLOCK-one", "One of the two sublayers is left out.", "Attention, then the network.", how)
+      for how in ((FIRST, "x = x + self.input_layernorm(x)"), (SECOND, "return x + self.post_attention_layernorm(x)"))),
     MADE_MISSING.by((SHARED, "self.post_attention_layernorm = self.input_layernorm")),
     MADE_SIZE,
     MADE_EXTRA,
     CHANGED.by((FIRST, FIRST.replace("x = x +", "x +="))),
     CUT.by((FEED, f"{FEED}.detach()")),
+    UNSTEADY.by((FEED, f"nn.Dropout(0.1)({FEED})")),
 ]  # fmt: skip
 
 INIT = """class ModernBlock(nn.Module):
@@ -139,4 +149,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, with_parts, MISTAKES, right=RIGHT, framework="torch",
     shows=("both norms before their sublayers", "both skips", "attention, then network"),
+    axes={"output": "batch, tokens, dim"},
 )  # fmt: skip

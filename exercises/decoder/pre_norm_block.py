@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, variant
 
 from ._decoder import draw_block
 from ._gpt2 import block_output
@@ -32,6 +32,8 @@ NO_NORM_1, NO_NORM_2 = ("self.norm_1(x)", "x"), ("self.norm_2(x)", "x")
 NO_SKIP_1, NO_SKIP_2 = (FIRST, f"x = {MIXED}"), (SECOND, "return self.mlp(self.norm_2(x))")
 
 MISTAKES = [
+    Mistake("D2-normed", "The first skip adds the normalised vectors.", "A skip adds x as it came in.",
+            ("parts = self.to_qkv(self.norm_1(x))", "x = self.norm_1(x)\n        parts = self.to_qkv(x)")),
     Mistake("D2-norm-1", "The first norm is missing.", PRE, NO_NORM_1),
     Mistake("D2-norm-2", "The second norm is missing.", PRE, NO_NORM_2),
     Mistake("D2-norms", "Both norms are missing.", PRE, NO_NORM_1, NO_NORM_2),
@@ -56,8 +58,19 @@ MISTAKES = [
             ("self.merge_heads(context)", "context.reshape(x.shape)")),
     Mistake("D2-ahead", "Tokens see later ones.", "causal_attention is there for that.",
             ("causal_attention(", "F.scaled_dot_product_attention(")),
+    *(Mistake("D2-added", "A skip adds. Yours subtracts or multiplies.", "x + what the sublayer gives", how)
+      for how in ((FIRST, FIRST.replace(" + ", " - ")), (FIRST, FIRST.replace(" + ", " * ")),
+                  (SECOND, SECOND.replace(" + ", " - ")), (SECOND, SECOND.replace(" + ", " * ")))),
+    *(Mistake("D2-late", "The second norm comes after the feed-forward network.", PRE, (SECOND, how))
+      for how in ("return self.norm_2(x + self.mlp(x))", "return x + self.norm_2(self.mlp(x))")),
+    Mistake("D2-network", "The feed-forward network is left out.", PRE, (SECOND, "return x + self.norm_2(x)")),
+    *(Mistake("D2-given", "Attention is given other things than query, key and value, in this order.", PARTS,
+              (ATTEND, f"causal_attention({how})"))
+      for how in ("query, value, key", "query, key, key", "query, key, query", "query, query, value")),
+    Mistake("D2-attention", "Attention is left out.", PRE, (ATTEND, "query")),
     CHANGED.by((FIRST, f"x += {MIXED}")),
     CUT.by((FIRST, f"{FIRST}.detach()")),
+    UNSTEADY,
 ]  # fmt: skip
 
 HEAD = "class DecoderBlock(BlockLayers):\n    def forward(self, x):"
@@ -87,4 +100,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, own_or_ready, MISTAKES, right=RIGHT, framework="torch", rtol=3e-4, atol=3e-5,
     shows=("norms before the sublayers", "two skips", "queries, keys, values in their order"),
+    axes={"y": "batch, tokens, dim"},
 )  # fmt: skip

@@ -94,4 +94,5 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases, mistakes=MISTAKES, right=RIGHT, framework="torch", atol=2e-5,
+    axes=dict.fromkeys(("cos", "sin"), "tokens, head_size"),
 )  # fmt: skip

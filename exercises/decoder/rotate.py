@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, pure, variant
+from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
 
 from ._llama import tensor
+from ._rules import turning
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -23,7 +24,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
         }
         x, cos, sin = (tensor(inputs[name]) for name in ("x", "cos", "sin"))
         output = apply_rotary_pos_emb(x, x, cos[None], sin[None])[0].numpy()
-        made.append(Case({}, inputs, expected={"output": output}))
+        lengths = np.hypot(*np.split(inputs["x"].astype(np.float64), 2, axis=-1))
+        made.append(Case({}, inputs, expected={"output": output, "property/lengths": lengths}))
     return made
 
 
@@ -96,6 +98,7 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, pure, MISTAKES, right=RIGHT, framework="torch",
+    cases, turning, MISTAKES, right=RIGHT, framework="torch",
     shows=("each pair is turned by its angle", "lengths stay"),
+    axes={"output": "batch, heads, tokens, head_size"},
 )  # fmt: skip

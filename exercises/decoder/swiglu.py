@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, variant
 
 from ._llama import loaded, network_weights, tensor
 from ._rules import MADE_EXTRA, MADE_MISSING, MADE_SIZE, with_parts
@@ -52,6 +52,7 @@ MISTAKES = [
     MADE_EXTRA.by((MADE_UP, "self.up_proj = nn.Linear(dim, hidden)")),
     CHANGED.by((GATED, f"{GATED} + 0 * x.mul_(1.5).sum()")),
     CUT.by((GATE, f"{GATE}.detach()")),
+    UNSTEADY,
 ]  # fmt: skip
 
 INIT = """class SwiGLU(nn.Module):

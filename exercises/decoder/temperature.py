@@ -112,4 +112,5 @@ EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch", atol=1e-6,
     shows=("1 is the softmax", "lower is sharper", "0 is the likeliest word"),
     accepted={"detach": "Words are drawn from these probabilities; nobody trains through them."},
+    axes={"probabilities": "batch, vocabulary"},
 )  # fmt: skip

@@ -98,4 +98,5 @@ EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch", atol=1e-6,
     accepted={"top_k-03ded60d": "A list of the same numbers is as right."},
     shows=("the likeliest words of each row", "ties stay", "k may be larger than the vocabulary"),
+    axes={"output": "batch, vocabulary"},
 )  # fmt: skip

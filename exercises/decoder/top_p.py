@@ -134,4 +134,5 @@ EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch", atol=1e-6,
     shows=("the fewest words with p together", "a nucleus for each row", "one word at least"),
     accepted={"detach": "Words are drawn from these probabilities; nobody trains through them."},
+    axes={"output": "batch, vocabulary"},
 )  # fmt: skip

@@ -215,4 +215,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, context_and_whole, MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
     shows=("values are mixed by the weights", "heads merged", "skips and LayerNorms in place", "the block runs"),
+    axes={"output": "batch, tokens, dim", "context": "batch, tokens, dim", "weights": "batch, heads, queries, keys"},
 )  # fmt: skip

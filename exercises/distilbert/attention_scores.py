@@ -182,4 +182,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, scores_alone, MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
     shows=("every query meets every key", "rows are queries, columns are keys", "scaled once"),
+    axes={"weights": "batch, heads, queries, keys"},
 )  # fmt: skip

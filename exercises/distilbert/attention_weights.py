@@ -133,4 +133,5 @@ WRONG = [SampleAnswer("dropout by mode train", changes=((SOFTMAX, "nn.Dropout(0.
 EXERCISE = Exercise(
     cases, weights_alone, MISTAKES, right=RIGHT, wrong=WRONG, framework="torch", cell="attention_block_answer",
     shows=("each row sums to 1 over the keys", "none is negative", "large scores do no harm"),
+    axes={"weights": "batch, heads, queries, keys"},
 )  # fmt: skip

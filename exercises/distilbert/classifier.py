@@ -138,4 +138,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, classifier_alone, MISTAKES, right=RIGHT, framework="torch", cell="classifier_model_answer",
     shows=("pre_classifier, ReLU, classifier, in this order", "raw scores, no probabilities"),
+    axes={"logits": "batch, labels"},
 )  # fmt: skip

@@ -70,6 +70,10 @@ def merged(id: str, message: str, hint: str, embeddings: str) -> Mistake:
 
 
 MISTAKES = [
+    *(merged("M13-words", "The words count more than the positions.", ALIKE, how)
+      for how in ("2 * input_embeds + position_embeddings", "input_embeds + 0.5 * position_embeddings")),
+    *(merged("M13-places", "The positions count more than the words.", ALIKE, how)
+      for how in ("input_embeds + 2 * position_embeddings", "0.5 * input_embeds + position_embeddings")),
     merged("M11-none", "The positions are missing: only the words are there.", BOTH, "input_embeds"),
     merged("M11-words", "The words are missing: only the positions are there.", BOTH, "position_embeddings"),
     merged("M11-product", "Words and positions were multiplied.", ALIKE, "input_embeds * position_embeddings"),
@@ -224,4 +228,5 @@ EXERCISE = Exercise(
         "loaded.",
     },
     shows=("shape", "words and positions both count", "added, then normalised"),
+    axes={"embeddings": "batch, tokens, dim"},
 )  # fmt: skip

@@ -31,7 +31,8 @@ MISTAKES = [
              "(batch, heads, queries, keys): the heads are axis 1.", "layers.mean(2)"),
     averaged("M17-keys", "The average runs over the keys, not over the heads.",
              "(batch, heads, queries, keys): the heads are axis 1.", "layers.mean(-1)"),
-    averaged("M17-batch", "The batch axis is still there.", "One sentence: (n_layers, tokens, tokens).",
+    averaged("M17-batch", "An axis of one entry is left, of the batch or of the heads.",
+             "One sentence, one average: (n_layers, tokens, tokens).",
              "layers.mean(1, keepdim=True)"),
     averaged("M17-layers", "The average runs over the layers: one matrix per head came out.", APART, "layers.mean(0)"),
     averaged("M17-head", "This is the first head alone.", "Average over all heads.", "layers[:, 0]"),
@@ -108,4 +109,5 @@ EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch",
     accepted={"detach": "The averages are drawn, nothing is trained with them: NumPy arrays are as right."},
     shows=("one matrix for each layer", "rows sum to 1", "all heads count alike"),
+    axes={"attention_per_layer": "n_layers, tokens, tokens"},
 )  # fmt: skip

@@ -78,7 +78,10 @@ LOW = Mistake("M19-low", "Padded keys still get a little weight: their scores ar
 
 MISTAKES = [
     *ways(IGNORED, "pass", "scores.masked_fill(padded, -math.inf)"),
-    IGNORED.by((MASK, "padded = attention_mask[:1, None, None, :] == 0")),
+    Mistake("M19-one", "Every sentence has the mask of the first one.", "Row i of the mask is for sentence i.",
+            (MASK, "padded = attention_mask[:1, None, None, :] == 0")),
+    Mistake("M19-digits", "The weights have too few digits.", "float16 has three: keep the type of the scores.",
+            (RESULT, RESULT.replace(".softmax(dim=-1)", ".half().softmax(dim=-1).float()"))),
     TURNED.by(INVERTED),
     TURNED.by(INVERTED, INFINITE),
     OF_QUERIES.by(QUERIES),
@@ -103,10 +106,12 @@ MISTAKES = [
             *unmasked("scores.softmax(dim=-1).masked_fill(padded, -math.inf)")),
     Mistake("", "softmax over the heads", "", (RESULT, RESULT.replace("-1", "1"))),
     Mistake("", "the logarithm of the weights", "", (RESULT, RESULT.replace("softmax", "log_softmax"))),
-    Mistake("", "padding counted from the end only", "",
+    Mistake("M19-end", "Padding is looked for at the end alone. Here it also stands in front, or in between.",
+            "The mask says for each token whether it is padding.",
             (MASK, "tokens = scores.shape[-1]\n    lengths = attention_mask.sum(-1)\n"
                    "    padded = (torch.arange(tokens) >= lengths[:, None])[:, None, None]")),
-    Mistake("", "the second softmax", "", (RESULT, f"{RESULT}.softmax(dim=-1)")),
+    Mistake("M19-twice", "A softmax was applied twice.", "The first gives weights already.",
+            (RESULT, f"{RESULT}.softmax(dim=-1)")),
 ]  # fmt: skip
 
 HEAD = "def masked_weights(scores, attention_mask):"
@@ -168,4 +173,5 @@ EXERCISE = Exercise(
         "more.",
     },
     shows=("padded keys get no weight", "rows sum to 1", "a sentence gets what it gets without padding"),
+    axes={"weights": "batch, heads, queries, keys"},
 )  # fmt: skip

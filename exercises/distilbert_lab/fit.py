@@ -127,4 +127,5 @@ EXERCISE = Exercise(
     right=RIGHT,
     framework="torch",
     shows=("one pair per epoch", "short batches count less", "train to learn, eval to measure"),
+    axes={"history": "epochs, two losses"},
 )

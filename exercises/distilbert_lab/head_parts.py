@@ -116,4 +116,5 @@ EXERCISE = Exercise(
     right=RIGHT,
     framework="torch",
     shows=("one part per head", "they sum to the output without its bias"),
+    axes={"parts": "heads, tokens, dim"},
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, pure, variant
+from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
+
+from ._rules import cosine_distance
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -15,7 +17,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
         a, b = student.astype(np.float64), teacher.astype(np.float64)
         cosine = (a * b).sum(2) / np.sqrt((a**2).sum(2) * (b**2).sum(2))
         inputs = {"student": student, "teacher": teacher, "real": real}
-        made.append(Case({}, inputs, expected={"loss": np.asarray(1 - cosine[real].mean())}))
+        loss = np.asarray(1 - cosine[real].mean())
+        expected = {"loss": loss, "property/of_itself": np.array(0.0), "property/longer": loss, "property/padded": loss}
+        made.append(Case({}, inputs, expected=expected))
     return made
 
 
@@ -104,7 +108,7 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases,
-    pure,
+    cosine_distance,
     MISTAKES,
     right=RIGHT,
     framework="torch",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, Case, Exercise, Mistake, pure, variant
+from autograder.exercise import CHANGED, Case, Exercise, Mistake, variant
+
+from ._rules import standardised
 
 Array = np.ndarray
 
@@ -20,7 +22,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
             np.float32
         )
         inputs = {"train": train, "labels": labels, "test": test}
-        expected = {"scores": _scores(train, labels, test, strength)}
+        scores = _scores(train, labels, test, strength)
+        expected = {"scores": scores, "property/moved": scores, "property/stretched": scores}
         made.append(Case({"strength": strength}, inputs, expected=expected))
     return made
 
@@ -162,10 +165,11 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases,
-    pure,
+    standardised,
     MISTAKES,
     right=RIGHT,
     accepted={"detach": "A probe has a formula: nothing is trained through it."},
     framework="torch",
     shows=("the right scores", "the test half apart", "an intercept without penalty"),
+    axes={"scores": "test tokens"},
 )

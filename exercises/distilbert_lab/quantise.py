@@ -90,4 +90,5 @@ EXERCISE = Exercise(
     atol=1e-6,
     rtol=1e-4,
     shows=("int8", "one scale per row", "back within half a step", "a row of zeros"),
+    axes={"restored": "rows, columns"},
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, variant
 
-from ._rules import LEAKY, flagged
+from ._rules import LEAKY, soft_distance
 
 Array = np.ndarray
 
@@ -16,7 +16,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
     for batch, classes, temperature, shift in ((5, 3, 2.0, 0.0), (7, 2, 4.0, 0.0), (3, 4, 0.5, 300.0)):
         student = (generator.normal(0, 1.5, (batch, classes)) + shift).astype(np.float32)
         teacher = (generator.normal(0, 2.5, (batch, classes)) - shift).astype(np.float32)
-        expected = {"loss": _loss(student, teacher, temperature), "gradient": _gradient(student, teacher, temperature)}
+        loss = _loss(student, teacher, temperature)
+        expected = {"loss": loss, "gradient": _gradient(student, teacher, temperature)}
+        expected |= {"property/of_itself": np.array(0.0), "property/raised": loss, "property/twice": loss}
         inputs = {"student": student, "teacher": teacher}
         made.append(Case({"temperature": temperature}, inputs, expected=expected))
     return made
@@ -151,7 +153,7 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases,
-    flagged,
+    soft_distance,
     MISTAKES,
     right=RIGHT,
     framework="torch",

@@ -112,4 +112,5 @@ EXERCISE = Exercise(
     accepted={"detach": "The parts are read, not trained: the scale is held."},
     framework="torch",
     shows=("one part out per part in", "with the norm's bias they sum to its output"),
+    axes={"after": "parts, dim"},
 )

@@ -125,4 +125,5 @@ EXERCISE = Exercise(
     cases, attention_head, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     accepted=dict.fromkeys(BIASES, "One more thing to learn: the visible check says so, and it costs nothing."),
     shows=("wq, wk, wv", "projected, then attended", "returns the output"),
+    axes={"q": "batch, n, d_q", "k": "batch, n, d_k", "v": "batch, n, d_v", "output": "batch, n, d_v"},
 )  # fmt: skip

@@ -65,4 +65,5 @@ EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, wrong=WRONG, framework="torch",
     accepted={"detach": "Nothing is trained with the notebook's functions: what counts is the value."},
     shows=("every query meets every key", "rows are queries", "scaled once"),
+    axes={"scores": "batch, n, m"},
 )  # fmt: skip

@@ -66,4 +66,5 @@ EXERCISE = Exercise(
     cases, finite_weights, MISTAKES, right=RIGHT, framework="torch",
     accepted={"detach": "Nothing is trained with the notebook's functions: what counts is the value."},
     shows=("each row sums to 1 over the keys", "large scores do no harm"),
+    axes={"weights": "batch, n, m"},
 )  # fmt: skip

@@ -50,4 +50,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, compare_case, MISTAKES, right=RIGHT, framework="torch",
     shows=("ones up to the diagonal, zeros right of it",),
+    axes={"mask": "1, n, n"},
 )  # fmt: skip

@@ -102,4 +102,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, classification_head, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     shows=("shape", "dropout before linear", "logits"),
+    axes={"logits": "batch, num_classes"},
 )  # fmt: skip

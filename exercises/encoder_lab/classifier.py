@@ -126,4 +126,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, classifier, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     shows=("the parts get their sizes", "[CLS] goes to the head", "one row of logits per sentence"),
+    axes={"logits": "batch, num_classes"},
 )  # fmt: skip

@@ -145,4 +145,5 @@ EXERCISE = Exercise(
     cases, embeddings, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     accepted=dict.fromkeys(SHARES, "It changes training alone: the visible check says so, and it costs nothing."),
     shows=("words plus positions", "normalised", "dropout last", "too long is refused"),
+    axes={"output": "batch, n, d_model"},
 )  # fmt: skip

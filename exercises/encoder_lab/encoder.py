@@ -101,7 +101,8 @@ nn.init.normal_(self.layers[0].attention.output_linear.weight, std=0.02)""")),
     DROPPED,
     CHANGED,
     CUT.by(loop("self.layers", "x = layer(x.detach())")),
-    Mistake("", "every layer with a skip of its own", "", loop("self.layers", "x = x + layer(x)")),
+    Mistake("encoder-skip", "What a layer gives is added to what it was given.",
+            "The skips are inside the layers.", loop("self.layers", "x = x + layer(x)")),
     Mistake("", "a layer where a list belongs", "", stack(NEW),
             (ENCODER, "return self.layers(self.embeddings(input_ids))")),
 ]  # fmt: skip
@@ -167,4 +168,5 @@ self.layers = nn.ModuleList(copy.deepcopy(layer) {MANY})""")],
 EXERCISE = Exercise(
     cases, encoder, MISTAKES, right=RIGHT, cell="models.py", framework="torch", atol=ATOL, rtol=RTOL,
     shows=("as many layers as asked for, each its own", "in order", "shape"),
+    axes={"output": "batch, n, d_model"},
 )  # fmt: skip

@@ -181,4 +181,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, encoder_layer, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     shows=("both norms before their sublayer", "both skips in place"),
+    axes={"output": "batch, n, d_model"},
 )  # fmt: skip

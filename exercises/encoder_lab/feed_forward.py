@@ -120,4 +120,5 @@ EXERCISE = Exercise(
     cases, feed_forward, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     accepted=dict.fromkeys(BIASES, NO_BIAS) | dict.fromkeys(DROPOUTS, OPTIONAL),
     shows=("narrow to wide and back", "exact GELU between the layers"),
+    axes={"output": "batch, n, d_model"},
 )  # fmt: skip

@@ -109,4 +109,5 @@ EXERCISE = Exercise(
     # of weights that are filled row by row, as in "loops", no gradient comes back either
     accepted={"AttentionHead-eb533d61": "What counts of this method is the value, not its gradient."},
     shows=("output and weights", "each row sums to 1", "scaled once", "large scores do no harm"),
+    axes={"output": "batch, n, d_v", "weights": "batch, n, m"},
 )  # fmt: skip

@@ -92,4 +92,5 @@ EXERCISE = Exercise(
     cases, compare_case, MISTAKES, right=RIGHT, framework="torch",
     accepted={"moved-71edc23c": "A list of the same numbers is as right."},
     shows=("tokens are compared with themselves", "averaged over the tokens"),
+    axes={"moved": "batch"},
 )  # fmt: skip

@@ -120,4 +120,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, class_with_parts, MISTAKES, right=RIGHT, cell="models.py", framework="torch",
     shows=("heads side by side", "end to end", "output_linear last"),
+    axes={"output": "batch, n, d_model"},
 )  # fmt: skip

@@ -67,4 +67,5 @@ EXERCISE = Exercise(
     cases, compare_case, MISTAKES, right=RIGHT, framework="torch",
     accepted={"previous_token-7728b17e": "A list of the same numbers is as right."},
     shows=("one token back", "averaged over the queries that have one"),
+    axes={"weight": "layers, heads"},
 )  # fmt: skip

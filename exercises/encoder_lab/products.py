@@ -59,4 +59,5 @@ EXERCISE = Exercise(
     cases, compare_case, MISTAKES, right=RIGHT, framework="torch",
     accepted={"products-66d2fd5c": "A list of the same numbers is as right."},
     shows=("a number for every key and dimension", "their sums are the scores"),
+    axes={"products": "keys, dimensions"},
 )  # fmt: skip

@@ -52,7 +52,8 @@ MISTAKES = [
         "W-alone": [(MIXED, f"softmax(scores){TURNED}")],
         "W-scores": [(MIXED, f"scores{TURNED}")],
     }),
-    Mistake("", "averaged over the heads", "",
+    Mistake("M7-averaged", "The heads were averaged, and the average repeated.",
+            "What the heads give is laid end to end: every head keeps its numbers.",
             (RESULT, "np.repeat(mixed.mean(1, keepdims=True), len(W_q), axis=1).reshape")),
     Mistake("", "joined below each other", "", by_head("return np.concatenate(heads, axis=0) @ W_o")),
     Mistake("", "length as a literal", "", variant(HEAD, """
@@ -134,4 +135,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases(N_HEADS), own_or_ready, MISTAKES, right=RIGHT,
     shows=("any number of tokens", "heads laid end to end", "each query's weights sum to 1", "scaled by √d_qkv"),
+    axes={"y": "n, d_model"},
 )  # fmt: skip

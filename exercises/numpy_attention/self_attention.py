@@ -99,4 +99,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases(heads=None), own_or_ready, MISTAKES, right=RIGHT,
     shows=("any number of tokens", "each query's weights sum to 1", "scores divided by √d_qkv", "large scores too"),
+    axes={"y": "n, d_model"},
 )  # fmt: skip

@@ -120,4 +120,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, half_for_large_numbers, MISTAKES, right=RIGHT,
     shows=("each row sums to 1", "large numbers too", "the argument is left alone"),
+    axes={"weights": "n, m"},
 )  # fmt: skip

@@ -100,4 +100,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, folded, MISTAKES, right=RIGHT, framework="torch", cell="dot_product_attention_answer",
     atol=2e-5, rtol=2e-4, shows=("each head gives what it gives alone", "heads stand one after the other"),
+    axes={"output": "b, t, h * k"},
 )  # fmt: skip

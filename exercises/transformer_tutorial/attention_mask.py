@@ -85,4 +85,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, masked, MISTAKES, right=RIGHT, framework="torch", cell="dot_product_attention_answer", atol=2e-5, rtol=2e-4,
     shows=("padding gets no attention", "the real tokens' weights still sum to 1", "all steps work together"),
+    axes={"output": "b, t, h * k"},
 )  # fmt: skip

@@ -71,4 +71,5 @@ EXERCISE = Exercise(
     cases, mixed, MISTAKES, right=RIGHT, framework="torch", cell="dot_product_attention_answer",
     atol=2e-5, rtol=2e-4,
     shows=("each query's weights sum to 1", "the values are mixed by them", "large scores do no harm"),
+    axes={"output": "b, t, k"},
 )  # fmt: skip

@@ -31,7 +31,8 @@ MISTAKES = [
     Mistake("M8-normed", "x was normalised first, and the skip starts after the norm.",
             "Post-LN: nothing happens to x before it is added.",
             (ATTEND, "x = self.norm_1(x)\n        attended = self.attention(x, mask)"), (FIRST, "x = attended + x")),
-    Mistake("", "twice the skip", "", (FIRST, "x = self.norm_1(attended + 2 * x)")),
+    Mistake("SKIP-twice", "The skip is added twice.", "Once what went in, once what the attention gives.",
+            (FIRST, "x = self.norm_1(attended + 2 * x)")),
     CUT.by(("self.norm_1(attended + x)", "self.norm_1(attended + x).detach()")),
     CUT.by(("self.norm_1(attended + x)", "self.norm_1(attended.detach() + x)")),
     CHANGED.by((FIRST, "x += attended\n        x = self.norm_1(x)")),
@@ -66,4 +67,5 @@ RIGHT = {
 EXERCISE = Exercise(
     make, first_half, MISTAKES, right=RIGHT, framework="torch", cell="transformer_block_answer",
     shows=("norm_1 takes the sum", "the skip carries x as it is"),
+    axes=dict.fromkeys(("between", "output"), "b, t, k"),
 )  # fmt: skip

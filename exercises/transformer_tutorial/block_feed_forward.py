@@ -93,4 +93,5 @@ RIGHT = {
 EXERCISE = Exercise(
     make, second_half, MISTAKES, right=RIGHT, framework="torch", cell="transformer_block_answer",
     shows=("the skip goes around the network", "norm_2 takes the sum", "given lines as they were"),
+    axes=dict.fromkeys(("between", "output"), "b, t, k"),
 )  # fmt: skip

@@ -103,4 +103,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, steady_and_pure, MISTAKES, right=RIGHT, framework="torch", cell="transformer_answer",
     shows=("√k, then positions", "every block in its turn", "average", "log-probabilities"),
+    axes={"log_probabilities": "b, num_classes"},
 )  # fmt: skip

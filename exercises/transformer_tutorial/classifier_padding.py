@@ -24,7 +24,7 @@ POOL = "sequence_avg = mean_pooling(x, mask)"
 ALL = (POOL, "sequence_avg = x.mean(dim=1)")
 PADDING = Mistake("M15-padding", "The average still counts padding.",
                   "Only real tokens count, above and below the fraction bar.", share=0.5)  # fmt: skip
-UNSAID = Mistake("M10-unsaid", "The blocks were not told which tokens are padding.",
+UNSAID = Mistake("M10-unsaid", "Not every block was told which tokens are padding.",
                  "A block takes two arguments: the states, and the mask (true for a real token).", share=0.5
                  )  # fmt: skip
 
@@ -68,4 +68,5 @@ WRONG = [
 EXERCISE = Exercise(
     cases, padding, MISTAKES, right=RIGHT, wrong=WRONG, framework="torch", cell="transformer_answer",
     shows=("padding does not change the answer", "the blocks get the mask"),
+    axes={"log_probabilities": "b, num_classes"},
 )  # fmt: skip

@@ -55,7 +55,8 @@ MISTAKES = [
     Mistake("P-all", "The softmax ran over all places and words together.", "Choose the mask's row first.",
             (SOFTMAX, "torch.softmax(logits.flatten(), 0).view_as(logits)[position]")),
     Mistake("P-percent", "These are percentages.", "Probabilities lie between 0 and 1.", (SOFTMAX, f"100 * {SOFTMAX}")),
-    Mistake("", "rounded", "", (PICKED, f"{PICKED}.round(decimals=3)")),
+    Mistake("P-rounded", "The probabilities are rounded.", "Return them as they are.",
+            (PICKED, f"{PICKED}.round(decimals=3)")),
 ]  # fmt: skip
 
 HEAD = "def P(logits, position, word_ids):"

@@ -97,4 +97,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, pure, MISTAKES, right=RIGHT, framework="torch",
     shows=("padding does not matter, wherever it stands", "all real tokens count alike"),
+    axes={"pooled": "b, k"},
 )  # fmt: skip

@@ -125,4 +125,5 @@ RIGHT = {
 EXERCISE = Exercise(
     cases, split, MISTAKES, right=RIGHT, framework="torch", cell="self_attention_answer",
     shows=("queries, keys and values from their own maps", "split into heads", "given lines as they were"),
+    axes={"output": "b, t, k"},
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.exercise import Case, Exercise, Mistake, compare_case
+from autograder.exercise import PROPERTY, Case, Exercise, Mistake, compare_case, with_properties
 from autograder.exercise.compare import judge_cases, merged
 from autograder.exercise.likeness import likeness, likeness_of_texts
 from autograder.exercise.model import Answers
@@ -137,3 +137,51 @@ def test_of_several_cases_the_one_is_told_that_says_what_is_wrong() -> None:
     given = [(cases[0], Answers({"sums": other})), (cases[1], Answers({"sums": -WANT - 1}))]
     (told,) = merged(judge_cases(Exercise(lambda generator: cases), given))
     assert told.message == "sums: every number has the wrong sign."
+
+
+SHAPES = {
+    "(2, 3, 4) = (batch, tokens, dim)": (2, 3, 5),
+    "Axis 2, dim, should have the size 4; yours has 5.": (2, 3, 5),
+    "An axis is missing. There should be 3": (2, 4),
+    "An axis too many. There should be 3": (2, 1, 3, 4),
+    "in another order: batch, tokens, dim": (3, 2, 4),
+    "Several axes are wrong": (3, 3, 5),
+    "but yours is a single number": (),
+}
+
+
+@pytest.mark.parametrize(("words", "shape"), SHAPES.items(), ids=SHAPES)
+def test_a_wrong_shape_is_told_by_the_names_of_its_axes(words: str, shape: tuple[int, ...]) -> None:
+    case = Case(expected={"output": WANT[:2, :3]})
+    exercise = Exercise(lambda generator: [case], axes={"output": "batch, tokens, dim"})
+    (check,) = compare_case(exercise, case, Answers({"output": np.ones(shape)})).checks
+    assert words in f"{check.message} {check.hint}"
+
+
+def test_where_one_number_is_expected_the_message_says_so() -> None:
+    case = Case(expected={"loss": np.array(1.5)})
+    (check,) = compare_case(Exercise(lambda generator: [case]), case, Answers({"loss": np.ones((2, 3))})).checks
+    assert check.message == "loss: expected one number, but yours has the shape (2, 3)."
+
+
+def test_what_is_right_beside_wrong_numbers_is_told() -> None:
+    case = Case(expected={"m": WANT, "v": 2 * WANT, "weights": WANT + 1})
+    other = np.random.default_rng(4).normal(0, 1, WANT.shape)
+    judged = compare_case(Exercise(lambda generator: [case]), case, Answers({**case.expected, "weights": other}))
+    assert [check.message for check in judged.checks if not check.passed] == [
+        "weights: the values are wrong; m and v are right."
+    ]
+
+
+def judged_by_property(**answers: object) -> list[str]:
+    rule = with_properties(compare_case, {"times": ("With twice the {what} it is twice as much, yours {yours}.", "")})
+    case = Case({"what": "layers"}, expected={"memory": np.array(8.0), PROPERTY + "times": np.array(2.0)})
+    given = {name.replace("_", "/"): np.asarray(value, float) for name, value in answers.items()}
+    return [one.message for one in rule(Exercise(lambda generator: [case]), case, Answers(given)).checks if one.message]
+
+
+def test_where_nobody_knows_what_is_wrong_a_property_tells_and_takes_no_points() -> None:
+    assert judged_by_property(memory=7, property_times=3) == ["With twice the layers it is twice as much, yours 3."]
+    assert judged_by_property(memory=8, property_times=3) == [], "points depend on the exercise's own answers"
+    assert "values are not" in judged_by_property(memory=7, property_times=2)[0]
+    assert "values are not" in judged_by_property(memory=7)[0], "a property that could not be asked says nothing"

@@ -1,4 +1,4 @@
-"""Questions with answers to choose from: ✓ says "recorded", and each wrong choice is told why it is wrong."""
+"""Questions with answers to choose from: the check says "recorded", and each wrong choice is told why it is wrong."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_no_quiz_is_left_out() -> None:
     assert {slug for slug in slugs if chosen(slug)} == {*QUIZZES, *WRITTEN_CODE}
 
 
-def test_a_tick_says_recorded_for_right_and_wrong_alike(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_says_recorded_without_a_tick_for_right_and_wrong_alike(capsys: pytest.CaptureFixture[str]) -> None:
     numpy_attention.choice("on_top", "a", "abcde")
     numpy_attention.letters("true_statements", ["b"], "abcde")
     numpy_attention.name("prepares_text", "numpy")
@@ -107,4 +107,4 @@ def test_a_tick_says_recorded_for_right_and_wrong_alike(capsys: pytest.CaptureFi
     encoder_lab.readings([*["next"] * 4, "kept", "kept"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 6
-    assert all(line.startswith("✓ ") and "recorded" in line and "right or wrong" in line for line in lines)
+    assert all(line.startswith("– ") and "recorded" in line and "right or wrong" in line for line in lines)

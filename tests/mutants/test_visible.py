@@ -27,7 +27,8 @@ def test_an_outcome_keeps_what_the_visible_check_of_the_cell_said(verdict: CellV
 def test_a_tick_for_lost_points_and_a_cross_at_full_points_are_counted_apart() -> None:
     outcomes = [
         Outcome("named", visible="no"),
-        Outcome("values"),
+        Outcome("values", ticked=True),
+        Outcome("values"),  # a question: its check says neither
         Outcome("equivalent", visible="no"),
         Outcome("accepted", visible="no"),
         Outcome("equivalent"),

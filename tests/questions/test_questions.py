@@ -100,7 +100,7 @@ def test_q37_the_check_asks_then_records_and_never_says_what_is_right(capsys: py
     exec(answers_to(ordinary()), space)
     check(space["own_code"], attention_weights=kind)
     right = capsys.readouterr().out
-    assert right.startswith("✓ questions: recorded, 3 answers.")
+    assert right.startswith("– questions: recorded, 3 answers.")
     made = questions(find(sources(ordinary()), "AttentionBlock"), facts(ordinary()), "0badcafe")  # type: ignore[arg-type]
     wrong = {one.kind: next(c for c in one.choices if c != space["own_code"][one.kind]) for one in made}
     check(space["own_code"] | wrong, attention_weights=kind)

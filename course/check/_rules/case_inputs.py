@@ -92,6 +92,10 @@ def _to_torch(array: np.ndarray) -> Any:
     return _torch().from_numpy(array.copy())
 
 
+class NotComparable(TypeError):
+    """What the student's code gave is of another kind than what was asked for: nothing in it can be compared."""
+
+
 def as_array(name: str, value: Any) -> tuple[str, np.ndarray]:
     """-> (name, contiguous array); text and lists of text travel as JSON bytes under ``text:name``."""
     if hasattr(value, "detach"):
@@ -100,8 +104,10 @@ def as_array(name: str, value: Any) -> tuple[str, np.ndarray]:
     if isinstance(value, str) or (isinstance(value, list | tuple) and _holds_text(value)):
         return TEXT + name, np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
     array = np.asarray(value)
+    if array.dtype.kind in "US":
+        raise NotComparable(f"{name}: a list of texts is expected, not a NumPy array: .tolist() makes one of it.")
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: expected a tensor or array of numbers, but it is {type(value).__name__}")
+        raise NotComparable(f"{name}: expected a tensor or array of numbers, but it is {type(value).__name__}")
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:  # longdouble: safetensors knows no such numbers
         array = array.astype(np.float64)
     return name, np.array(array, order="C", subok=False)  # a copy: what was handed over stays as it was

@@ -15,6 +15,8 @@ from course.check._rules.likeness import likeness, likeness_of_texts
 from course.check._rules.model import Answers, Case, Check, Exercise, Judgement, Mistake
 from course.check._rules.text import TEXT, read_text
 
+#: Begins the name of an answer that tells more about wrong numbers; no points depend on it.
+PROPERTY = "property/"
 #: Parts of messages that say no more than that numbers or texts are wrong.
 NO_MORE = ("the values are not (", "differ from what was expected", "differs from what was expected")
 
@@ -28,8 +30,17 @@ def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         return Judgement(checks)
     mistake = find_mistake(exercise, case, answers)
     if mistake is None:
-        return Judgement(checks)
+        return Judgement([_beside(check, checks) for check in checks])
     return mistake.judgement(*(check for check in checks if check.passed))
+
+
+def _beside(check: Check, checks: Sequence[Check]) -> Check:
+    """Of numbers that are wrong, and nobody knows how: what is right beside them, which says where to look."""
+    good = [other.name for other in checks if other.passed]
+    if check.passed or not good or not is_bare(check):
+        return check
+    others = f"{', '.join(good[:-1])} and {good[-1]} are" if len(good) > 1 else f"{good[0]} is"
+    return replace(check, message=f"{check.name}: the values are wrong; {others} right.")
 
 
 def judge_cases(
@@ -100,46 +111,62 @@ def merged(judgements: Iterable[Judgement]) -> tuple[Check, ...]:
     found: dict[str, Check] = {}
     for check in (check for judgement in judgements for check in judgement.checks):
         known = found.get(check.name)
-        if known is None or (not check.passed and (known.passed or (_is_bare(known) and not _is_bare(check)))):
+        if known is None or (not check.passed and (known.passed or (is_bare(known) and not is_bare(check)))):
             found[check.name] = check
     ordered = sorted(found.values(), key=lambda check: (check.passed, not check.mistake))
     return tuple(check if not check.passed else Check(check.name, True) for check in ordered)
 
 
-def _is_bare(check: Check) -> bool:
+def is_bare(check: Check) -> bool:
+    """Whether a check says no more than that something is wrong."""
     return not check.mistake and any(words in check.message for words in NO_MORE)
 
 
 def compare_value(name: str, got: np.ndarray | None, want: np.ndarray, exercise: Exercise) -> Check:
     label = name.removeprefix(TEXT)
     if got is None:
-        return Check(
-            label, False, f"{label}: nothing came.", "Does your code return it, under the name that was asked for?"
-        )
+        return Check(label, False, f"{label}: nothing came.", "Does your code return it?")
+    if same_value(name, got, want, exercise):
+        return Check(label, True)
     if name.startswith(TEXT):
-        if same_text(got, want):
-            return Check(label, True)
         words = likeness_of_texts(read_text(got), read_text(want))
         return Check(label, False, f"{label}: {words or 'the text differs from what was expected.'}")
-    if got.dtype.kind != want.dtype.kind and not {got.dtype.kind, want.dtype.kind} <= set("iub"):
+    if not _same_kind(got, want):
         kinds = {"f": "floating-point numbers", "i": "whole numbers", "u": "whole numbers", "b": "true/false"}
         expected, came = kinds[want.dtype.kind], kinds.get(got.dtype.kind, str(got.dtype))
         return Check(label, False, f"{label}: expected {expected}, but {came} came.")
     if got.shape != want.shape:
-        return Check(
-            label,
-            False,
-            f"{label}: expected shape {want.shape}, but yours is {got.shape}.",
-            "Print the shape after every step and compare it with the comment after the line.",
-        )
+        axes = exercise.axes.get(name) or exercise.axes.get(name.rpartition("/")[2], "")
+        return _compare_shapes(label, got.shape, want.shape, axes)
     return _compare_numbers(label, got, want, exercise)
+
+
+def _compare_shapes(label: str, got: tuple[int, ...], want: tuple[int, ...], axes: str) -> Check:
+    """axes: the names of the expected axes, as in ``batch, tokens, dim``; or nothing."""
+    if not want:
+        came = f"{label}: expected one number, but yours has the shape {got}."
+        return Check(label, False, came, "A mean or a sum over all axes leaves one number.")
+    yours = f"yours is {got}" if got else "yours is a single number"
+    message = f"{label}: expected shape {want}{axes and f' = ({axes})'}, but {yours}."
+    return Check(label, False, message, _which_axis(got, want, axes))
+
+
+def _which_axis(got: tuple[int, ...], want: tuple[int, ...], axes: str) -> str:
+    wrong = [axis for axis, sizes in enumerate(zip(got, want, strict=False)) if len(set(sizes)) > 1]
+    if not axes:
+        return "Print the shape after every step and compare it with the comment after the line."
+    if len(got) != len(want):
+        return f"An axis {'is missing' if len(got) < len(want) else 'too many'}. There should be {len(want)}: {axes}."
+    if len(wrong) == 1:
+        name = axes.split(", ")[wrong[0]]
+        return f"Axis {wrong[0]}, {name}, should have the size {want[wrong[0]]}; yours has {got[wrong[0]]}."
+    return f"{'The axes are in another order' if sorted(got) == sorted(want) else 'Several axes are wrong'}: {axes}."
 
 
 def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Exercise) -> Check:
     if want.dtype.kind != "f":
-        same = bool(np.array_equal(got, want))
-        words = "" if same else likeness(got, want, 0, 0)
-        return Check(label, same, f"{label}: {words or 'the values differ from what was expected.'}")
+        words = likeness(got, want, 0, 0) or "the values differ from what was expected."
+        return Check(label, False, f"{label}: {words}")
     bad = ~np.isfinite(got) & np.isfinite(want)
     if bad.any():
         return Check(
@@ -148,13 +175,26 @@ def _compare_numbers(label: str, got: np.ndarray, want: np.ndarray, exercise: Ex
             f"{label}: {bad.sum()} of {bad.size} numbers are not finite (nan or inf).",
             "A division by zero, or an exponential of a large number?",
         )
-    close = np.isclose(got, want, atol=exercise.atol, rtol=exercise.rtol)
-    if close.all():
-        return Check(label, True)
     if words := likeness(got, want, exercise.atol, exercise.rtol):
         return Check(label, False, f"{label}: {words}")
-    share = 100 * (1 - close.mean())
+    share = 100 * (1 - np.isclose(got, want, atol=exercise.atol, rtol=exercise.rtol).mean())
     return Check(label, False, f"{label}: the shape is right, the values are not ({share:.0f} % of them are off).")
+
+
+def same_value(name: str, got: np.ndarray, want: np.ndarray, exercise: Exercise) -> bool:
+    """Whether an answer is right."""
+    if name.startswith(TEXT):
+        return same_text(got, want)
+    if not _same_kind(got, want) or got.shape != want.shape:
+        return False
+    if want.dtype.kind != "f":
+        return bool(np.array_equal(got, want))
+    return bool(np.isclose(got, want, atol=exercise.atol, rtol=exercise.rtol).all())
+
+
+def _same_kind(got: np.ndarray, want: np.ndarray) -> bool:
+    kinds = {got.dtype.kind, want.dtype.kind}
+    return len(kinds) == 1 or kinds <= set("iub")
 
 
 def same_text(got: np.ndarray, want: np.ndarray) -> bool:
@@ -166,17 +206,23 @@ def find_mistake(exercise: Exercise, case: Case, answers: Answers) -> Mistake | 
     """The mistake of the catalogue whose wrong answer is this very answer; of several the nearest, then the first."""
     found: list[tuple[float, Mistake]] = []
     for mistake in exercise.mistakes:
-        wrong = _wrong_answer(mistake, case, exercise)
-        if wrong and matches(answers.arrays, wrong, exercise):
+        wrong = _made(mistake, case, exercise)
+        if wrong and matches(answers.arrays, wrong, exercise) and _is_wrong(wrong, case, exercise):
             found.append((_distance(answers.arrays, wrong), mistake))
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _wrong_answer(mistake: Mistake, case: Case, exercise: Exercise) -> Mapping[str, np.ndarray]:
     """What somebody who makes the mistake hands over; empty where this case cannot show it."""
+    wrong = _made(mistake, case, exercise)
+    return wrong if wrong and _is_wrong(wrong, case, exercise) else {}
+
+
+def _made(mistake: Mistake, case: Case, exercise: Exercise) -> Mapping[str, np.ndarray]:
+    """The same, whether the case shows it or not."""
     try:
-        wrong = exercise.made_by(mistake, case)
-        return wrong if wrong and _is_wrong(wrong, case, exercise) else {}
+        made = exercise.made_by(mistake, case)
+        return {name: array for name, array in made.items() if not name.startswith(PROPERTY)}
     except Exception as error:  # a name is a help; without it the answer is as wrong as before
         logging.getLogger(__name__).warning("%s: mistake %s: %r", exercise.slug, mistake.id, error)
         return {}
@@ -185,7 +231,7 @@ def _wrong_answer(mistake: Mistake, case: Case, exercise: Exercise) -> Mapping[s
 def _is_wrong(answer: Mapping[str, np.ndarray], case: Case, exercise: Exercise) -> bool:
     """False where this case cannot show the mistake: its answer is the right one, but for a rounding."""
     pairs = [(name, array, case.expected[name]) for name, array in answer.items() if name in case.expected]
-    return not pairs or not all(compare_value(*pair, exercise).passed for pair in pairs)
+    return not pairs or not all(same_value(*pair, exercise) for pair in pairs)
 
 
 def _distance(got: Mapping[str, np.ndarray], wrong: Mapping[str, np.ndarray]) -> float:

@@ -46,6 +46,7 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
         "atol": exercise.atol,
         "rtol": exercise.rtol,
         "shows": list(exercise.shows),
+        "axes": dict(exercise.axes),
         "mistakes": [
             [bool(one.patches), one.id, one.message, one.hint, one.share] for one in exercise.mistakes if one.id
         ],
@@ -95,7 +96,7 @@ def unpack(data: bytes, slug: str, rules: Callable[[str], Rule]) -> Pack:
     ]
     exercise = Exercise(
         lambda generator: cases, rules(told["rule"]), known, told["framework"], told["atol"], told["rtol"], slug,
-        shows=told["shows"],
+        shows=told["shows"], axes=told["axes"],
     )  # fmt: skip
     return Pack(exercise, tuple(cases))
 

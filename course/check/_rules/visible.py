@@ -9,7 +9,6 @@ from __future__ import annotations
 import dis
 import os
 import pkgutil
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -19,6 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from course.check._rules.case_inputs import NotComparable
+from course.check._rules.compare import PROPERTY
+from course.check._rules.hints import hint_about
 from course.check._rules.model import Case, Rule
 from course.check._rules.pack import Found, Pack, judge_public, unpack
 from course.check._rules.rules import READY
@@ -72,13 +74,16 @@ def running(name: str, doing: str, look: str = "") -> Iterator[None]:
         yield
     except CheckFailed:
         raise
+    except NotComparable as error:
+        raise CheckFailed(name, str(error), "", "Look at the line with return.") from error
     except Exception as error:
         if is_stub(error):
             raise CheckFailed(
                 name, "this part is not filled in yet.", "Replace 'raise NotImplementedError()' by your code."
             ) from error
         came = f"It stopped with {type(error).__name__}: {error}"
-        raise CheckFailed(name, f"{doing} should work.", came, _hint_about(error) or look) from error
+        hint = hint_about(type(error).__name__, str(error))
+        raise CheckFailed(name, f"{doing} should work.", came, hint or look) from error
 
 
 def is_stub(error: BaseException) -> bool:
@@ -97,16 +102,6 @@ def is_stub(error: BaseException) -> bool:
 def is_own(filename: str) -> bool:
     """Whether a file with code is the student's: a cell, or a file beside the notebook."""
     return not filename.startswith("<frozen") and not any(place in filename for place in _NOT_THE_STUDENTS)
-
-
-def _hint_about(error: Exception) -> str:
-    """Where to look, for an exception whose own words say what happened and not why; empty for all others."""
-    module = re.search(r'Module \[(\w+)\] is missing the required "forward" function', str(error))
-    if module is None:
-        return ""
-    if module[1] in ("ModuleList", "ModuleDict"):
-        return f"An nn.{module[1]} cannot be called as a whole: go through the list with for."
-    return f"Does class {module[1]} have a method called forward, indented below the class line?"
 
 
 def checks(package: str, path: Sequence[str]) -> dict[str, Callable[..., Any]]:
@@ -140,8 +135,8 @@ def _check(package: str, path: Path) -> Callable[..., None]:
         def called(case: Any) -> Mapping[str, Any]:
             here, first = (_described(pack.cases[index], pack.cases) for index in (case.index, 0))
             worked = ", ".join(part for part in first if part not in here)
-            look = f"With {worked} it works: what is different here?" if worked else SHAPES
-            with running(name, ", ".join(here), look):
+            doing = f"{', '.join(here)}, as with {worked}," if worked else ", ".join(here)
+            with running(name, doing, "What is different here?" if worked else SHAPES):
                 handed[case.index] = call(*given, case)
             return handed[case.index]
 
@@ -242,7 +237,13 @@ def _seen(found: Found, cases: Sequence[Case]) -> str:
     lines = [f"Seen with {', '.join(_described(found.where, cases))}."]
     for name, want in found.where.expected.items():
         got = found.answers.get(name)
-        if got is None or got.shape != want.shape or want.dtype.kind != "f" or not want.ndim:
+        if (
+            name.startswith(PROPERTY)
+            or got is None
+            or got.shape != want.shape
+            or want.dtype.kind != "f"
+            or not want.ndim
+        ):
             continue
         for place in np.ndindex(want.shape[:-1]):
             if not np.allclose(got[place], want[place], atol=1e-4, rtol=1e-3):

@@ -13,6 +13,7 @@ from course.check._rules import (
     compare_case,
     named,
     pure,
+    with_properties,
     without_side_effects,
     wrong,
 )
@@ -42,10 +43,25 @@ KEYS = Mistake(
     "K2-keys", "The logits are right, but the caches do not hold the keys of all tokens.",
     "What each block gives back, block by block.",
 )  # fmt: skip
-PLAIN = Mistake("RMS-plain", "self.weight must be a parameter: training would never change yours.", "nn.Parameter(…)",
+PLAIN = Mistake("RMS-plain", "There is no parameter self.weight: training and the stored weights find none.",
+                "nn.Parameter(…), under this name.",
                 share=0.5)  # fmt: skip
 
 own_or_ready = better_of_own_and_ready(pure)
+
+
+growing = with_properties(compare_case, {
+    "times": ("With twice the {twice}, the cache becomes twice as large. Yours becomes {yours} times as large.",
+              "What counts how often?"),
+})  # fmt: skip
+spelling = with_properties(compare_case, {
+    "letters": ("A word loses letters, or gets more of them: its symbols together should be the word.",
+                "Each symbol of the word is used once, by itself or in a pair."),
+})  # fmt: skip
+turning = with_properties(pure, {
+    "lengths": ("A turn keeps lengths. In yours, pairs become longer or shorter.",
+                "Of a pair (a, b): (a cos - b sin, b cos + a sin)."),
+})  # fmt: skip
 
 
 def leaving_nothing(exercise: Exercise, case: Case, answers: Answers) -> Judgement:

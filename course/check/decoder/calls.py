@@ -5,6 +5,7 @@ Each function takes what the student wrote and a case, and gives the answers by 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -38,7 +39,9 @@ def top_p(function: Any, case: Any) -> dict[str, Any]:
 
 def rotate(function: Any, case: Any) -> dict[str, Any]:
     noted = side_effects(function, case.x, case.cos, case.sin)
-    return {"output": function(case.x.clone(), case.cos.clone(), case.sin.clone()), **noted}
+    output = function(case.x.clone(), case.cos.clone(), case.sin.clone())
+    lengths = torch.hypot(*output.detach().chunk(2, dim=-1)) if getattr(output, "shape", None) == case.x.shape else None
+    return {"output": output, "property/lengths": lengths, **noted}
 
 
 def perplexity(function: Any, case: Any) -> dict[str, Any]:
@@ -73,8 +76,13 @@ def cached_attention(function: Any, case: Any) -> dict[str, Any]:
 
 
 def cache_memory(function: Any, case: Any) -> dict[str, Any]:
-    given = case.config.tokens, case.config.batch, case.config.bytes_per_number
-    return {"memory": float(function(case.config, *given))}
+    def memory(config: Any) -> float:
+        return float(function(config, config.tokens, config.batch, config.bytes_per_number))
+
+    twice = case.config.twice
+    larger = type(case.config)(**{**vars(case.config), twice: 2 * getattr(case.config, twice)})
+    own = memory(case.config)
+    return {"memory": own, "property/times": memory(larger) / own if own else math.nan}
 
 
 def induction_score(function: Any, case: Any) -> dict[str, Any]:
@@ -94,7 +102,7 @@ def patch(function: Any, case: Any) -> dict[str, Any]:
 
 
 def generate(function: Any, case: Any) -> dict[str, Any]:
-    model = _generation.StoredModel(case.own, case.carried, case.places)
+    model = _generation.StoredModel(case.stand_in_own, case.stand_in_carried, case.stand_in_places)
     choose = _generation.closest_to_zero()
     options = (case.config.words, choose, case.config.end, case.config.context)
     noted = side_effects(lambda prompt: function(model, prompt, *options), case.prompt)
@@ -179,7 +187,13 @@ def pair_counts(function: Any, case: Any) -> dict[str, Any]:
 
 def merge(function: Any, case: Any) -> dict[str, Any]:
     given = zip(case.config.words, case.config.pairs, strict=True)
-    return {"symbols": [list(function(tuple(word), tuple(pair))) for word, pair in given]}
+    symbols = [list(function(tuple(word), tuple(pair))) for word, pair in given]
+    return {"symbols": symbols, "property/letters": _letters(symbols)}
+
+
+def _letters(words: list[list[Any]]) -> list[int]:
+    """How many letters the symbols of each word have together."""
+    return [len("".join(map(str, symbols))) for symbols in words]
 
 
 def train(function: Any, case: Any) -> dict[str, Any]:
@@ -190,4 +204,5 @@ def train(function: Any, case: Any) -> dict[str, Any]:
 
 def encode(function: Any, case: Any) -> dict[str, Any]:
     merges = [tuple(pair) for pair in case.config.merges]
-    return {"tokens": [list(function(word, list(merges), _byte_pairs.joined)) for word in case.config.words]}
+    tokens = [list(function(word, list(merges), _byte_pairs.joined)) for word in case.config.words]
+    return {"tokens": tokens, "property/letters": _letters(tokens)}

@@ -21,6 +21,7 @@ from course.check._rules import (
     better_of_own_and_ready,
     compare_case,
     compare_value,
+    find_mistake,
     named,
     not_charged_twice,
     right,
@@ -238,6 +239,8 @@ def mask_rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     check = compare_value("weights", given, case.expected["weights"], exercise)
     if given is None or given.dtype.kind != "f" or given.shape != case.expected["weights"].shape:
         return wrong("weights", check.message, check.hint)
+    if not check.passed and (mistake := find_mistake(exercise, case, answers)) is not None:
+        return mistake.judgement()
     id = _mask_mistake(case, given.astype(np.float64), check.passed)
     if id:
         return named(exercise, id)
@@ -342,9 +345,9 @@ def _text_checks(exercise: Exercise, answers: Answers, tokens: list[str], layers
         Check(
             "titles",
             numbered,
-            "Each panel's title says which layer it shows. "
-            + ("Yours do not count the layers." if any(titles) else "Yours have no title."),
-            'set_title(f"layer {i}"), say.',
+            "Each panel's title says which layer it shows, with its number. "
+            + (f"Yours are {_first(titles)}." if any(titles) else "Yours have no title."),
+            "An axes has a method set_title.",
         ),
         *_axis_labels(exercise, answers),
         *_tick_labels(answers, tokens),
@@ -352,7 +355,7 @@ def _text_checks(exercise: Exercise, answers: Answers, tokens: list[str], layers
             "tick places",
             bool(np.all(answers.arrays.get("in_place", True))),
             "The ticks do not stand at their rows and columns: a token names the one beside it.",
-            "The first token stands at 0: set_xticks(range(len(tokens)), tokens), and the same for y.",
+            "The first token stands at 0, the second at 1, and so on.",
         ),
         Check(
             "size",
@@ -379,6 +382,12 @@ def _texts(answers: Answers, name: str) -> list[str]:
     return [str(entry) for entry in value] if isinstance(value, list) else []
 
 
+def _first(labels: list[str]) -> str:
+    """The first few labels, as the student wrote them."""
+    shown = ", ".join(repr(str(label)[:20]) for label in labels[:4])
+    return f"{shown}, …" if len(labels) > 4 else shown
+
+
 def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
     """The axes of some panel are labelled with the tokens; panels that share an axis may label the outer ones alone."""
     for axis in "xy":
@@ -387,9 +396,10 @@ def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
         odd = [labels for labels in ticks if labels not in (tokens, [""] * len(tokens), [])]
         if tokens not in ticks or odd:
             same = any(sorted(map(str, labels)) == sorted(tokens) for labels in odd)
-            found = "in another order" if same else "other words or numbers" if odd else "missing"
+            found = f"{_first(odd[0])}{', in another order' if same else ''}" if odd else "missing"
             message = f"The ticks of both axes are the tokens, one for each. Those of the {axis} axis are {found}."
-            return [Check("ticks", False, message, f"set_{axis}ticks(range(len(tokens)), tokens)")]
+            hint = f"set_{axis}ticks takes the positions and, as its second argument, their labels."
+            return [Check("ticks", False, message, hint)]
     return [Check("ticks", True)]
 
 

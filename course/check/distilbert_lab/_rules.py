@@ -12,7 +12,9 @@ from course.check._rules import (
     Mistake,
     compare_case,
     named,
+    pure,
     right,
+    with_properties,
     without_side_effects,
     wrong,
 )
@@ -161,3 +163,24 @@ def _table(labels: np.ndarray | None, words: np.ndarray) -> dict[int, int] | Non
         if table.setdefault(word, label) != label:
             return None
     return table
+
+
+standardised = with_properties(pure, {
+    "moved": ("Where the same is added to every vector of both halves, the scores should stay. Yours change.",
+              "The mean of the training half is subtracted from both halves."),
+    "stretched": ("Where a feature is measured in another unit in both halves, the scores should stay. Yours change.",
+                  "Both halves are divided by the standard deviation of the training half."),
+})  # fmt: skip
+soft_distance = with_properties(flagged, {
+    "of_itself": ("Of a teacher and itself the loss should be 0. Yours is {yours}.",
+                  "Are both softened in the same way, and compared with each other?"),
+    "raised": ("Where all logits of a row are raised by the same number, the loss should stay. Yours changes.",
+               "A softmax over the classes, for student and teacher."),
+    "twice": ("Where the batch stands there twice, the loss should stay. Yours changes.", "A mean over the batch."),
+})  # fmt: skip
+cosine_distance = with_properties(pure, {
+    "of_itself": ("Of hidden states and themselves the loss should be 0. Yours is {yours}.", "One minus the cosine."),
+    "longer": ("Where vectors become longer, their cosine stays, and so should the loss. Yours changes.",
+               "The cosine divides by both lengths."),
+    "padded": ("What stands at padding should change nothing. Yours changes.", "Only tokens where real is True."),
+})  # fmt: skip

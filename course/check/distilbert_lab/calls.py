@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from course.check.base import several
 from course.check.distilbert_lab._recording import Measured, Table, loss_by_hand, state_of
 from course.check.side_effects import side_effects
 from course.config import Config
@@ -84,8 +85,12 @@ def student_from(function: Any, case: Any) -> dict[str, Any]:
 def soft_loss(function: Any, case: Any) -> dict[str, Any]:
     student, teacher = case.student.clone().requires_grad_(), case.teacher.clone().requires_grad_()
     loss = function(student * 1, teacher * 1, case.config.temperature)
+    degree, rows = case.config.temperature, torch.arange(1.0, 1 + len(case.student))[:, None]
     answers = {
         "loss": loss,
+        "property/of_itself": _tried(lambda: function(case.teacher.clone(), case.teacher.clone(), degree)),
+        "property/raised": _tried(lambda: function(case.student + rows, case.teacher - rows, degree)),
+        "property/twice": _tried(lambda: function(case.student.repeat(2, 1), case.teacher.repeat(2, 1), degree)),
         "leaky": False,
         **_only_student(lambda a, b: function(a, b, 2.0), case.student, case.teacher),
     }
@@ -104,7 +109,22 @@ def _expected_gradient(student: Tensor, teacher: Tensor, temperature: float) -> 
 
 def hidden_loss(function: Any, case: Any) -> dict[str, Any]:
     noted = _only_student(lambda a, b: function(a, b, case.real.clone()), case.student, case.teacher)
-    return {"loss": function(case.student.clone(), case.teacher.clone(), case.real.clone()), **noted}
+    student, teacher, real = case.student, case.teacher, case.real
+    other = torch.where(real[..., None], student, 3 - student)  # what stands at padding
+    properties = {
+        "property/of_itself": _tried(lambda: function(teacher.clone(), teacher.clone(), real.clone())),
+        "property/longer": _tried(lambda: function(3 * student, teacher / 2, real.clone())),
+        "property/padded": _tried(lambda: function(other, teacher.clone(), real.clone())),
+    }
+    return {"loss": function(student.clone(), teacher.clone(), real.clone()), **properties, **noted}
+
+
+def _tried(call: Any) -> Any:
+    """What a property asks for; nothing where the call fails, which the exercise itself shows."""
+    try:
+        return call()
+    except Exception:
+        return None
 
 
 def _only_student(call: Any, student: Tensor, teacher: Tensor) -> dict[str, list[bool]]:
@@ -132,7 +152,7 @@ def distil_step(function: Any, case: Any) -> dict[str, Any]:
 
 def quantise(function: Any, back: Any, case: Any) -> dict[str, Any]:
     weight = case.weight.clone()
-    codes, scale = function(weight)
+    codes, scale = several(function(weight), "codes", "scale")
     restored = back(codes, scale)
     return {
         "restored": restored, "codes": codes, "largest": int(codes.abs().max()),
@@ -147,12 +167,21 @@ def probe(function: Any, case: Any) -> dict[str, Any]:
     given = [case.train.clone(), case.labels.clone(), case.test.clone()]
     scores = function(*given, case.config.strength)
     kept = (case.train, case.labels, case.test)
-    return {"scores": scores, "changed": [not torch.equal(one, old) for one, old in zip(given, kept, strict=True)]}
+    middle, labels, strength = torch.arange(1.0, 1 + case.train.shape[1]), case.labels, case.config.strength
+    properties = {
+        "property/moved": _tried(lambda: function(case.train + middle, labels.clone(), case.test + middle, strength)),
+        "property/stretched": _tried(
+            lambda: function(case.train * middle, labels.clone(), case.test * middle, strength)
+        ),
+    }
+    changed = [not torch.equal(one, old) for one, old in zip(given, kept, strict=True)]
+    return {"scores": scores, **properties, "changed": changed}
 
 
 def control_labels(function: Any, case: Any) -> dict[str, Any]:
     given = [case.train_words.clone(), case.test_words.clone()]
-    train, test = function(*given, case.config.vocabulary, torch.Generator().manual_seed(case.config.seed))
+    given_seed = torch.Generator().manual_seed(case.config.seed)
+    train, test = several(function(*given, case.config.vocabulary, given_seed), "train", "test")
     changed = [not torch.equal(one, old) for one, old in zip(given, (case.train_words, case.test_words), strict=True)]
     same, other = (
         function(case.train_words, case.test_words, case.config.vocabulary, torch.Generator().manual_seed(seed))[0]

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course.check.base import several
 from course.check.encoder_lab._attempts import Answers, arguments, attempts, listed, values
 from course.check.encoder_lab._loading import module_of
 from course.check.encoder_lab._own import effects, kept_factor, learned, own_norms, parts
@@ -81,7 +82,7 @@ def moved(function: Any, case: Any) -> Answers:
 
 def head_attention(kind: Any, case: Any) -> Answers:
     head = kind(*values(case.config, HEAD)).eval()
-    output, weights = head.scaled_dot_product_attention(case.query, case.key, case.value)
+    output, weights = several(head.scaled_dot_product_attention(case.query, case.key, case.value), "output", "weights")
     return {"output": output, "weights": weights}
 
 

@@ -361,7 +361,9 @@ def _growth(numbers: Array, want: Array, sizes: Array) -> str:
 
 
 def _hint(name: str, numbers: Array, sizes: Array) -> str:
-    (_, _, of_p), _ = _powers(numbers, sizes)
+    (_, _, of_p), exact = _powers(numbers, sizes)
+    if not exact:
+        return "Linear maps, softmax and scaling are not counted here: only dot products and weighted sums."
     if abs(of_p) < 0.02:
         return "How many multiplications does one dot product take?"
     if of_p > 1.5:

@@ -207,4 +207,10 @@ MISTAKES = [
 ]
 
 
-EXERCISE = Exercise(_make, not_charged_twice(compare_case, STEPS_BEFORE, _follows), MISTAKES, framework="torch")
+EXERCISE = Exercise(
+    _make,
+    not_charged_twice(compare_case, STEPS_BEFORE, _follows),
+    MISTAKES,
+    framework="torch",
+    axes=dict.fromkeys(("output", "unmasked"), "batch, n, d_v"),
+)

@@ -79,4 +79,5 @@ EXERCISE = Exercise(
     not_charged_twice(compare_case, STEPS_BEFORE, _follows),
     [*MIX_MISTAKES, *CUT_MISTAKES],
     framework="torch",
+    axes={"output": "batch, n, d_v"},
 )

@@ -167,4 +167,4 @@ def _comes_from(weights: Array, s: Array) -> bool:
     return any(float(np.ptp(logs - exponent, axis=axis).max()) < 2e-3 for exponent in exponents for axis in axes)
 
 
-EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch", axes={"output": "b, t, k"})

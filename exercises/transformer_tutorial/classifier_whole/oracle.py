@@ -252,4 +252,6 @@ def _wrong(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     return named(exercise, "whole")
 
 
-EXERCISE = Exercise(make, judge, MISTAKES, framework="torch", atol=1e-4, rtol=1e-3)
+EXERCISE = Exercise(
+    make, judge, MISTAKES, framework="torch", atol=1e-4, rtol=1e-3, axes={"log_probabilities": "b, num_classes"}
+)

@@ -119,4 +119,4 @@ def _find(exercise: Exercise, got: Array, x: Array, pe: Array) -> Mistake | None
     return None
 
 
-EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch")
+EXERCISE = Exercise(make, without_side_effects(judge), MISTAKES, framework="torch", axes={"output": "b, t, k"})

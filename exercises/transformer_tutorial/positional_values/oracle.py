@@ -77,4 +77,4 @@ def _grows(got: Array, case: Case) -> bool:
     return bool(np.isclose(got, wrong, atol=0.05).mean() > 0.9)
 
 
-EXERCISE = Exercise(make, judge, MISTAKES, atol=5e-5, framework="torch")
+EXERCISE = Exercise(make, judge, MISTAKES, atol=5e-5, framework="torch", axes={"pe": "seq_length, k"})

@@ -362,12 +362,10 @@ def _growth(numbers: Array, want: Array, sizes: Array) -> str:
 
 def _hint(name: str, numbers: Array, sizes: Array) -> str:
     (_, _, of_p), exact = _powers(numbers, sizes)
-    if not exact:
+    if not exact or of_p > 1.5:
         return "Linear maps, softmax and scaling are not counted here: only dot products and weighted sums."
     if abs(of_p) < 0.02:
         return "How many multiplications does one dot product take?"
-    if of_p > 1.5:
-        return "The linear maps are not counted here, only dot products and weighted sums."
     if name == "next_word":
         return "Keys and values of all earlier words are kept. How many keys does the one new query meet?"
     return "How many queries are there, how many keys does each of them meet, and what does one meeting cost?"

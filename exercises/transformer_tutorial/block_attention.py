@@ -31,7 +31,7 @@ MISTAKES = [
     Mistake("M8-normed", "x was normalised first, and the skip starts after the norm.",
             "Post-LN: nothing happens to x before it is added.",
             (ATTEND, "x = self.norm_1(x)\n        attended = self.attention(x, mask)"), (FIRST, "x = attended + x")),
-    Mistake("SKIP-twice", "The skip is added twice.", "Once what went in, once what the attention gives.",
+    Mistake("SKIP-twice", "The skip is added twice.", "One x, and once what the attention gives.",
             (FIRST, "x = self.norm_1(attended + 2 * x)")),
     CUT.by(("self.norm_1(attended + x)", "self.norm_1(attended + x).detach()")),
     CUT.by(("self.norm_1(attended + x)", "self.norm_1(attended.detach() + x)")),

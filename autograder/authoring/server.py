@@ -54,8 +54,9 @@ def _shell() -> Any:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     # nobody reads the traceback of a trial; to lay one out takes longer than all the rest
+    config = {"HistoryManager": {"enabled": False}, "InteractiveShell": {"xmode": "Minimal"}}
+    shell = InteractiveShell.instance(config=Config(config))
     shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None  # type: ignore
     return shell
 

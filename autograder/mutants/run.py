@@ -28,7 +28,7 @@ from autograder.references import loader
 Progress = Callable[[int, int], None]
 
 #: For one try: many times what any solution takes. A mutant may never come to an end.
-MAX_SECONDS = 40.0
+MAX_SECONDS = 25.0
 #: The modules that compare what no cell rejected.
 COMPARING = ("compared", "prove", "recorded", "replay", "same", "variations")
 

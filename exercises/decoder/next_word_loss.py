@@ -64,7 +64,8 @@ MISTAKES = [
     Mistake("D4-probability", "This is one minus the probability, without a logarithm.", "Cross-entropy.",
             (LOSS, f"1 - {PROBABILITIES}.mean()")),
     Mistake("D4-last", "Only the last prediction counts.", WORDS, (LOSS, LOSSES + "[:, -1].mean()")),
-    Mistake("", "no reduction", "", (LOSS, LOSSES)),
+    Mistake("D4-each", "The loss of every single word came back.", "The mean of all of them is one number.",
+            (LOSS, LOSSES)),
     CHANGED.by((LOSS, LOSS.replace("predictions", "predictions.mul_(1.5).div_(1.5)"))),
     CUT.by((LOSS, LOSS + ".detach()")),
 ]  # fmt: skip

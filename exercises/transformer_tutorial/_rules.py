@@ -155,7 +155,7 @@ def _showing(case: Case, name: str) -> Case:
 
 first_half = without_side_effects(_first_half)
 
-GIVEN_ATTENTION = Mistake("GIVEN-attention", "With the attention that its own __init__ makes, the class stops.",
+GIVEN_ATTENTION = Mistake("GIVEN-attention", "There is no self.attention with which the class runs: it stops.",
                           "Is the given line self.attention = … still there, as it was?")  # fmt: skip
 GIVEN_MASK = Mistake("GIVEN-mask", "The mask does not reach the attention.", "The given line of forward hands it on.")
 GIVEN_RATE = Mistake("GIVEN-rate", "The attention is made with another dropout rate than the one that was asked for.",

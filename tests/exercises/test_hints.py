@@ -38,7 +38,7 @@ def unbound() -> None:
 
 STOPS = {
     "keepdims": lambda: np.ones((3, 5)) - np.ones((3, 5)).max(axis=-1),
-    "transposed": lambda: np.ones((3, 5)) @ np.ones((3, 5)),
+    "the names of their axes": lambda: np.ones((3, 5)) @ np.ones((3, 5)),
     "last but one": lambda: torch_says("mat1 and mat2 shapes cannot be multiplied (30x4 and 12x12)"),
     "multiply the sizes": lambda: np.ones((3, 5)).reshape(4, 4),
     "fewer axes": lambda: np.ones(3)[0, 0],

@@ -145,7 +145,7 @@ def _compare_shapes(label: str, got: tuple[int, ...], want: tuple[int, ...], axe
     """axes: the names of the expected axes, as in ``batch, tokens, dim``; or nothing."""
     if not want:
         came = f"{label}: expected one number, but yours has the shape {got}."
-        return Check(label, False, came, "A mean or a sum over all axes leaves one number.")
+        return Check(label, False, came, "Does a mean or a sum leave an axis?")
     yours = f"yours is {got}" if got else "yours is a single number"
     message = f"{label}: expected shape {want}{axes and f' = ({axes})'}, but {yours}."
     return Check(label, False, message, _which_axis(got, want, axes))
@@ -155,6 +155,8 @@ def _which_axis(got: tuple[int, ...], want: tuple[int, ...], axes: str) -> str:
     wrong = [axis for axis, sizes in enumerate(zip(got, want, strict=False)) if len(set(sizes)) > 1]
     if not axes:
         return "Print the shape after every step and compare it with the comment after the line."
+    if not got:
+        return f"There should be {len(want)} axes: {axes}."
     if len(got) != len(want):
         return f"An axis {'is missing' if len(got) < len(want) else 'too many'}. There should be {len(want)}: {axes}."
     if len(wrong) == 1:

@@ -8,12 +8,12 @@ import re
 _VALUES = "Tensor|Parameter|ndarray|tuple|list|dict|str|int|float|bool|function|builtin_function_or_method|method"
 _AXES = "There are fewer axes than this line asks for: print the shape."
 _KEPT = (
-    "Two shapes do not fit: print both. Sizes must agree from the last axis on, or be 1. "
+    "Two shapes do not fit: print both. "
     "A mean, a sum or a maximum keeps its axis with keepdim=True (in NumPy keepdims=True)."
 )
 _PRODUCT = (
     "In a matrix product the last axis of the first meets the last but one of the second: "
-    "write both shapes down. Must one of them be transposed?"
+    "write both shapes down, with the names of their axes."
 )
 _COUNT = "Count the names on the left of the =, and what comes back on the right."
 

@@ -120,7 +120,7 @@ def _stopped(test: TestOutcome, source: str) -> tuple[str, str]:
     said = "" if test.hidden else f": {ended.evalue}"
     line = own_line(test.own_lines, source)
     about = hint_about(ended.ename, "" if test.hidden else ended.evalue)
-    hint = " ".join(word for word in (f"It stopped at: {line}" if line else "", about) if word) or _TRY
+    hint = " ".join(word for word in (about, f"It stopped at: {line}" if line else "") if word) or _TRY
     return bounded(f"Your code stopped with {ended.ename}{said} ({where})"), hint
 
 

@@ -32,7 +32,7 @@ def test_a_checked_figure_is_closed_so_that_the_notebook_does_not_show_it(return
     ("old", "new", "words"),
     [
         ("RETURN", "plt.show()", "return figure, as the last line"),
-        ('f"layer {i}"', '"attention"', "Yours do not count the layers"),
+        ('f"layer {i}"', '"attention"', "Yours are 'attention'"),
         ('panel.set_xlabel("key"); panel.set_ylabel("query")', "pass", "Yours have no label"),
         ("attention_per_layer[i]", "attention_per_layer[i] * 2", "every number is 2 times"),
     ],

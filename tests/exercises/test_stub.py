@@ -81,7 +81,7 @@ def test_a10_who_calls_a_module_list_is_told_to_go_through_it() -> None:
     loop = model[model.index("        for i, block in") : model.index("        output = encoder_input")]
     wrong = model.replace(loop, "        encoder_input, weights = self.attention_layers(encoder_input)\n")
     verdict = grade_cells("distilbert", "3_model_assembly", {"classifier_model_answer": wrong})
-    assert "go through the list with for" in words(verdict, "encoder_loop")
+    assert "go through it with for" in words(verdict, "encoder_loop")
     assert "Not filled in" not in words(verdict, "encoder_loop")
 
 

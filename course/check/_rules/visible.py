@@ -83,7 +83,8 @@ def running(name: str, doing: str, look: str = "") -> Iterator[None]:
             ) from error
         came = f"It stopped with {type(error).__name__}: {error}"
         hint = hint_about(type(error).__name__, str(error))
-        raise CheckFailed(name, f"{doing} should work.", came, hint or look) from error
+        own = look if look != SHAPES else ""  # an author's own words come first
+        raise CheckFailed(name, f"{doing} should work.", came, f"{own} {hint}".strip() or look) from error
 
 
 def is_stub(error: BaseException) -> bool:

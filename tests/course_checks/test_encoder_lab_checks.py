@@ -23,7 +23,7 @@ SAYS = {
     "masked_attention: after the softmax": "mask must come before the softmax",
     "head_attention: keys not transposed": "It stopped with RuntimeError",
     "multi_head_attention: concatenated along the batch": "head",
-    "classification_head: squeezed: a batch of one is lost": r"expected shape \(1, 6\) = \(batch, num_classes\), but yours is \(6,\)",
+    "classification_head: squeezed: a batch of one is lost": r"\(1, 6\) = \(batch, num_classes\), but yours is \(6,\)",
     "sentence_b_start: wrong axis": "one position is expected",
     "encoder: a layer where a list belongs": "a single layer, no list",
 }

@@ -56,9 +56,7 @@ def _shell() -> Any:
 
     # nobody reads the traceback of a trial; to lay one out takes longer than all the rest
     config = {"HistoryManager": {"enabled": False}, "InteractiveShell": {"xmode": "Minimal"}}
-    shell = InteractiveShell.instance(config=Config(config))
-    shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None  # type: ignore
-    return shell
+    return InteractiveShell.instance(config=Config(config))
 
 
 def _prepare_to_fork() -> None:

@@ -68,9 +68,7 @@ class Trials:
     server: a warm process that others use, too; default: one of its own.
     """
 
-    def __init__(
-        self, assignment: Assignment, server: WarmServer | None = None, seconds: float = MAX_SECONDS
-    ) -> None:
+    def __init__(self, assignment: Assignment, server: WarmServer | None = None, seconds: float = MAX_SECONDS) -> None:
         self.assignment, self._seconds = assignment, seconds
         self.solutions = solutions(assignment)
         self._until_done = ExitStack()

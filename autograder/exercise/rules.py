@@ -153,10 +153,10 @@ def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
 
     def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         judgement = rule(exercise, case, answers)
-        unsteady, known = answers.arrays.get("unsteady"), any(check.mistake for check in judgement.checks)
-        if judgement.earned < 1 and not known and unsteady is not None and unsteady.any():
-            in_catalogue = any(one.id == UNSTEADY.id for one in exercise.mistakes)
-            return named(exercise, UNSTEADY.id) if in_catalogue else judgement
+        differs, nameless = answers.arrays.get("unsteady"), not any(check.mistake for check in judgement.checks)
+        if judgement.earned < 1 and nameless and differs is not None and differs.any():
+            known = [one for one in exercise.mistakes if one.id == UNSTEADY.id]
+            return known[0].judgement() if known else judgement
         for id, name in (("CHANGED", "changed"), ("CUT", "cut")):
             found = answers.arrays.get(name)
             asked = id == "CHANGED" or not answers.charged(*unless)

@@ -209,7 +209,7 @@ def _why_missing(outcome: CellOutcome | None) -> tuple[str, str]:
     if is_stub(part):
         return NOT_FILLED_IN
     if part.ename == "NotComparable":  # the call's own words on what came back
-        return bounded(part.evalue), "Look at the line with return."
+        return bounded(part.evalue), hint_about(part.ename, part.evalue)
     if part.ename == "NotRead":  # the course's own words on models.py
         return bounded(part.evalue), "The cause often stands one line further up: a bracket that is not closed, say."
     if part.ename == "NameError":

@@ -5,6 +5,7 @@ Imports no torch: the NumPy assignment is checked with the same words.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -52,6 +53,14 @@ def several(returned: Any, *names: str) -> Any:
         return returned
     came = f"{len(returned)} things" if isinstance(returned, tuple | list) else f"one {type(returned).__name__}"
     raise NotComparable(f"{len(names)} things should come back, {' and '.join(names)}, but {came} came back.")
+
+
+def tried(call: Callable[[], Any]) -> Any:
+    """What a call gives on which no points depend; None where it fails."""
+    try:
+        return call()
+    except Exception:
+        return None
 
 
 def as_array(value: Any) -> Any:

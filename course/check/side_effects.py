@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.check.base import fail
+from course.check.base import fail, tried
 
 
 def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Tensor] = ()) -> dict[str, list[bool]]:
@@ -34,7 +34,11 @@ def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Ten
             wanted = [leaf for leaf in leaves if leaf.requires_grad] + list(weights)
             if any(changed):  # what a gradient needs may be among it
                 return {"changed": changed}
-            return {"changed": changed, "cut": _cut(result, wanted), "unsteady": [_differs(result, call(*passed))]}
+            return {
+                "changed": changed,
+                "cut": _cut(result, wanted),
+                "unsteady": [_differs(result, tried(lambda: call(*passed)))],
+            }
     except Exception:
         return {}
     finally:

@@ -78,8 +78,10 @@ MISTAKES = [
             "The network sees what the attention added.", KEPT, (SECOND, f"return h + {FEED}")),
     Mistake("BLOCK-order", "The network comes before the attention.", "Attention first.",
             (f"{FIRST}  #", f"x = x + {FEED}  #"), (SECOND, f"return x + {ATTEND}")),
-    Mistake("BLOCK-attention", "The attention is missing.", "Two sublayers.", (FIRST, "pass")),
-    Mistake("BLOCK-network", "The network is missing.", "Two sublayers.", (SECOND, "return x")),
+    *(Mistake("BLOCK-attention", "The attention is missing.", "Two sublayers.", (FIRST, how))
+      for how in ("pass", "x = x + self.input_layernorm(x)")),
+    *(Mistake("BLOCK-network", "The network is missing.", "Two sublayers.", (SECOND, how))
+      for how in ("return x", "return x + self.post_attention_layernorm(x)")),
     *(Mistake("BLOCK-added", "A skip adds. Yours subtracts or multiplies.", "x + what the sublayer gives", how)
       for how in ((FIRST, FIRST.replace(" + ", " - ")), (FIRST, FIRST.replace(" + ", " * ")),
                   (SECOND, SECOND.replace(" + ", " - ")), (SECOND, SECOND.replace(" + ", " * ")))),
@@ -87,8 +89,6 @@ MISTAKES = [
               (SECOND, how))
       for how in ("return self.post_attention_layernorm(x + self.mlp(x))",
                   "return x + self.post_attention_layernorm(self.mlp(x))")),
-    *(Mistake("BLOCK-one", "One of the two sublayers is left out.", "Attention, then the network.", how)
-      for how in ((FIRST, "x = x + self.input_layernorm(x)"), (SECOND, "return x + self.post_attention_layernorm(x)"))),
     MADE_MISSING.by((SHARED, "self.post_attention_layernorm = self.input_layernorm")),
     MADE_SIZE,
     MADE_EXTRA,

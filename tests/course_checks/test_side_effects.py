@@ -84,3 +84,19 @@ def test_a_right_answer_with_a_side_effect_is_named_and_no_other():
     assert named(y=np.ones(3), changed=[False], cut=[True]) == ["CUT"]
     assert named(y=np.ones(3), changed=[True], cut=[True]) == ["CHANGED"]
     assert named(y=np.zeros(3), changed=[True], cut=[True]) == [""]
+
+
+def test_a_second_call_that_fails_takes_nothing_back() -> None:
+    calls = []
+
+    def once(x):
+        calls.append(x)
+        if len(calls) > 1:
+            raise RuntimeError("only once")
+        return x.detach()
+
+    assert side_effects(once, X) == {"changed": [False], "cut": [True], "unsteady": [False]}
+
+
+def test_what_differs_from_call_to_call_is_unsteady() -> None:
+    assert side_effects(lambda x: torch.nn.functional.dropout(x, 0.5), X)["unsteady"] == [True]

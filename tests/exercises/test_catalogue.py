@@ -150,3 +150,17 @@ def test_judging_imports_neither_torch_nor_transformers() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if REFERENCES.exercise(slug).axes])
+def test_every_axis_of_an_answer_has_its_name(slug: str) -> None:
+    axes = REFERENCES.exercise(slug).axes
+    named = {
+        (name, key, array.ndim)
+        for case in REFERENCES.cases(slug)
+        for name, array in case.expected.items()
+        for key in axes
+        if key in (name, name.rpartition("/")[2])
+    }
+    assert {key for _, key, _ in named} == set(axes), "an answer of this name is expected"
+    assert [key for _, key, count in named if len(axes[key].split(", ")) != count] == []

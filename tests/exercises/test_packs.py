@@ -22,6 +22,7 @@ from autograder.references import loader
 from autograder.references.draw import VISIBLE_SEED, draw
 from autograder.references.store import PACKS, References
 from autograder.release.leaks.search import leaks
+from course.check import decoder
 from tests.exercises.test_patched import EXERCISE, built, checked, one_file
 from tests.grading import REFERENCES, ROOT
 
@@ -164,3 +165,13 @@ def test_an_exercise_whose_answers_happen_to_be_those_of_other_inputs_gets_its_p
     references = built(with_checks(tmp_path, text))
     made = replace(references.exercise("tiny/doubled"), shows=("sums",))
     assert packs._packed(references, made, None)
+
+
+def test_a_right_answer_that_cannot_be_asked_for_a_property_is_as_right() -> None:
+    bytes_of = {2: 2, 4: 4}  # lacks the double of a size that a case has
+
+    def cache_memory(config, tokens, batch, bytes_per_number):
+        numbers = 2 * config.layers * config.kv_heads * (config.dim // config.heads) * tokens * batch
+        return numbers * bytes_of[bytes_per_number]
+
+    decoder.cache_memory(cache_memory)

@@ -75,7 +75,7 @@ def running(name: str, doing: str, look: str = "") -> Iterator[None]:
     except CheckFailed:
         raise
     except NotComparable as error:
-        raise CheckFailed(name, str(error), "", "Look at the line with return.") from error
+        raise CheckFailed(name, str(error), "", hint_about("NotComparable", str(error))) from error
     except Exception as error:
         if is_stub(error):
             raise CheckFailed(
@@ -236,15 +236,10 @@ def _described(case: Case, cases: Sequence[Case]) -> list[str]:
 def _seen(found: Found, cases: Sequence[Case]) -> str:
     """Where it was seen, with the first row of numbers that differs: the case is a public one."""
     lines = [f"Seen with {', '.join(_described(found.where, cases))}."]
-    for name, want in found.where.expected.items():
+    main = {name: want for name, want in found.where.expected.items() if not name.startswith(PROPERTY)}
+    for name, want in main.items():
         got = found.answers.get(name)
-        if (
-            name.startswith(PROPERTY)
-            or got is None
-            or got.shape != want.shape
-            or want.dtype.kind != "f"
-            or not want.ndim
-        ):
+        if got is None or got.shape != want.shape or want.dtype.kind != "f" or not want.ndim:
             continue
         for place in np.ndindex(want.shape[:-1]):
             if not np.allclose(got[place], want[place], atol=1e-4, rtol=1e-3):

@@ -52,7 +52,7 @@ own_or_ready = better_of_own_and_ready(pure)
 
 growing = with_properties(compare_case, {
     "times": ("With twice the {twice}, the cache becomes twice as large. Yours becomes {yours} times as large.",
-              "What counts how often?"),
+              "Each size is one factor: is one missing, or there twice?"),
 })  # fmt: skip
 spelling = with_properties(compare_case, {
     "letters": ("A word loses letters, or gets more of them: its symbols together should be the word.",

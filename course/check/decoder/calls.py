@@ -5,7 +5,6 @@ Each function takes what the student wrote and a case, and gives the answers by 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from course import cache_parts
 from course.cache_parts import CachedBlock
+from course.check.base import tried
 from course.check.both_ways import both_ways, meaning
 from course.check.decoder import _byte_pairs, _caches, _generation, _looking, _modern
 from course.check.side_effects import side_effects
@@ -40,7 +40,7 @@ def top_p(function: Any, case: Any) -> dict[str, Any]:
 def rotate(function: Any, case: Any) -> dict[str, Any]:
     noted = side_effects(function, case.x, case.cos, case.sin)
     output = function(case.x.clone(), case.cos.clone(), case.sin.clone())
-    lengths = torch.hypot(*output.detach().chunk(2, dim=-1)) if getattr(output, "shape", None) == case.x.shape else None
+    lengths = tried(lambda: torch.hypot(*output.detach().chunk(2, dim=-1)))
     return {"output": output, "property/lengths": lengths, **noted}
 
 
@@ -82,7 +82,7 @@ def cache_memory(function: Any, case: Any) -> dict[str, Any]:
     twice = case.config.twice
     larger = type(case.config)(**{**vars(case.config), twice: 2 * getattr(case.config, twice)})
     own = memory(case.config)
-    return {"memory": own, "property/times": memory(larger) / own if own else math.nan}
+    return {"memory": own, "property/times": tried(lambda: memory(larger) / own)}
 
 
 def induction_score(function: Any, case: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course.check.base import several
+from course.check.base import several, tried
 from course.check.distilbert_lab._recording import Measured, Table, loss_by_hand, state_of
 from course.check.side_effects import side_effects
 from course.config import Config
@@ -88,9 +88,9 @@ def soft_loss(function: Any, case: Any) -> dict[str, Any]:
     degree, rows = case.config.temperature, torch.arange(1.0, 1 + len(case.student))[:, None]
     answers = {
         "loss": loss,
-        "property/of_itself": _tried(lambda: function(case.teacher.clone(), case.teacher.clone(), degree)),
-        "property/raised": _tried(lambda: function(case.student + rows, case.teacher - rows, degree)),
-        "property/twice": _tried(lambda: function(case.student.repeat(2, 1), case.teacher.repeat(2, 1), degree)),
+        "property/of_itself": tried(lambda: function(case.teacher.clone(), case.teacher.clone(), degree)),
+        "property/raised": tried(lambda: function(case.student + rows, case.teacher - rows, degree)),
+        "property/twice": tried(lambda: function(case.student.repeat(2, 1), case.teacher.repeat(2, 1), degree)),
         "leaky": False,
         **_only_student(lambda a, b: function(a, b, 2.0), case.student, case.teacher),
     }
@@ -112,19 +112,11 @@ def hidden_loss(function: Any, case: Any) -> dict[str, Any]:
     student, teacher, real = case.student, case.teacher, case.real
     other = torch.where(real[..., None], student, 3 - student)  # what stands at padding
     properties = {
-        "property/of_itself": _tried(lambda: function(teacher.clone(), teacher.clone(), real.clone())),
-        "property/longer": _tried(lambda: function(3 * student, teacher / 2, real.clone())),
-        "property/padded": _tried(lambda: function(other, teacher.clone(), real.clone())),
+        "property/of_itself": tried(lambda: function(teacher.clone(), teacher.clone(), real.clone())),
+        "property/longer": tried(lambda: function(3 * student, teacher / 2, real.clone())),
+        "property/padded": tried(lambda: function(other, teacher.clone(), real.clone())),
     }
     return {"loss": function(student.clone(), teacher.clone(), real.clone()), **properties, **noted}
-
-
-def _tried(call: Any) -> Any:
-    """What a property asks for; nothing where the call fails, which the exercise itself shows."""
-    try:
-        return call()
-    except Exception:
-        return None
 
 
 def _only_student(call: Any, student: Tensor, teacher: Tensor) -> dict[str, list[bool]]:
@@ -169,8 +161,8 @@ def probe(function: Any, case: Any) -> dict[str, Any]:
     kept = (case.train, case.labels, case.test)
     middle, labels, strength = torch.arange(1.0, 1 + case.train.shape[1]), case.labels, case.config.strength
     properties = {
-        "property/moved": _tried(lambda: function(case.train + middle, labels.clone(), case.test + middle, strength)),
-        "property/stretched": _tried(
+        "property/moved": tried(lambda: function(case.train + middle, labels.clone(), case.test + middle, strength)),
+        "property/stretched": tried(
             lambda: function(case.train * middle, labels.clone(), case.test * middle, strength)
         ),
     }

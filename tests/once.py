@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 
 #: The variable with the folder that all workers of a run share; ``tests/conftest.py`` sets it and removes the folder.
@@ -23,13 +24,18 @@ cat "$0.heads"
 
 
 def made_once(name: str, make: Callable[[Path], object]) -> Path:
-    """The folder ``name``, which ``make`` has made: it is given a path that does not exist yet."""
+    """The folder ``name``, which ``make`` has made: it is given a path that does not exist yet.
+
+    Whoever comes first may have a gradebook elsewhere; what is made for all has its own.
+    """
     place = Path(os.environ[FOLDER], name)
     with FileLock(f"{place}.lock"):
         if not place.exists():
             unfinished = place.with_name(f"{name}.unfinished")
             shutil.rmtree(unfinished, ignore_errors=True)
-            make(unfinished)
+            with pytest.MonkeyPatch.context() as environment:
+                environment.delenv("NBGRADER_DB_URL", raising=False)
+                make(unfinished)
             unfinished.rename(place)
     return place
 

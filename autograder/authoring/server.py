@@ -127,12 +127,12 @@ def _answer(task: dict[str, Any], before: list[dict[str, Any]], shell: Any, pipe
     pipe.flush()
     seconds = int(task["seconds"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    _bound_memory()
+    bound_memory()
     pipe.write(json.dumps(before + execute(task, shell)) + "\n")
     pipe.flush()
 
 
-def _bound_memory() -> None:
+def bound_memory() -> None:
     """An answer may take what a submission may, beyond what it inherits. Not where the system does not say how much."""
     with contextlib.suppress(OSError):
         with open("/proc/self/statm", encoding="ascii") as file:

@@ -18,7 +18,10 @@ MAX_BYTES = 4 << 20
 
 @dataclass
 class Call:
-    """One call. name: ``function`` or ``Class.method``. made: the arguments of ``Class``; None for a function."""
+    """One call. name: ``function`` or ``Class.method``. made: the arguments of ``Class``; None for a function.
+
+    size: bytes of the arguments, and of the weights of the module whose method it is.
+    """
 
     name: str
     arguments: dict[str, Any]
@@ -35,6 +38,7 @@ class Recorder:
     classes: frozenset[str]
     calls: list[Call] = field(default_factory=list)
     _made: dict[int, tuple[Any, str, dict[str, Any]]] = field(default_factory=dict)
+    _owners: list[tuple[Call, Any]] = field(default_factory=list)
     _seen: dict[str, set[bytes]] = field(default_factory=dict)
 
     @contextmanager
@@ -44,6 +48,8 @@ class Recorder:
             yield
         finally:
             sys.setprofile(None)
+            for call, one in self._owners:  # only now: what __init__ makes is not there when it is called
+                call.size += _weight(one)
 
     def _profile(self, frame: FrameType, event: str, _: Any) -> None:
         if event != "call" or not frame.f_code.co_filename.endswith(self.names):
@@ -71,12 +77,12 @@ class Recorder:
             if method == "__init__":
                 if id(one) not in self._made:
                     self._made[id(one)] = (one, type(one).__qualname__, _copied(given) or {})
-                    self._add(Call(f"{type(one).__qualname__}.__init__", {}, given))
+                    self._add(Call(f"{type(one).__qualname__}.__init__", {}, given), one)
             elif id(one) in self._made:
                 _, kind, made = self._made[id(one)]
-                self._add(Call(f"{kind}.{method}", given, made))
+                self._add(Call(f"{kind}.{method}", given, made), one)
 
-    def _add(self, call: Call) -> None:
+    def _add(self, call: Call, one: Any = None) -> None:
         seen = self._seen.setdefault(call.name, set())
         if len(seen) >= MAX_CALLS:
             return
@@ -89,6 +95,7 @@ class Recorder:
         seen.add(data)
         arguments, made = copy.deepcopy((call.arguments, call.made))
         self.calls.append(Call(call.name, arguments, made, call.source, len(data)))
+        self._owners.append((self.calls[-1], one))
 
 
 def _copied(given: dict[str, Any]) -> dict[str, Any] | None:
@@ -97,3 +104,11 @@ def _copied(given: dict[str, Any]) -> dict[str, Any] | None:
         return copied
     except Exception:
         return None
+
+
+def _weight(one: Any) -> int:
+    """Bytes of a module's weights; 0 of anything else."""
+    try:
+        return sum(weight.numel() * weight.element_size() for weight in one.parameters())
+    except Exception:
+        return 0

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.server import bound_memory
 from autograder.files.temporary import TemporaryFolder
 from autograder.mutants.compared import Expected, Namespace, compare, expected
 from autograder.mutants.recorded import Call, Recorder
@@ -33,6 +34,8 @@ MAX_SECONDS = 90
 MAX_VARIED = 4
 #: Recorded calls of one function with the same shapes and sizes that are made again.
 MAX_ALIKE = 2
+#: Bytes beyond which two calls of a function are alike, and none is varied: each keeps the weights and their gradients.
+LARGE = 4 << 20
 #: Calls that give a picture, which takes a hundred times as long to draw as numbers take to compute.
 MAX_PICTURES = 6
 
@@ -122,11 +125,13 @@ def _varied(calls: list[Call]) -> Iterator[Call]:
     """The smaller calls first: few of each function with variations, the others as they were, few of the same sizes."""
     known, alike = Counter[str](), Counter[str]()
     for call in sorted(calls, key=lambda call: call.size):
+        is_large = call.size > LARGE
+        like = call.name if is_large else shapes(call)
         known[call.name] += 1
-        alike[shapes(call)] += 1
-        if known[call.name] <= MAX_VARIED:
+        alike[like] += 1
+        if known[call.name] <= MAX_VARIED and not is_large:
             yield from variations(call)
-        elif alike[shapes(call)] <= MAX_ALIKE:
+        elif alike[like] <= MAX_ALIKE:
             yield call
 
 
@@ -150,6 +155,7 @@ def _in_child(bench: Bench, text: str, ours: Namespace, wanted: list[Expected], 
     if pid == 0:
         os.close(reading)
         resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+        bound_memory()
         own = TemporaryFolder("replay-")
         try:
             found = _compared(bench, text, ours, wanted, answers, own.path)
@@ -166,7 +172,7 @@ def _in_child(bench: Bench, text: str, ours: Namespace, wanted: list[Expected], 
         told = pipe.read()
     os.waitpid(pid, 0)
     if not told:
-        return _different("its cells", f"it took more than {MAX_SECONDS} s, or ended the process", "")
+        return _different("its cells", f"it took over {MAX_SECONDS} s or too much memory, or ended the process", "")
     said: dict[str, Any] = json.loads(told)
     return said
 

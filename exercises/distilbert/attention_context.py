@@ -92,6 +92,8 @@ MISTAKES = [
             "A GELU stands between lin1 and lin2.", (ACTIVATION, "(")),
     Mistake("M12-silu", "The feed-forward network uses SiLU; DistilBERT uses GELU.", "See the given line.",
             (ACTIVATION, "nn.functional.silu(")),
+    Mistake("FFN-input", "The feed-forward network is given the context; it takes what the first LayerNorm gives.",
+            "Are the given lines after context unchanged?", ("self.lin1(sa_output)", "self.lin1(context)")),
     Mistake("M13", "In both places the LayerNorm's eps is not the config's.", EPS, *default_eps(FIRST, SECOND)),
     Mistake("M13", "The first LayerNorm's eps is not the config's.", EPS, *default_eps(FIRST)),
     Mistake("M13", "The second LayerNorm's eps is not the config's.", EPS, *default_eps(SECOND)),
@@ -107,7 +109,6 @@ MISTAKES = [
     DTYPE.by(("return ffn_output, weights", "return ffn_output.double(), weights")),
     WHOLE.by((VALUES, f"{VALUES}.flip(1)")),
     STOPS.by((VALUES, f"{VALUES}.half()")),
-    Mistake("", "the feed-forward network fed the context", "", ("self.lin1(sa_output)", "self.lin1(context)")),
     Mistake("", "heads merged in another order", "", (MERGED, MERGED.replace("x.tr", "x.flip(1).tr"))),
     Mistake("", "[CLS] for every token", "", (CONTEXT, "context = (weights @ v)[:, :, :1].expand_as(v)")),
 ]  # fmt: skip

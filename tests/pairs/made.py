@@ -14,15 +14,19 @@ from autograder.authoring.texts import texts_of
 from autograder.authoring.trial import Trials
 from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer
+from autograder.model.verdict import CellVerdict
 
-#: Goes after a line of the solution: what that line made is flipped.
+#: Goes before the solution; a line behind another one then flips what that one made, where it is of real numbers.
 SEAM = """def flipped(value):
-    if getattr(value, "ndim", 0) and str(value.dtype).replace("torch.", "").startswith("float"):
-        return value.flip(-1) if hasattr(value, "flip") else value[..., ::-1]
-    return value
+    if not getattr(value, "ndim", 0) or not str(value.dtype).replace("torch.", "").startswith("float"):
+        return value
+    other = value.flip(-1) if hasattr(value, "flip") else value[..., ::-1]
+    return other
 
 
 """
+#: In place of the last line: nothing runs where flipping makes a difference.
+STOPS = "    assert not (other != value).any()\n    return other"
 #: Exercises without code of their own: of a model that is wrong in a way without a name there is no whole; and a bonus
 #: for the style of a right answer.
 WITHOUT_CODE = {"classifier_whole", "whole_model", "no_loops"}
@@ -32,7 +36,7 @@ WITHOUT_CODE = {"classifier_whole", "whole_model", "no_loops"}
 class Try:
     """Texts to put into the solution cells (or files) of an assignment.
 
-    loses: the exercises that lose points; None: one of them at most, whichever.
+    loses: the exercises that lose points; None: exactly one, whichever, but where the seam changes no number.
     right_files: the right answer's files, where it fills some.
     """
 
@@ -150,9 +154,20 @@ def problem(trials: Trials, one: Try) -> str:
     if not _fits(trials, *one.right_files):
         return ""
     verdicts = trials.run(one.texts).verdicts
-    lost = {name for name, verdict in verdicts.items() if verdict.points is not None and verdict.status != "passed"}
+    lost = _lost(verdicts)
     said = ", ".join(sorted(lost)) or "nothing"
-    if one.loses is None:  # a line that makes whole numbers, say, is left as it was
-        return "" if len(lost - WITHOUT_CODE) <= 1 else f"{one.name}: {said} is lost, not one exercise"
+    if one.loses is None:
+        is_one = len(lost - WITHOUT_CODE) == 1 or not (lost or _changes_numbers(trials, one))
+        return "" if is_one else f"{one.name}: {said} is lost, not one exercise"
     other = sorted(name for name in lost ^ one.loses if name in verdicts and name not in WITHOUT_CODE)
     return f"{one.name}: {said} is lost; not as it should be: {', '.join(other)}" if other else ""
+
+
+def _lost(verdicts: Mapping[str, CellVerdict]) -> set[str]:
+    return {name for name, verdict in verdicts.items() if verdict.points is not None and verdict.status != "passed"}
+
+
+def _changes_numbers(trials: Trials, seam: Try) -> bool:
+    """Whether a seam makes a difference anywhere: whole numbers, a mask or a table of zeros are left as they were."""
+    texts = {cell: text.replace("    return other", STOPS) for cell, text in seam.texts.items()}
+    return bool(_lost(trials.run(texts).verdicts))

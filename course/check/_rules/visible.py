@@ -135,9 +135,8 @@ def _check(package: str, path: Path) -> Callable[..., None]:
 
         def called(case: Any) -> Mapping[str, Any]:
             here, first = (_described(pack.cases[index], pack.cases) for index in (case.index, 0))
-            worked = ", ".join(part for part in first if part not in here)
-            doing = f"{', '.join(here)}, as with {worked}," if worked else ", ".join(here)
-            with running(name, doing, "What is different here?" if worked else SHAPES):
+            other = f"With {first} it runs: what is different here?" if first != here else SHAPES
+            with running(name, here, other):
                 handed[case.index] = call(*given, case)
             return handed[case.index]
 
@@ -223,19 +222,27 @@ def _is_comparable(found: Found) -> bool:
     return all(shapes.get(name) == array.shape for name, array in found.where.expected.items())
 
 
-def _described(case: Case, cases: Sequence[Case]) -> list[str]:
-    """The case in a few words: its settings, and the shapes of its inputs, but for those that stand for other parts."""
+def _described(case: Case, cases: Sequence[Case]) -> str:
+    """The case in a few words: its settings, and the shapes of its inputs, but for those that stand for other parts.
+
+    Inputs of one shape are named together: four matrices of weights need not hide the one that matters.
+    """
     settings = {key: value for key, value in case.config.items() if isinstance(value, int | float | str)}
-    shapes = [f"{key} of shape {x.shape}" for key, x in case.inputs.items() if not key.startswith("stand_in")]
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for key, x in case.inputs.items():
+        if not key.startswith("stand_in"):
+            alike.setdefault(x.shape, []).append(key)
+    names = [f"{', '.join(keys[:-1])} and {keys[-1]}" if len(keys) > 1 else keys[0] for keys in alike.values()]
+    shapes = [f"{keys} of shape {shape}" for keys, shape in zip(names, alike, strict=True)]
     if len(settings) > MAX_SETTINGS:
         varied = {key for key in settings if any(other.config.get(key) != settings[key] for other in cases)}
         settings = {key: settings[key] for key in settings if key in varied and not shapes}
-    return [*(f"{key} = {value}" for key, value in settings.items()), *shapes]
+    return ", ".join([*(f"{key} = {value}" for key, value in settings.items()), *shapes])
 
 
 def _seen(found: Found, cases: Sequence[Case]) -> str:
     """Where it was seen, with the first row of numbers that differs: the case is a public one."""
-    lines = [f"Seen with {', '.join(_described(found.where, cases))}."]
+    lines = [f"Seen with {_described(found.where, cases)}."]
     main = {name: want for name, want in found.where.expected.items() if not name.startswith(PROPERTY)}
     for name, want in main.items():
         got = found.answers.get(name)

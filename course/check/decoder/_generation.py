@@ -30,7 +30,8 @@ class Chooser:
 
     def __call__(self, logits: Tensor) -> Tensor:
         if logits.ndim != 2 or logits.shape[0] != 1:
-            raise ValueError(f"choose takes logits of shape (1, vocabulary), not {tuple(logits.shape)}")
+            given = f"choose takes logits of shape (1, vocabulary), not {tuple(logits.shape)}"
+            raise ValueError(f"{given}; model gives (1, tokens, vocabulary)")
         self.asked += 1
         return self.pick(logits)
 

@@ -23,15 +23,40 @@ from course.check.side_effects import other_entries
 from course.parts import ReadyAttentionBlock, ReadyEmbeddings
 
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
+READY_AROUND_POSITIONS = {
+    "input_embeds": "self.word_embeddings(input_ids)",
+    "embeddings": "input_embeds + position_embeddings",
+}
 
 
 def position_ids(kind: Any, case: Any) -> dict[str, Any]:
     """With which ids the table of positions is asked last; where it is not called so, which row moves which token.
 
-    A shorter batch comes first, so that nothing of its length is left. How words and positions are merged is not looked
-    at: it may even be missing.
+    How words and positions are merged is not looked at: it may even be missing. So where the table is not asked for
+    positions, and no row of it moves a token, the lines around the positions are ready-made.
     """
-    module, asked = _with_layers(kind, case), []
+    ids, module = case.input_ids, _with_layers(kind, case)
+    last, output = _asked_last(module, ids)
+    if isinstance(last, Tensor) and (output is None or last.numel() >= ids.shape[1]):
+        found = last + 0 * ids if last.shape[-1:] == ids.shape[1:] else last
+        asks_for_words = torch.equal(found, ids)
+    else:
+        found = _moved(module, ids, output)
+        asks_for_words = bool((found == -1).all())
+    if asks_for_words:
+        with suppress(Exception):  # the lines use other names
+            module = _with_layers(with_ready(kind, READY_AROUND_POSITIONS, {}), case)
+            last, output = _asked_last(module, ids)
+            found = _moved(module, ids, output) if last is None else found
+    return {"ids": found}
+
+
+def _asked_last(module: Any, ids: Tensor) -> tuple[Any, Any]:
+    """What the table of positions is asked with last, and the output; None each where there is none.
+
+    A shorter batch comes first, so that nothing of its length is left. What comes after the table may fail.
+    """
+    asked = list[Any]()
 
     def note(table: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         asked.append(given[0] if given else named["input"])
@@ -46,13 +71,10 @@ def position_ids(kind: Any, case: Any) -> dict[str, Any]:
             return None  # what comes after the table is another exercise
 
     handle = module.position_embeddings.register_forward_pre_hook(note, with_kwargs=True)
-    run(case.input_ids[:, :2])
-    output = run(case.input_ids)
+    run(ids[:, :2])
+    output = run(ids)
     handle.remove()
-    last = asked[-1] if asked else None
-    if isinstance(last, Tensor) and (output is None or last.numel() >= case.input_ids.shape[1]):
-        return {"ids": last + 0 * case.input_ids if last.shape[-1:] == case.input_ids.shape[1:] else last}
-    return {"ids": _moved(module, case.input_ids, output)}
+    return asked[-1] if asked else None, output
 
 
 def embeddings(kind: Any, case: Any) -> dict[str, Any]:

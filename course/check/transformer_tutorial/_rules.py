@@ -299,12 +299,9 @@ def _average(exercise: Exercise, case: Case, answers: Answers) -> Check:
 
 
 def _masks(exercise: Exercise, case: Case, answers: Answers) -> Check:
-    """``masks``: what each block that was called was given, (blocks, b, t); nothing where one of them got no mask.
-
-    That a block is not called at all has its price elsewhere.
-    """
+    """``masks``: what each block that was called was given, (blocks, b, t); nothing where one of them got no mask."""
     masks, called, real = answers.arrays.get("masks"), answers.arrays.get("called"), case.inputs["input_ids"] != 0
-    if called is not None and not called:
+    if called is not None and not called:  # that has its price elsewhere
         return Check("mask", True)
     if masks is not None and called is not None and masks.shape == (int(called), *real.shape):
         if bool((masks == real).all()):
@@ -349,15 +346,17 @@ def _powers(numbers: Array, sizes: Array) -> tuple[Array, bool]:
 
 
 def _growth(numbers: Array, want: Array, sizes: Array) -> str:
-    """How the numbers grow, in words."""
     powers, exact = _powers(numbers, sizes)
     if not exact:  # then where it differs most
         grows = np.stack([numbers / numbers[0], want / want[0]])
         most = int(np.abs(np.log(grows[0] / grows[1])).argmax())
-        ends = (", ".join(f"{size:.0f}" for size in sizes[row]) for row in (0, most))
+        ends = (", ".join(map("{:.0f}".format, sizes[row])) for row in (0, most))
         return "from n, m, p = {} to {} yours grows {:.3g} times, not {:.3g} times.".format(*ends, *grows[:, most])
-    factors = [f"{name}^{power:.3g}" for name, power in zip("nmp", powers.round(2), strict=True) if abs(power) > 0.02]
-    return f"yours grows like {' · '.join(factors) or 'a constant'}; it should not."
+    named = list(zip("nmp", powers.round(2), _powers(want, sizes)[0].round(2), strict=True))
+    factors = [size if power == 1 else f"{size}^{power:.3g}" for size, power, _ in named if power]
+    size, power, right = max(named, key=lambda one: abs(one[1] - one[2]) + 0.5 * (one[2] == 0 != one[1]))
+    way = "not grow" if right == 0 else "grow" if power == 0 else "grow faster" if power < right else "grow more slowly"
+    return f"yours grows like {' · '.join(factors) or 'a constant'}; it should {way} with {size}."
 
 
 def _hint(name: str, numbers: Array, sizes: Array) -> str:

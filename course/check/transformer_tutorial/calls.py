@@ -63,8 +63,10 @@ class _Mixing(nn.Module):
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, b: int, h: int, t: int, k: int, mask: Any = None
     ) -> Tensor:
-        mixed = queries + 2 * keys - 3 * values.flip(1)
-        return mixed.flatten(2, 3).reshape(b, t, h * k)  # four axes, or an error
+        for name, given in {"queries": queries, "keys": keys, "values": values}.items():
+            if given.ndim != 4:
+                raise ValueError(f"the attention takes {name} of shape (b, t, heads, k), not {tuple(given.shape)}")
+        return (queries + 2 * keys - 3 * values.flip(1)).reshape(b, t, h * k)
 
 
 def self_attention_forward(kind: Any, case: Any) -> dict[str, Any]:

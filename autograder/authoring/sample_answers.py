@@ -75,7 +75,7 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
     answer = sample.answer
     texts = texts_of(answer, trials.solutions)
     in_file = bool(set(texts) & trials.assignment.deliverables)
-    tried = trials.run(texts, only=(sample.exercise, *answer.costs) if in_file else ())
+    tried = trials.run(texts, only=(sample.exercise, *answer.also_costs) if in_file else ())
     if sample.exercise not in tried.verdicts:
         return [Problem(f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}", points=True)], tried
     said = list(_right(answer, tried)) if sample.right else list(_wrong(trials, sample, tried))
@@ -87,13 +87,13 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
 
 def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
     for name, verdict in tried.verdicts.items():
-        costs = name in answer.costs
-        want = answer.costs.get(name, verdict.max_points)
-        if costs == (verdict.status == "passed") or verdict.points is None or not same(verdict.points, want):
+        also_costs = name in answer.also_costs
+        want = answer.also_costs.get(name, verdict.max_points)
+        if also_costs == (verdict.status == "passed") or verdict.points is None or not same(verdict.points, want):
             text = f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}"
             yield Problem(text, points=True, drawn=name)
     for name, message in tried.visible.items():
-        if message and name not in answer.costs:
+        if message and name not in answer.also_costs:
             yield Problem(f"{name}: the visible check refuses it: {message}")
 
 
@@ -101,7 +101,7 @@ def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[Problem]:
     answer, own = sample.answer, tried.verdicts[sample.exercise]
     left = own.max_points if answer.points is None else answer.points
     left = left if answer.share is None else answer.share * own.max_points
-    expected = {sample.exercise: left, **answer.costs}
+    expected = {sample.exercise: left, **answer.also_costs}
     for name, verdict in tried.verdicts.items():
         want = expected.get(name, verdict.max_points)
         if verdict.points is None or not np.isclose(verdict.points, want):
@@ -119,9 +119,9 @@ def _wrong(trials: Trials, sample: Sample, tried: Tried) -> Iterator[Problem]:
     catalogue = _catalogue(trials, sample, tried)
     if unknown := named - catalogue:
         yield Problem(f"{', '.join(sorted(unknown))} is in no catalogue (Exercise.mistakes)")
-    seen = any(message for name, message in tried.visible.items() if name in {sample.exercise, *answer.costs})
-    if seen == answer.unseen:
-        yield Problem("the visible check sees it: set unseen=False" if seen else "the visible check accepts it")
+    seen = any(message for name, message in tried.visible.items() if name in {sample.exercise, *answer.also_costs})
+    if seen == answer.passes_check:
+        yield Problem("the visible check sees it: set passes_check=False" if seen else "the visible check accepts it")
 
 
 def _catalogue(trials: Trials, sample: Sample, tried: Tried) -> set[str]:

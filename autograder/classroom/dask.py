@@ -32,7 +32,7 @@ _FETCH = 60.0  # seconds that one result may take to come over
 
 
 @lru_cache(maxsize=1)
-def _proven() -> None:
+def _require_isolation() -> None:
     require()
 
 
@@ -45,7 +45,7 @@ def do_elsewhere(job: Job) -> JobResult:
     if version != job.version:
         return JobResult(job, None, version=version)
     if job.isolation == "auto":
-        _proven()
+        _require_isolation()
     return replace(do(job), version=version)
 
 

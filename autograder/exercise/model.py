@@ -103,7 +103,7 @@ class Mistake:
     is a sample answer. Without an id the mistake has no name: a wrong answer to try the exercise with.
     by_rule: True where the exercise's rule recognises the mistake, not its numbers.
     share: the share of the points that is left where this is the only mistake (partial credit).
-    costs: other exercises that these patches cost points -> what is left of them.
+    also_costs: other exercises that these patches cost points -> what is left of them.
     answers, variant: in exercises without patches, a function from a case to what somebody who makes the mistake hands
     over (it may return only those arrays that tell the mistake apart), and settings for the exercise's rule.
     """
@@ -114,7 +114,7 @@ class Mistake:
     patches: tuple[Patch | str, ...]
     share: float
     by_rule: bool
-    costs: Mapping[str, float]
+    also_costs: Mapping[str, float]
     answers: Callable[[Case], Mapping[str, np.ndarray]] | None
     variant: Any
 
@@ -127,7 +127,7 @@ class Mistake:
         patches: Sequence[Patch | str] = (),
         share: float = 0.0,
         by_rule: bool = False,
-        costs: Mapping[str, float] | None = None,
+        also_costs: Mapping[str, float] | None = None,
         answers: Callable[[Case], Mapping[str, np.ndarray]] | None = None,
         variant: Any = None,
     ) -> None:
@@ -136,7 +136,7 @@ class Mistake:
             answers, variant, how = how[0], how[1] if len(how) > 1 else variant, ()
         for name, value in {
             "id": id, "message": message, "hint": hint, "patches": (*how, *patches), "share": share,
-            "by_rule": by_rule, "costs": costs or {}, "answers": answers, "variant": variant,
+            "by_rule": by_rule, "also_costs": also_costs or {}, "answers": answers, "variant": variant,
         }.items():  # fmt: skip
             object.__setattr__(self, name, value)
 

@@ -18,9 +18,9 @@ class SampleAnswer:
     cells: other solution cells and files (by grade id or file name) that belong to the same answer, whole.
     points: what is left of the exercise's own points; None stands for all of them, as every right answer must have.
     share: the same as a share of the points, in place of ``points``.
-    costs: points left of other graded cells, where the answer must lose some there too; all others lose nothing.
+    also_costs: points left of other graded cells, where the answer must lose some there too; all others lose nothing.
     mistake: the id that feedback must name; empty where the mistake has no name.
-    unseen: True where the visible check cannot see the mistake.
+    passes_check: True where the visible check cannot see the mistake.
     cell: the solution cell or file; default ``CELL`` of answers.py, else ``<exercise>_answer``.
     """
 
@@ -30,9 +30,9 @@ class SampleAnswer:
     methods: Mapping[tuple[str, str], str] = field(default_factory=dict)
     cells: Mapping[str, str] = field(default_factory=dict)
     points: float | None = None
-    costs: Mapping[str, float] = field(default_factory=dict)
+    also_costs: Mapping[str, float] = field(default_factory=dict)
     mistake: str = ""
-    unseen: bool = False
+    passes_check: bool = False
     cell: str = ""
     share: float | None = None
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import zmq
 
 from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, KernelChannels, lost
-from autograder.kernel.line import Line, TesterQuestion
+from autograder.kernel.line import Channel, TesterQuestion
 from autograder.kernel.outputs import Outputs, problem
 from autograder.tester.failure import line_that_raised
 from autograder.tester.line import SERVING
@@ -79,7 +79,7 @@ class Execution:
         outputs: Outputs,
         remembered: bool,
         expressions: Mapping[str, str] = {},
-        line: Line | None = None,
+        line: Channel | None = None,
         then: str = "",
     ) -> None:
         self._channels, self._process_handle, self._line = channels, process_handle, line

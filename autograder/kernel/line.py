@@ -28,7 +28,7 @@ class TesterQuestion:
     data: bytes | None
 
 
-class Line(Protocol):
+class Channel(Protocol):
     """``source``: what becomes readable when something has come."""
 
     source: Any

@@ -40,7 +40,7 @@ LARGE = 4 << 20
 MAX_PICTURES = 6
 
 
-class Bench:
+class ReplaySession:
     """The cells of a part's exercises.
 
     task: ``modules`` to import; ``folder``, the working folder; ``cells``, [name, source] of those that run before and
@@ -105,18 +105,20 @@ def main(path: str) -> None:
     task = json.loads(Path(path).read_text(encoding="utf-8"))
     said = os.fdopen(os.dup(1), "w")
     sys.stdout = sys.stderr = io.StringIO()
-    bench = Bench(task)
+    session = ReplaySession(task)
     with TemporaryFolder("replay-") as scratch:
         answers = Path(scratch, "solution")
         answers.mkdir()
-        recorder = Recorder((task["place"] if bench.file else f"cell {task['place']}",), frozenset(task["classes"]))
-        ours = bench.run(task["text"], answers)
-        bench.run(task["text"], Path(tempfile.mkdtemp(dir=scratch)), recorder)  # recording changes what checks can see
-        calls = [one for one in recorder.calls if not bench.file or _owner(one) in task["names"]]
+        recorder = Recorder((task["place"] if session.file else f"cell {task['place']}",), frozenset(task["classes"]))
+        ours = session.run(task["text"], answers)
+        session.run(
+            task["text"], Path(tempfile.mkdtemp(dir=scratch)), recorder
+        )  # recording changes what checks can see
+        calls = [one for one in recorder.calls if not session.file or _owner(one) in task["names"]]
         wanted = _few_pictures([found for call in _varied(calls) for found in expected(ours, call)])
         for version in task["versions"]:
             said.write(
-                json.dumps({"id": version["id"], **_in_child(bench, version["text"], ours, wanted, answers)}) + "\n"
+                json.dumps({"id": version["id"], **_in_child(session, version["text"], ours, wanted, answers)}) + "\n"
             )
             said.flush()
 
@@ -149,7 +151,9 @@ def _owner(call: Call) -> str:
     return call.name.partition(".")[0]
 
 
-def _in_child(bench: Bench, text: str, ours: Namespace, wanted: list[Expected], answers: Path) -> dict[str, Any]:
+def _in_child(
+    session: ReplaySession, text: str, ours: Namespace, wanted: list[Expected], answers: Path
+) -> dict[str, Any]:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -158,7 +162,7 @@ def _in_child(bench: Bench, text: str, ours: Namespace, wanted: list[Expected], 
         bound_memory()
         own = TemporaryFolder("replay-")
         try:
-            found = _compared(bench, text, ours, wanted, answers, own.path)
+            found = _compared(session, text, ours, wanted, answers, own.path)
         except BaseException as error:
             found = _different("its cell", f"it stops with {type(error).__name__}: {str(error)[:200]}", "")
         os.chdir("/")
@@ -182,14 +186,14 @@ def _different(at: str, differs: str, tried: str) -> dict[str, Any]:
 
 
 def _compared(
-    bench: Bench, text: str, ours: Namespace, wanted: list[Expected], answers: Path, own: Path
+    session: ReplaySession, text: str, ours: Namespace, wanted: list[Expected], answers: Path, own: Path
 ) -> dict[str, Any]:
-    theirs = bench.run(text, own)
+    theirs = session.run(text, own)
     handed = sorted(path.relative_to(answers) for path in answers.rglob("*.safetensors"))
     for path in handed:
         if differs := _of_files(answers / path, own / path):
             return _different(f"freshly drawn case {path.stem} of {path.parent.name}", differs, "")
-    if not bench.file and (differs := _of_variables(bench, ours, theirs)):
+    if not session.file and (differs := _of_variables(session, ours, theirs)):
         return _different("a variable of the cell", differs, "")
     looks = ""
     for want in wanted:
@@ -219,9 +223,9 @@ def _of_files(want: Path, got: Path) -> str:
     return difference(load_file(want), load_file(got), "what is handed over")
 
 
-def _of_variables(bench: Bench, ours: Namespace, theirs: Namespace) -> str:
+def _of_variables(session: ReplaySession, ours: Namespace, theirs: Namespace) -> str:
     """Top-level names that the part binds to plain values."""
-    for name in bench.task["names"]:
+    for name in session.task["names"]:
         want, got = ours.get(name), theirs.get(name)
         if isinstance(want, str | int | float | list | tuple) and (said := difference(want, got, name)):
             return said

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 #: For one try: many times what any solution takes. A mutant may never come to an end.
 MAX_SECONDS = 25.0
 #: The modules that compare what no cell rejected.
-COMPARING = ("compared", "prove", "recorded", "replay", "same", "variations")
+COMPARING = ("compared", "equivalence", "recorded", "replay", "same", "variations")
 
 _trials: Trials | None = None
 

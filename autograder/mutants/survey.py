@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.model.course import Course
+from autograder.mutants.equivalence import compared_with_solution
 from autograder.mutants.generate import Mutant, mutants, sample
 from autograder.mutants.outcome import REJECTED, Outcome
 from autograder.mutants.parts import SolutionPart, parts
-from autograder.mutants.prove import proven
 from autograder.mutants.run import Progress, tried
 from autograder.references import loader
 
@@ -53,7 +53,7 @@ def survey(
     chosen = sample(every, most, seed) if most else every
     first = tried(course, assignment, chosen, workers, progress)
     left = [mutant for mutant in chosen if first[mutant.id].kind == "passed"]
-    compared = proven(course, assignment, left, workers, progress)
+    compared = compared_with_solution(course, assignment, left, workers, progress)
     outcomes = first | {name: replace(one, visible=first[name].visible) for name, one in compared.items()}
     reasons = {part: accepted(assignment, part) for part in found}
     for mutant in chosen:

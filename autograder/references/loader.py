@@ -132,7 +132,7 @@ def _wrong(made: Exercise) -> Iterator[SampleAnswer]:
     """The answers that the mistakes' patches make."""
     for key, mistake in made.patched():
         answer = sample(key, mistake.patches)
-        yield replace(answer, share=mistake.share, costs=mistake.costs, mistake=mistake.id)
+        yield replace(answer, share=mistake.share, also_costs=mistake.also_costs, mistake=mistake.id)
 
 
 def sample(name: str, patches: Sequence[Patch | str]) -> SampleAnswer:

@@ -78,7 +78,7 @@ class SocketClient:
             return self._socket.receive().decode("utf-8", "replace")
 
 
-class StdinQuestioner:
+class StdinClient:
     """A line over Jupyter's stdin channel."""
 
     def __init__(self, kernel: Any) -> None:
@@ -117,4 +117,4 @@ def open_line(kernel: Any) -> Client:
     """The line of the request that the kernel is at."""
     if _forked:
         return SocketClient(Socket(), kernel.get_parent("shell")["header"]["msg_id"])
-    return StdinQuestioner(kernel)
+    return StdinClient(kernel)

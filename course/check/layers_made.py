@@ -9,13 +9,13 @@ from typing import Any
 from torch import Tensor, nn
 
 
-def layers_made(kind: Any, config: Any) -> list[str] | None:
-    """The layers of ``kind(config)`` by name, and ``name sizes`` of every parameter, say ``out_lin.weight 12 12``.
+def layers_made(student_class: Any, config: Any) -> list[str] | None:
+    """The layers of the class by name, and ``name sizes`` of every parameter, say ``out_lin.weight 12 12``.
 
     None where it stops.
     """
     with suppress(Exception):
-        module = kind(config)
+        module = student_class(config)
         layers = [name for name, _ in module.named_children()]
         parameters = module.named_parameters(remove_duplicate=False)
         return [*layers, *(" ".join([name, *map(str, parameter.shape)]) for name, parameter in parameters)]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -> type:
+def with_ready(student_class: type, steps: Mapping[str, str], names: Mapping[str, Any]) -> type:
     """A subclass whose ``forward`` computes each variable in ``steps`` by the given expression.
 
     The first statement that sets the variable is replaced, with those after it that only change it (``x = f(x)``);
@@ -36,10 +36,10 @@ def with_ready(kind: type, steps: Mapping[str, str], names: Mapping[str, Any]) -
             raise ValueError(f"forward has no {', '.join(steps)}")
         return [statement for statement in new if not isinstance(statement, ast.Raise)]
 
-    return rewritten(kind, rewrite, names)
+    return rewritten(student_class, rewrite, names)
 
 
-def ending_after(kind: type, part: str, variable: str) -> type:
+def ending_after(student_class: type, part: str, variable: str) -> type:
     """A subclass whose ``forward`` ends after the last statement that uses ``self.<part>``, and gives ``variable``.
 
     A line that only gives another value that name still belongs to it. Raises ValueError where ``forward`` cannot be
@@ -55,10 +55,10 @@ def ending_after(kind: type, part: str, variable: str) -> type:
             end += 1
         return [*body[:end], *ast.parse(f"return {variable}").body]
 
-    return rewritten(kind, rewrite, {})
+    return rewritten(student_class, rewrite, {})
 
 
-def beginning_after(kind: type, part: str, variable: str, names: Mapping[str, Any]) -> type:
+def beginning_after(student_class: type, part: str, variable: str, names: Mapping[str, Any]) -> type:
     """A subclass whose ``forward`` begins where ``variable`` is first used after the last use of ``self.<part>``.
 
     Its value is the one in ``names``. Raises ValueError where ``forward`` cannot be read, or does not use the variable.
@@ -72,15 +72,17 @@ def beginning_after(kind: type, part: str, variable: str, names: Mapping[str, An
             raise ValueError(f"forward does not use {variable}")
         return [statement for statement in body[first:] if not isinstance(statement, ast.Raise)]
 
-    return rewritten(kind, rewrite, names)
+    return rewritten(student_class, rewrite, names)
 
 
-def rewritten(kind: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], names: Mapping[str, Any]) -> type:
+def rewritten(
+    student_class: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], names: Mapping[str, Any]
+) -> type:
     """A subclass with another body of ``forward``, which may use ``names``. Raises ValueError where there is no source.
 
     Raises what ``rewrite`` raises.
     """
-    forward: Any = getattr(kind, "forward", None)
+    forward: Any = getattr(student_class, "forward", None)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(forward)))
     except (OSError, TypeError, SyntaxError) as error:
@@ -91,7 +93,7 @@ def rewritten(kind: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], n
     taken = {argument.arg for argument in function.args.args}
     given = [ast.parse(f"{name} = _ready_names[{name!r}]").body[0] for name in names if name not in taken]
     function.body = [*given, *rewrite(function.body)]
-    space = {**forward.__globals__, "_ready_names": dict(names), "_ready_kind": kind}
+    space = {**forward.__globals__, "_ready_names": dict(names), "_ready_kind": student_class}
     owner = ast.parse("class Ready(_ready_kind):\n    pass")
     assert isinstance(owner.body[0], ast.ClassDef)
     owner.body[0].body = [function]

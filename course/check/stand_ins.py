@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import is_stub
-from course.check.half_written import left_behind
 from course.check.ready_steps import beginning_after, ending_after
+from course.check.unfinished_code import last_local_tensor
 
 #: What a block is fed where what the one before it gave is not taken apart.
 BOTH = "both things that the last block gave"
@@ -92,9 +92,9 @@ class LoopRecord:
     grown: bool
 
 
-def build(kind: Any, config: Any) -> nn.Module:
-    """``kind(config)`` in eval mode. A gap left in ``__init__`` leaves the lines before it standing."""
-    model = kind.__new__(kind)
+def build(student_class: Any, config: Any) -> nn.Module:
+    """``student_class(config)`` in eval mode. A gap left in ``__init__`` leaves the lines before it standing."""
+    model = student_class.__new__(student_class)
     try:
         model.__init__(config)
     except NotImplementedError as error:
@@ -206,11 +206,11 @@ def _forward(model: nn.Module, input_ids: Tensor) -> Tensor | None:
     try:
         model(input_ids)
     except Exception as error:
-        pooled = left_behind(error, model, ("pooled_output",))
+        pooled = last_local_tensor(error, model, ("pooled_output",))
         misnamed = isinstance(error, NameError) and error.name == "output"
         if pooled is None and not misnamed and not isinstance(error, Reached):
             raise
-        output = left_behind(error, model, ("output",))
+        output = last_local_tensor(error, model, ("output",))
         # the pooling is a given line: its points are the classifier's
         return output[:, 0] if output is not None and output.ndim == 3 else pooled
     return None

@@ -36,21 +36,21 @@ GROUPS = [
 ]
 
 
-def pretrained_logits(kind: Any, checkpoint: str, input_ids: Tensor) -> dict[str, Any]:
-    """``logits`` (batch, n_classes) of the student's class ``kind`` with a checkpoint's weights, or ``problem``."""
-    return _logits(lambda: trained(kind, checkpoint)(input_ids))
+def pretrained_logits(student_class: Any, checkpoint: str, input_ids: Tensor) -> dict[str, Any]:
+    """``logits`` (batch, n_classes) of ``student_class`` with a checkpoint's weights, or ``problem``."""
+    return _logits(lambda: trained(student_class, checkpoint)(input_ids))
 
 
-def small_logits(kind: Any, block: Any, case: Any) -> dict[str, Any]:
+def small_logits(student_class: Any, block: Any, case: Any) -> dict[str, Any]:
     """The logits of a small model with the stored weights of ``case``, for every group of ready-made parts.
 
-    kind, block: the student's classes of the model and of its blocks.
+    student_class, block: the student's classes of the model and of its blocks.
     Returns ``logits``, or ``problem``, what the model stopped with; ``logits_list_loop`` and the like of those models
     with ready-made parts that run.
     """
     found: dict[str, Any] = {}
     for group in GROUPS:
-        answer = _logits(partial(_small, kind, block, case, group))
+        answer = _logits(partial(_small, student_class, block, case, group))
         if group:
             answer = {"_".join(("logits", *group)): logits for name, logits in answer.items() if name == "logits"}
         found |= answer
@@ -69,17 +69,17 @@ def _logits(model: Callable[[], Any]) -> dict[str, Any]:
 
 
 @cache
-def trained(kind: Any, checkpoint: str) -> nn.Module:
-    """A model of the student's class ``kind`` with a checkpoint's weights, in eval mode. Made once.
+def trained(student_class: Any, checkpoint: str) -> nn.Module:
+    """A model of ``student_class`` with a checkpoint's weights, in eval mode. Made once.
 
     Raises what the class raises, and StateDictError where its parameters are not those of the checkpoint.
     """
-    return pretrained.load(partial(stand_ins.build, kind), checkpoint)
+    return pretrained.load(partial(stand_ins.build, student_class), checkpoint)
 
 
-def _small(kind: Any, block: Any, case: Any, group: tuple[str, ...]) -> Any:
+def _small(student_class: Any, block: Any, case: Any, group: tuple[str, ...]) -> Any:
     config, input_ids = case.config, case.input_ids
-    model: Any = stand_ins.build(kind, config)
+    model: Any = stand_ins.build(student_class, config)
     if "earlier" in group:
         stand_ins.put_in(model, ReadyEmbeddings(config), [ReadyAttentionBlock(config) for _ in range(config.n_layers)])
     elif "list" in group:

@@ -70,5 +70,5 @@ def _wrong(name: str, questions: Sequence[Question]) -> list[SampleAnswer]:
             answer = [*right[:place], choice, *right[place + 1 :]]
             text = f"{name} = {answer!r}\n"
             share = 1 - 1 / len(questions)
-            found.append(SampleAnswer(f"{place + 1}: {choice}", text, share=share, unseen=True))
+            found.append(SampleAnswer(f"{place + 1}: {choice}", text, share=share, passes_check=True))
     return [*found, SampleAnswer("too short", f"{name} = {right[:-1]!r}\n", points=0)]

@@ -90,13 +90,13 @@ def wrong_choices(
         wrong = [*right]
         wrong[place] = next(option for option in known if option != value)
         found.append(
-            SampleAnswer(f"statement {place + 1}", f"{name} = {wrong}", share=left(len(right) - 1), unseen=True)
+            SampleAnswer(f"statement {place + 1}", f"{name} = {wrong}", share=left(len(right) - 1), passes_check=True)
         )
     same, can_be_chosen = [right[0]] * len(right), all(right[0] in known for known in options)
     also = left(right.count(right[0]))
     return [
         *found,
-        SampleAnswer("one answer for all", f"{name} = {same}", share=also, unseen=can_be_chosen),
+        SampleAnswer("one answer for all", f"{name} = {same}", share=also, passes_check=can_be_chosen),
         SampleAnswer("too short", f"{name} = {list(right[:-1])}", points=0),
         SampleAnswer("not to choose from", f"{name} = {['maybe'] * len(right)}", points=0),
     ]

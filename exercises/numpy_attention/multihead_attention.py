@@ -69,7 +69,7 @@ MISTAKES = [
 
 def looped(text: str) -> SampleAnswer:
     """Right, and no answer to the bonus."""
-    return SampleAnswer(text=text, costs={"no_loops": 0})
+    return SampleAnswer(text=text, also_costs={"no_loops": 0})
 
 
 RIGHT = {

@@ -72,7 +72,7 @@ RIGHT = {
 WRONG = [
     SampleAnswer(
         "not scaled, without a loop", variant(HEAD, STACKS.replace(" / 32**0.5", "")), points=0, mistake="M2",
-        costs={"multihead_attention": 3},
+        also_costs={"multihead_attention": 3},
     ),
 ]  # fmt: skip
 

@@ -15,10 +15,12 @@ def right(name: str, *changes: Change) -> SampleAnswer:
 
 
 def wrong(
-    name: str, mistake: str, *changes: Change, points: float = 0, unseen: bool = False, **costs: float
+    name: str, mistake: str, *changes: Change, points: float = 0, passes_check: bool = False, **also_costs: float
 ) -> SampleAnswer:
-    """The instructor's solution with (old, new) replacements. costs: points left of other exercises that lose some"""
-    return SampleAnswer(name, changes=changes, points=points, costs=costs, mistake=mistake, unseen=unseen)
+    """The solution with (old, new) replacements. also_costs: what is left of other exercises that lose some"""
+    return SampleAnswer(
+        name, changes=changes, points=points, also_costs=also_costs, mistake=mistake, passes_check=passes_check
+    )
 
 
 def body(text: str, depth: int = 4) -> str:

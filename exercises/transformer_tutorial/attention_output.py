@@ -46,7 +46,7 @@ MISTAKES = [
     CUT.by((SOFTMAX, f"{SOFTMAX}.detach()")),
     # outputs that are 0 do not show what is dropped
     Mistake("", "values set to 0 before their use", "", (OUT, f"values.zero_()\n        {OUT}"),
-            costs={"attention_dropout": 0}),
+            also_costs={"attention_dropout": 0}),
 ]  # fmt: skip
 
 RIGHT = {

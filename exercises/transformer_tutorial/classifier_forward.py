@@ -35,9 +35,9 @@ MISTAKES = [
             "nll_loss brings its own minus.", (END, END.replace("return ", "return -"))),
     # of padding, too, the largest number is taken, and the last token may be padding
     Mistake("M15-all", "The average is not taken over the tokens.", "Which axis counts the tokens?",
-            (POOL, "sequence_avg = x.max(dim=1).values"), costs={"classifier_padding": 0.5}),
+            (POOL, "sequence_avg = x.max(dim=1).values"), also_costs={"classifier_padding": 0.5}),
     Mistake("M15-last", "Only the last token reaches the classifier.", "Average over all real tokens.",
-            (POOL, "sequence_avg = x[:, -1]"), costs={"classifier_padding": 0.5}),
+            (POOL, "sequence_avg = x[:, -1]"), also_costs={"classifier_padding": 0.5}),
     Mistake("M15-first", "Only the first token reaches the classifier.", "Average over all real tokens.",
             (POOL, "sequence_avg = x[:, 0]")),
     Mistake("M15-sum", "The tokens are summed, not averaged.", "A long sentence must not count more than a short one.",
@@ -62,7 +62,7 @@ MISTAKES = [
     dropout_at_work("The log-probabilities").by((LOGITS, f"{LOGITS}\n        logits = F.dropout(logits)")),
     # nothing runs after it
     Mistake("", "averaged over the numbers", "", (POOL, "sequence_avg = x.mean(dim=2)"),
-            costs={"classifier_padding": 0.5, "classifier_whole": 0}),
+            also_costs={"classifier_padding": 0.5, "classifier_whole": 0}),
     CHANGED.by((POOL, f"{POOL}\n        given.zero_()"), ("mask = x != 0", "given, mask = x, x != 0")),
     CUT.by((LOGITS, LOGITS.replace("avg)", "avg.detach())"))),
 ]  # fmt: skip

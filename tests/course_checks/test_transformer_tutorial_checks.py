@@ -25,7 +25,7 @@ pytestmark = one_worker(ASSIGNMENT)
 def seen(exercise: str) -> list[str]:
     """The wrong answers that the visible check refuses."""
     _, wrong = loader.sample_answers(REFERENCES.folder, f"{ASSIGNMENT}/{exercise}")
-    return [answer.name for answer in wrong if not answer.unseen]
+    return [answer.name for answer in wrong if not answer.passes_check]
 
 
 @pytest.mark.parametrize("exercise", loader.names(REFERENCES.folder, ASSIGNMENT))

@@ -34,7 +34,7 @@ def test_answers_that_are_as_their_author_says_are_no_problem(tmp_path):
         (f'SampleAnswer("w", "{SQUARED}", points=1, mistake="squared")', "0.0 points are left, 1 should be"),
         (f'SampleAnswer("w", "{SQUARED}", points=0, mistake="cubed")', "it is not called cubed, but squared"),
         (f'SampleAnswer("w", "{SQUARED}", points=0)', "it has a name: squared"),
-        (f'SampleAnswer("w", "{SQUARED}", points=0, mistake="squared", unseen=True)', "set unseen=False"),
+        (f'SampleAnswer("w", "{SQUARED}", points=0, mistake="squared", passes_check=True)', "set passes_check=False"),
         ('SampleAnswer("w", changes=(("2 * x", "x + x"),), points=0)', "it is accepted"),
         ('SampleAnswer("w", changes=(("3 * x", "x"),), points=0)', "the solution of doubled_answer has no '3 * x'"),
         ('SampleAnswer("w", "x = 1", points=0, cell="elsewhere")', "there is no solution cell or file 'elsewhere'"),

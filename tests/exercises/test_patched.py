@@ -83,11 +83,13 @@ def test_the_patches_are_the_sample_answers(tmp_path: Path) -> None:
 
 
 def test_a_patch_may_be_the_body_of_a_method_and_say_what_other_exercises_lose() -> None:
-    mistake = Mistake("whole", "Says it.", "Look.", (("Double", "forward"), "return x"), ("2", "3"), costs={"next": 0})
+    mistake = Mistake(
+        "whole", "Says it.", "Look.", (("Double", "forward"), "return x"), ("2", "3"), also_costs={"next": 0}
+    )
     made = Exercise(lambda generator: [], mistakes=[mistake])
     (answer,) = loader._wrong(made)
     assert answer.methods == {("Double", "forward"): "return x"} and answer.changes == (("2", "3"),)
-    assert answer.costs == {"next": 0}
+    assert answer.also_costs == {"next": 0}
 
 
 def test_a_mistake_of_which_no_case_keeps_a_number_is_no_mistake_that_numbers_show(tmp_path: Path) -> None:

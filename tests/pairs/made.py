@@ -60,7 +60,7 @@ def wrong_beside_right(trials: Trials, chosen: random.Random | None = None, per_
             right = other.right[number % len(other.right)]
             texts = _together(trials, wrong.answer, right.answer)
             if texts is not None:
-                loses = {one.name, *wrong.answer.costs, *right.answer.costs}
+                loses = {one.name, *wrong.answer.also_costs, *right.answer.also_costs}
                 name = f"{wrong} beside {right.exercise}: {right.answer.name}"
                 yield Try(name, texts, frozenset(loses), _in_file(trials, right))
 

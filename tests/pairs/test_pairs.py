@@ -50,5 +50,5 @@ def test_a_wrong_line_between_loop_and_classifier_costs_the_classifier_alone() -
 
 def test_few_answers_cost_another_exercise_too() -> None:
     found = {(slug, answer.name) for slug in SLUGS for answer in loader.sample_answers(REFERENCES.folder, slug)[1]
-             if answer.costs}  # fmt: skip
+             if answer.also_costs}  # fmt: skip
     assert found == set(COST_MORE)

@@ -68,7 +68,7 @@ def earned(given: dict[str, np.ndarray], *charged: str) -> float:
 
 @pytest.mark.parametrize(("exercise", "answer"), wrong_answers(*MODEL, *EARLIER))
 def test_a_mistake_in_a_part_costs_the_whole_nothing(exercise: str, answer: SampleAnswer) -> None:
-    assert earned(handed_over(answer), exercise, *set(answer.costs) & {*MODEL, *EARLIER}) == 1
+    assert earned(handed_over(answer), exercise, *set(answer.also_costs) & {*MODEL, *EARLIER}) == 1
 
 
 def named(exercise: str, mistake: str) -> SampleAnswer:

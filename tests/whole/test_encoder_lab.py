@@ -85,7 +85,7 @@ def test_a_named_mistake_in_a_class_costs_the_whole_nothing(
     exercise: str, answer: SampleAnswer, tmp_path: Path
 ) -> None:
     given = handed_over(texts_of(answer, solved())["models.py"], tmp_path)
-    assert earned(given, {exercise: answer.mistake, **dict.fromkeys(answer.costs, answer.mistake)}) == 1
+    assert earned(given, {exercise: answer.mistake, **dict.fromkeys(answer.also_costs, answer.mistake)}) == 1
 
 
 GELU, LAST = ("self.gelu(self.linear_1(hidden_states))", "self.linear_1(hidden_states)"), ("[:, 0]", "[:, -1]")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.check.both_ways import meaning
+from course.check.with_ready_parts import meaning
 from course.modern_parts import ReadyAttention, ReadyRMSNorm, ReadySwiGLU, ready_rotate
 
 #: What the notebook's names mean where an exercise must not depend on the ones before it.
@@ -21,13 +21,13 @@ READY: Mapping[str, Any] = {
 }
 
 
-def parameters(kind: Any, *sizes: int, given: Sequence[Tensor]) -> dict[str, Any]:
-    """``made``: a line for each parameter of ``kind(*sizes)``, say ``up_proj.weight 10 6``; ``runs``: whether it works.
+def parameters(student_class: Any, *sizes: int, given: Sequence[Tensor]) -> dict[str, Any]:
+    """``made``: a line for each parameter of a class of these sizes, as ``up_proj.weight 10 6``; ``runs``: does it.
 
     The parts of earlier exercises are ready-made. No parameter where the class cannot be made.
     """
-    with meaning(space(kind), dict(READY)), suppress(Exception):
-        module = kind(*sizes)
+    with meaning(space(student_class), dict(READY)), suppress(Exception):
+        module = student_class(*sizes)
         lines = [" ".join([name, *map(str, one.shape)]) for name, one in module.named_parameters()]
         found: dict[str, Any] = {"made": lines or [""], "runs": False}
         with suppress(Exception):
@@ -42,10 +42,10 @@ def turned(angles: Tensor) -> tuple[Tensor, Tensor]:
     return both.cos(), both.sin()
 
 
-def space(kind: Any) -> dict[str, Any]:
+def space(student_class: Any) -> dict[str, Any]:
     """The names of the notebook that a class or function stands in."""
-    own = getattr(kind, "__init__", kind) if isinstance(kind, type) else kind
-    for function in (own, getattr(kind, "forward", None), kind):
+    own = getattr(student_class, "__init__", student_class) if isinstance(student_class, type) else student_class
+    for function in (own, getattr(student_class, "forward", None), student_class):
         space = getattr(function, "__globals__", None)
         if isinstance(space, dict):
             return space

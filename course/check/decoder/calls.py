@@ -13,9 +13,9 @@ from torch import Tensor
 from course import cache_parts
 from course.cache_parts import CachedBlock
 from course.check.base import tried
-from course.check.both_ways import both_ways, meaning
 from course.check.decoder import _byte_pairs, _caches, _generation, _looking, _modern
 from course.check.side_effects import side_effects
+from course.check.with_ready_parts import both_ways, meaning
 from course.decoder_parts import ReadyBlock, ready_causal_attention
 from course.modern_parts import ReadyRMSNorm
 from course.small_decoder import SmallDecoder
@@ -111,29 +111,29 @@ def generate(function: Any, case: Any) -> dict[str, Any]:
     return {"ids": ids, "asked": choose.asked, "changed": noted.get("changed", [False])}
 
 
-def pre_norm_block(kind: Any, case: Any) -> dict[str, Any]:
-    block = case.load(kind(case.config))
+def pre_norm_block(student_class: Any, case: Any) -> dict[str, Any]:
+    block = case.load(student_class(case.config))
     ready = {"causal_attention": ready_causal_attention}
-    with meaning(_modern.space(kind), ready):
+    with meaning(_modern.space(student_class), ready):
         noted = side_effects(block, case.x, weights=list(block.parameters()))
     return {**both_ways(block.forward, case.x, **ready), **noted}
 
 
-def language_model(kind: Any, case: Any) -> dict[str, Any]:
-    model = case.load(kind(case.config, ReadyBlock))
+def language_model(student_class: Any, case: Any) -> dict[str, Any]:
+    model = case.load(student_class(case.config, ReadyBlock))
     noted = side_effects(model, case.input_ids, weights=list(model.parameters()))
     return {"logits": model(case.input_ids), **noted}
 
 
-def cached_model(kind: Any, case: Any) -> dict[str, Any]:
-    model = case.load(kind(case.config, CachedBlock))
+def cached_model(student_class: Any, case: Any) -> dict[str, Any]:
+    model = case.load(student_class(case.config, CachedBlock))
     logits, held = cache_parts.in_pieces(_caches.interleaved(model), case.input_ids, case.config.pieces)
     noted = side_effects(lambda x: model(x)[0], case.input_ids, weights=list(model.parameters()))
     return {"logits": logits, "keys": cache_parts.kept_keys(held) if held else None, **noted}
 
 
-def rms_norm(kind: Any, case: Any) -> dict[str, Any]:
-    norm = kind(case.config.dim, **case.config.given)
+def rms_norm(student_class: Any, case: Any) -> dict[str, Any]:
+    norm = student_class(case.config.dim, **case.config.given)
     start = dict(norm.named_parameters()).get("weight")
     start = None if start is None else start.detach().clone()
     norm = case.load(norm)
@@ -152,25 +152,25 @@ def _slope(norm: Any, shape: torch.Size) -> Tensor:
         return torch.autograd.grad(norm(x).sum(), x)[0]
 
 
-def swiglu(kind: Any, case: Any) -> dict[str, Any]:
-    return _with_parts(kind, case, case.config.dim, case.config.hidden)
+def swiglu(student_class: Any, case: Any) -> dict[str, Any]:
+    return _with_parts(student_class, case, case.config.dim, case.config.hidden)
 
 
-def grouped_query_attention(kind: Any, case: Any) -> dict[str, Any]:
-    return _with_parts(kind, case, case.config.dim, case.config.heads, case.config.kv_heads)
+def grouped_query_attention(student_class: Any, case: Any) -> dict[str, Any]:
+    return _with_parts(student_class, case, case.config.dim, case.config.heads, case.config.kv_heads)
 
 
-def modern_block(kind: Any, case: Any) -> dict[str, Any]:
+def modern_block(student_class: Any, case: Any) -> dict[str, Any]:
     sizes = case.config.dim, case.config.heads, case.config.kv_heads, case.config.hidden
-    return _with_parts(kind, case, *sizes)
+    return _with_parts(student_class, case, *sizes)
 
 
-def _with_parts(kind: Any, case: Any, *sizes: int) -> dict[str, Any]:
+def _with_parts(student_class: Any, case: Any, *sizes: int) -> dict[str, Any]:
     """What the class gives, with ready-made parts of earlier exercises, and the weights that it makes."""
     tables = (case.cos, case.sin) if "kv_heads" in vars(case.config) else ()
-    made = _modern.parameters(kind, *sizes, given=[case.x, *tables])
-    with meaning(_modern.space(kind), dict(_modern.READY)):
-        module = case.load(kind(*sizes))
+    made = _modern.parameters(student_class, *sizes, given=[case.x, *tables])
+    with meaning(_modern.space(student_class), dict(_modern.READY)):
+        module = case.load(student_class(*sizes))
         noted = side_effects(lambda x: module(x, *tables), case.x, weights=list(module.parameters()))
         return {"output": module(case.x.clone(), *tables), **made, **noted}
 

@@ -14,10 +14,10 @@ from course.check.layers_made import fed_to
 from course.check.modules import part
 
 
-def embeddings(kind: Any) -> None:
+def embeddings(student_class: Any) -> None:
     """What reaches the LayerNorm: one vector per token, in which words and positions count alike."""
     config, kept = small_config(), list[torch.Tensor]()
-    layer, ids = kind(config).eval(), torch.tensor([[3, 1, 4, 2, 5], [5, 2, 4, 1, 3]])
+    layer, ids = student_class(config).eval(), torch.tensor([[3, 1, 4, 2, 5], [5, 2, 4, 1, 3]])
     fed_to(layer.LayerNorm, kept)
     layer.LayerNorm.forward = lambda x: x
     layer(ids)
@@ -37,19 +37,21 @@ def embeddings(kind: Any) -> None:
             fail("embeddings", expected, "What yours gives to the LayerNorm changes.", look)
 
 
-def encoder_list(kind: Any) -> None:
-    encoder = part("encoder_list", kind(small_config()), "attention_layers")
+def encoder_list(student_class: Any) -> None:
+    encoder = part("encoder_list", student_class(small_config()), "attention_layers")
     if not isinstance(encoder, nn.ModuleList | nn.Sequential | list | tuple):
         came, look = f"Yours is a {type(encoder).__name__}.", "One block for each layer, in a list that torch knows."
         fail("encoder_list", "attention_layers must be a list of blocks.", came, look)
 
 
-def encoder_loop(kind: Any) -> None:
+def encoder_loop(student_class: Any) -> None:
     config, ids = small_config(), torch.ones(2, 3, dtype=torch.long)
     embedded, shifts = torch.randn(2, 3, config.dim), torch.randn(config.n_layers, config.dim)
     attention = torch.rand(config.n_layers, 2, config.n_heads, 3, 3)
     try:
-        stand_ins.run_loop(stand_ins.build(kind, config), ids, embedded, shifts.diag_embed(), shifts, attention)
+        stand_ins.run_loop(
+            stand_ins.build(student_class, config), ids, embedded, shifts.diag_embed(), shifts, attention
+        )
     except TypeError as error:
         if stand_ins.BOTH in str(error):
             look = "What does a block return? Two things: take them apart."

@@ -26,13 +26,18 @@ def small_config(**changes: Any) -> Config:
     return Config(**(sizes | changes))
 
 
-def build(name: str, kind: Any, config: Config) -> nn.Module:
-    """``kind(config)`` in eval mode; whatever goes wrong is a failed check."""
-    if not callable(kind):
-        fail(name, "a class is expected.", f"A {type(kind).__name__} came.", "Pass the class itself, without brackets.")
-    class_name = getattr(kind, "__name__", "the class")
+def build(name: str, student_class: Any, config: Config) -> nn.Module:
+    """``student_class(config)`` in eval mode; whatever goes wrong is a failed check."""
+    if not callable(student_class):
+        fail(
+            name,
+            "a class is expected.",
+            f"A {type(student_class).__name__} came.",
+            "Pass the class itself, without brackets.",
+        )
+    class_name = getattr(student_class, "__name__", "the class")
     with running(name, f"{class_name}(config)", "Look at __init__: every size comes from the config."):
-        module = kind(config)
+        module = student_class(config)
     if not isinstance(module, nn.Module):
         fail(
             name,

@@ -10,10 +10,10 @@ from typing import Any
 def _every(*checks: str) -> Callable[[Any], None]:
     """All of these checks of the package."""
 
-    def check(kind: Any) -> None:
+    def check(student_class: Any) -> None:
         package = import_module(__name__.rpartition(".")[0])
         for name in checks:
-            getattr(package, name)(kind)
+            getattr(package, name)(student_class)
 
     return check
 

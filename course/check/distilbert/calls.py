@@ -15,11 +15,11 @@ from torch import Tensor, nn
 
 from course.check import stand_ins
 from course.check.base import several
-from course.check.both_ways import own_and_ready
-from course.check.half_written import left_behind, ready_block, run_block
 from course.check.layers_made import fed_to, layers_made, runs
 from course.check.ready_steps import with_ready
 from course.check.side_effects import other_entries
+from course.check.unfinished_code import last_local_tensor, ready_block, run_block
+from course.check.with_ready_parts import own_and_ready
 from course.parts import ReadyAttentionBlock, ReadyEmbeddings
 
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
@@ -29,13 +29,13 @@ READY_AROUND_POSITIONS = {
 }
 
 
-def position_ids(kind: Any, case: Any) -> dict[str, Any]:
+def position_ids(student_class: Any, case: Any) -> dict[str, Any]:
     """With which ids the table of positions is asked last; where it is not called so, which row moves which token.
 
     How words and positions are merged is not looked at: it may even be missing. So where the table is not asked for
     positions, and no row of it moves a token, the lines around the positions are ready-made.
     """
-    ids, module = case.input_ids, _with_layers(kind, case)
+    ids, module = case.input_ids, _with_layers(student_class, case)
     last, output = _asked_last(module, ids)
     if isinstance(last, Tensor) and (output is None or last.numel() >= ids.shape[1]):
         found = last + 0 * ids if last.shape[-1:] == ids.shape[1:] else last
@@ -45,7 +45,7 @@ def position_ids(kind: Any, case: Any) -> dict[str, Any]:
         asks_for_words = bool((found == -1).all())
     if asks_for_words:
         with suppress(Exception):  # the lines use other names
-            module = _with_layers(with_ready(kind, READY_AROUND_POSITIONS, {}), case)
+            module = _with_layers(with_ready(student_class, READY_AROUND_POSITIONS, {}), case)
             last, output = _asked_last(module, ids)
             found = _moved(module, ids, output) if last is None else found
     return {"ids": found}
@@ -77,7 +77,7 @@ def _asked_last(module: Any, ids: Tensor) -> tuple[Any, Any]:
     return asked[-1] if asked else None, output
 
 
-def embeddings(kind: Any, case: Any) -> dict[str, Any]:
+def embeddings(student_class: Any, case: Any) -> dict[str, Any]:
     """As the class stands; and with the positions 0, 1, 2, …, however the table of positions is asked."""
     ids, tokens = case.input_ids, torch.arange(case.input_ids.shape[1])
 
@@ -91,28 +91,28 @@ def embeddings(kind: Any, case: Any) -> dict[str, Any]:
         return {**found, "again": module(ids.clone())}
 
     def with_ready_positions() -> dict[str, Any]:
-        ready = kind
+        ready = student_class
         with suppress(ValueError):  # they have another name, or none
-            ready = with_ready(kind, {"position_ids": "ready_ids"}, {"ready_ids": tokens.expand_as(ids)})
+            ready = with_ready(student_class, {"position_ids": "ready_ids"}, {"ready_ids": tokens.expand_as(ids)})
         module = _with_layers(ready, case)
         module.position_embeddings.register_forward_pre_hook(count, with_kwargs=True)
         return run(module)
 
-    answers = own_and_ready(lambda: run(_with_layers(kind, case)), with_ready_positions)
-    return {**answers, "made": layers_made(kind, case.config)}
+    answers = own_and_ready(lambda: run(_with_layers(student_class, case)), with_ready_positions)
+    return {**answers, "made": layers_made(student_class, case.config)}
 
 
-def _with_layers(kind: Any, case: Any) -> Any:
+def _with_layers(student_class: Any, case: Any) -> Any:
     """The embeddings with the case's weights. Layers that ``__init__`` lacks are ready-made: they cost points once."""
-    module = kind(case.config)
+    module = student_class(case.config)
     for name, layer in ReadyEmbeddings(case.config).named_children():
         if not isinstance(getattr(module, name, None), nn.Module):
             setattr(module, name, layer)
     return case.load(module)
 
 
-def attention_init(kind: Any, case: Any) -> dict[str, Any]:
-    block = kind(case.config)
+def attention_init(student_class: Any, case: Any) -> dict[str, Any]:
+    block = student_class(case.config)
     layers = [getattr(block, name) for name in PROJECTIONS]
     names = {name for name, _ in block.named_parameters()}
     return {
@@ -124,42 +124,50 @@ def attention_init(kind: Any, case: Any) -> dict[str, Any]:
     }
 
 
-def attention_scores(kind: Any, case: Any) -> dict[str, Any]:
-    return _either_way(kind, case, _weights, {"weights": "stop()"}, {"stop": _stop}, by_itself=_softmax_of_scores)
+def attention_scores(student_class: Any, case: Any) -> dict[str, Any]:
+    return _either_way(
+        student_class, case, _weights, {"weights": "stop()"}, {"stop": _stop}, by_itself=_softmax_of_scores
+    )
 
 
-def attention_weights(kind: Any, case: Any) -> dict[str, Any]:
-    return _either_way(kind, case, _weights, {"scores": "ready_scores"}, {"ready_scores": _scores(case)})
+def attention_weights(student_class: Any, case: Any) -> dict[str, Any]:
+    return _either_way(student_class, case, _weights, {"scores": "ready_scores"}, {"ready_scores": _scores(case)})
 
 
-def attention_context(kind: Any, case: Any) -> dict[str, Any]:
+def attention_context(student_class: Any, case: Any) -> dict[str, Any]:
     block = case.load(ReadyAttentionBlock(case.config))
     names = {"ready_weights": block(case.hidden_states)[1].detach(), "ready_v": _heads(block.v_lin, case)}
     steps = {"scores": "ready_weights.log()", "weights": "ready_weights"}
     found, problem = dict[str, Any](), None
     try:
-        found = _either_way(kind, case, _output, steps, names, as_it_stands)
+        found = _either_way(student_class, case, _output, steps, names, as_it_stands)
     except Exception as error:
         problem = error
     with suppress(Exception):  # heads that are cut out wrongly lose points with the scores
-        block = _fed_with(case.hidden_states, ready_block(with_ready(kind, {**steps, "v": "ready_v"}, names), case))
+        block = _fed_with(
+            case.hidden_states, ready_block(with_ready(student_class, {**steps, "v": "ready_v"}, names), case)
+        )
         with_values = _output(block, case.hidden_states.clone())
         found |= {f"values_{name}": value for name, value in with_values.items()}
     if problem is not None and not found:
         raise problem
-    return {**found, "made": layers_made(kind, case.config), "runs": _runs_as_made(kind, case, steps, names)}
+    return {
+        **found,
+        "made": layers_made(student_class, case.config),
+        "runs": _runs_as_made(student_class, case, steps, names),
+    }
 
 
-def as_it_stands(kind: Any, case: Any) -> nn.Module:
+def as_it_stands(student_class: Any, case: Any) -> nn.Module:
     """The block with the layers that its own ``__init__`` makes, and the case's weights."""
-    block: nn.Module = case.load(kind(case.config))
+    block: nn.Module = case.load(student_class(case.config))
     return block
 
 
-def encoder_list(kind: Any, case: Any) -> dict[str, Any]:
-    model = kind(case.config)
+def encoder_list(student_class: Any, case: Any) -> dict[str, Any]:
+    model = student_class(case.config)
     layers = list(model.attention_layers)
-    block = getattr(kind.__init__, "__globals__", {}).get("AttentionBlock", ReadyAttentionBlock)
+    block = getattr(student_class.__init__, "__globals__", {}).get("AttentionBlock", ReadyAttentionBlock)
     return {
         "length": len(layers),
         "distinct": len({id(layer) for layer in layers}),
@@ -168,13 +176,13 @@ def encoder_list(kind: Any, case: Any) -> dict[str, Any]:
     }
 
 
-def encoder_loop(kind: Any, case: Any) -> dict[str, Any]:
+def encoder_loop(student_class: Any, case: Any) -> dict[str, Any]:
     stand_in = (case.stand_in_embedded, case.stand_in_matrices, case.stand_in_shifts, case.stand_in_attention)
-    return vars(stand_ins.run_loop(stand_ins.build(kind, case.config), case.input_ids, *stand_in))
+    return vars(stand_ins.run_loop(stand_ins.build(student_class, case.config), case.input_ids, *stand_in))
 
 
-def classifier(kind: Any, case: Any) -> dict[str, Any]:
-    given = (case.load(stand_ins.build(kind, case.config)), case.input_ids, case.stand_in_final)
+def classifier(student_class: Any, case: Any) -> dict[str, Any]:
+    given = (case.load(stand_ins.build(student_class, case.config)), case.input_ids, case.stand_in_final)
     sizes = (case.config.n_layers, case.config.n_heads)
     return own_and_ready(
         lambda: {name: stand_ins.run_classifier(*given, *sizes) for name in ("logits", "again")},
@@ -205,7 +213,7 @@ def figure(function: Any, case: Any) -> dict[str, Any]:
 
 
 def _either_way(
-    kind: Any,
+    student_class: Any,
     case: Any,
     call: Callable[[nn.Module, Tensor], Mapping[str, Any]],
     steps: Mapping[str, str],
@@ -222,10 +230,10 @@ def _either_way(
 
     def as_own() -> dict[str, Any]:
         given = case.hidden_states.clone()
-        return {**call(own(kind, case), given), "changed": not torch.equal(given, case.hidden_states)}
+        return {**call(own(student_class, case), given), "changed": not torch.equal(given, case.hidden_states)}
 
     def as_ready() -> Mapping[str, Any]:
-        block = _fed_with(case.hidden_states, ready_block(with_ready(kind, steps, names), case))
+        block = _fed_with(case.hidden_states, ready_block(with_ready(student_class, steps, names), case))
         return (by_itself or call)(block, case.hidden_states.clone())
 
     return own_and_ready(as_own, as_ready)
@@ -257,7 +265,7 @@ def _softmax_of_scores(block: nn.Module, hidden_states: Tensor) -> dict[str, Any
         try:
             block(hidden_states)
         except Exception as error:
-            scores = left_behind(error, block, ("scores",))
+            scores = last_local_tensor(error, block, ("scores",))
             if scores is None:
                 raise
             found[name] = scores.softmax(dim=-1)
@@ -289,13 +297,13 @@ def _heads(layer: nn.Module, case: Any) -> Tensor:
     return made.unflatten(-1, (case.config.n_heads, -1)).transpose(1, 2)
 
 
-def _runs_as_made(kind: Any, case: Any, steps: Mapping[str, str], names: Mapping[str, Any]) -> bool:
+def _runs_as_made(student_class: Any, case: Any, steps: Mapping[str, str], names: Mapping[str, Any]) -> bool:
     """Whether the block runs with the layers that its ``__init__`` makes, what other parts judge ready-made or not."""
     ready = ReadyAttentionBlock(case.config)
     values = {**steps, "v": "ready_v"}
     for parts, layers in (({}, ()), ({}, PROJECTIONS), (steps, PROJECTIONS), (values, PROJECTIONS)):
         with suppress(Exception):
-            block = (with_ready(kind, parts, names) if parts else kind)(case.config).eval()
+            block = (with_ready(student_class, parts, names) if parts else student_class)(case.config).eval()
             for name in layers:
                 setattr(block, name, getattr(ready, name))
             if runs(block, case.hidden_states):

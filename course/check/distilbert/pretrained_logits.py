@@ -24,14 +24,14 @@ LAYER_BY_LAYER = "Do the three parts above pass? Then compare it, block by block
 
 
 @undisturbed
-def pretrained_logits(kind: Any) -> None:
+def pretrained_logits(student_class: Any) -> None:
     """With trained weights the model gives the logits of transformers' own, sentence by sentence and in a batch."""
     name = "pretrained_logits"
     from course.tokenizer import encode
 
     config = pretrained.config_of("mini")
     with running(name, "loading the trained weights", "Names count: do the encoder list and the layers have theirs?"):
-        model = whole.trained(kind, "mini")
+        model = whole.trained(student_class, "mini")
     for sentence, wanted in SENTENCES.items():
         ids = encode(sentence, config)["input_ids"]
         logits = _logits(name, model, ids, f"a sentence of {ids.shape[1]} tokens")

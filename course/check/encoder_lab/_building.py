@@ -14,11 +14,11 @@ ENCODER_SIZES = (11, 8, 6, 3, 10, 4)
 IDS = torch.tensor([[3, 7, 1], [2, 5, 4]])
 
 
-def make(name: str, kind: Any, *sizes: Any) -> Any:
-    """``kind(*sizes)`` in eval mode; whatever goes wrong is a failed check."""
-    label = getattr(kind, "__name__", "the class")
+def make(name: str, student_class: Any, *sizes: Any) -> Any:
+    """``student_class(*sizes)`` in eval mode; whatever goes wrong is a failed check."""
+    label = getattr(student_class, "__name__", "the class")
     with running(name, f"{label}{sizes}", "Look at __init__."):
-        module = kind(*sizes)
+        module = student_class(*sizes)
     if not isinstance(module, nn.Module):
         fail(name, f"{label} must be an nn.Module.", f"It is a {type(module).__name__}.", "class …(nn.Module)")
     return module.eval()

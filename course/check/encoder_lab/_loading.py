@@ -41,6 +41,6 @@ def load(name: str) -> Any:
     return getattr(models, name)
 
 
-def module_of(kind: Any) -> ModuleType:
+def module_of(student_class: Any) -> ModuleType:
     """The module that a class was written in: where its names for other classes are looked up."""
-    return sys.modules[kind.__module__]
+    return sys.modules[student_class.__module__]

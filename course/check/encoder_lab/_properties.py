@@ -9,7 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import as_array, close, fail, same_shape, to_numpy
-from course.check.encoder_lab._ladder import LONG, LOOK_AXES, in_words, ladder, rows_sum_to_one
+from course.check.encoder_lab._attention_properties import (
+    LONG,
+    LOOK_AXES,
+    attention_properties,
+    in_words,
+    rows_sum_to_one,
+)
 from course.check.encoder_lab._stand_ins import Fixed, StandIn, first, like
 from course.check.modules import part
 
@@ -115,42 +121,42 @@ def _row(row: Any) -> str:
     return "(" + ", ".join(f"{float(number):.3g}" for number in row) + ")"
 
 
-def head_attention(kind: Any) -> None:
+def head_attention(student_class: Any) -> None:
     def attend(*given: Tensor) -> Tensor:
-        found = kind(7, LONG, LONG, 5).eval().scaled_dot_product_attention(*given)
+        found = student_class(7, LONG, LONG, 5).eval().scaled_dot_product_attention(*given)
         if not isinstance(found, tuple | list) or len(found) != 2:
             came = f"Yours returns one {type(found).__name__}."
             fail("head_attention", "the method returns two things: output, weights.", came, "return output, weights")
         return found[0]
 
-    ladder("head_attention", attend, LONG)
+    attention_properties("head_attention", attend, LONG)
 
 
-def attention_head(kind: Any) -> None:
-    _parts("attention_head", kind(6, 4, 4, 5), "wq", "wk", "wv")
+def attention_head(student_class: Any) -> None:
+    _parts("attention_head", student_class(6, 4, 4, 5), "wq", "wk", "wv")
 
 
-def attention_head_notes(kind: Any) -> list[str]:
-    head = kind(6, 4, 4, 5)
+def attention_head_notes(student_class: Any) -> list[str]:
+    head = student_class(6, 4, 4, 5)
     biased = [name for name in ("wq", "wk", "wv") if getattr(getattr(head, name), "bias", None) is not None]
     return [f"but {', '.join(biased)} with a bias, which eq. (1) does not have (no points lost)"] if biased else []
 
 
-def multi_head_init(kind: Any) -> None:
-    _parts("multi_head_init", kind(15, 3), "heads", "output_linear")
+def multi_head_init(student_class: Any) -> None:
+    _parts("multi_head_init", student_class(15, 3), "heads", "output_linear")
 
 
-def multi_head_init_notes(kind: Any) -> list[str]:
+def multi_head_init_notes(student_class: Any) -> list[str]:
     """What costs nothing, but is worth a word: sizes that do not fit are best refused at once."""
     try:
-        kind(10, 3)
+        student_class(10, 3)
     except Exception as refused:
         return [f"10 numbers for 3 heads are refused: “{refused}”"] if str(refused) else []
     return ["but MultiHeadAttention(10, 3) is not refused with a message of your own: who meets it later will wonder"]
 
 
-def multi_head_attention(kind: Any) -> None:
-    attention = _parts("multi_head_attention", kind(15, 3), "heads", "output_linear")
+def multi_head_attention(student_class: Any) -> None:
+    attention = _parts("multi_head_attention", student_class(15, 3), "heads", "output_linear")
     attention.heads = nn.ModuleList(StandIn(torch.zeros(15, 5), float(number)) for number in (1, -2, 3))
     attention.output_linear.weight.data.copy_(torch.eye(15))
     if attention.output_linear.bias is not None:
@@ -164,8 +170,8 @@ def multi_head_attention(kind: Any) -> None:
         fail("multi_head_attention", want, came, "Concatenate along the last axis.")
 
 
-def feed_forward(kind: Any) -> None:
-    network, x = _parts("feed_forward", kind(3, 7), "linear_1", "linear_2").eval(), torch.tensor([1.0, -1, 3])
+def feed_forward(student_class: Any) -> None:
+    network, x = _parts("feed_forward", student_class(3, 7), "linear_1", "linear_2").eval(), torch.tensor([1.0, -1, 3])
     for factor, layer in ((1, network.linear_1), (2, network.linear_2)):
         layer.weight.data.copy_(factor * torch.eye(7)[: layer.weight.shape[0], : layer.weight.shape[1]])
         if layer.bias is not None:
@@ -176,8 +182,10 @@ def feed_forward(kind: Any) -> None:
         fail("feed_forward", want, f"Yours are {_row(output)}.", "Is it a GELU, once, between the two layers?")
 
 
-def embeddings(kind: Any) -> None:
-    module = _parts("embeddings", kind(11, 8, 6).eval(), "token_embeddings", "position_embeddings", "layer_norm")
+def embeddings(student_class: Any) -> None:
+    module = _parts(
+        "embeddings", student_class(11, 8, 6).eval(), "token_embeddings", "position_embeddings", "layer_norm"
+    )
     output = first(module(torch.tensor([[3, 7, 3], [3, 7, 3]])))
     same_shape("embeddings", "the output", output, (2, 3, 6), "(batch, tokens, d_model)", "One vector for every token.")
     if close(output[0, 0], output[0, 2]):
@@ -188,13 +196,13 @@ def embeddings(kind: Any) -> None:
         fail("embeddings", "two equal sentences must get equal vectors.", came, "The position is axis 1.")
 
 
-def embeddings_notes(kind: Any) -> list[str]:
-    share = getattr(getattr(kind(11, 8, 6), "dropout", None), "p", None)
+def embeddings_notes(student_class: Any) -> list[str]:
+    share = getattr(getattr(student_class(11, 8, 6), "dropout", None), "p", None)
     return [] if share == 0.1 else [f"but the dropout's share is {share or 'nothing'}, not 0.1 (no points lost)"]
 
 
-def encoder_layer(kind: Any) -> None:
-    layer, x = kind(6, 3, 8).eval(), 3 + 2 * torch.randn(2, 4, 6)
+def encoder_layer(student_class: Any) -> None:
+    layer, x = student_class(6, 3, 8).eval(), 3 + 2 * torch.randn(2, 4, 6)
     _parts("encoder_layer", layer, "layer_norm_1", "attention", "layer_norm_2", "feed_forward")
     for shifts, words in (
         ((0.0, 0.0), "where attention and network give 0, nothing but the skips is left: the layer returns its input."),
@@ -209,8 +217,8 @@ def encoder_layer(kind: Any) -> None:
             fail("encoder_layer", words, came, look)
 
 
-def encoder(kind: Any) -> None:
-    module = _parts("encoder", kind(11, 8, 6, 3, 10, 4).eval(), "embeddings", "layers")
+def encoder(student_class: Any) -> None:
+    module = _parts("encoder", student_class(11, 8, 6, 3, 10, 4).eval(), "embeddings", "layers")
     if not hasattr(module.layers, "__len__"):
         fail("encoder", "num_hidden_layers=4 makes a list of 4 layers.", "Yours is a single layer, no list.")
     # layer number n doubles what comes and adds n: 0 -> 1 -> 4 -> 11 -> 26
@@ -221,12 +229,12 @@ def encoder(kind: Any) -> None:
         fail("encoder", "each layer works on what the one before it gave, and nothing is added to that.", came)
 
 
-def classification_head(kind: Any) -> None:
-    _parts("classification_head", kind(6, 4, 0.25), "linear")
+def classification_head(student_class: Any) -> None:
+    _parts("classification_head", student_class(6, 4, 0.25), "linear")
 
 
-def classifier(kind: Any) -> None:
-    _parts("classifier", kind(11, 8, 6, 3, 10, 4, 5, 0.25), "transformer_encoder", "classifier")
+def classifier(student_class: Any) -> None:
+    _parts("classifier", student_class(11, 8, 6, 3, 10, 4, 5, 0.25), "transformer_encoder", "classifier")
 
 
 def _parts(name: str, module: Any, *names: str) -> Any:

@@ -80,15 +80,15 @@ def moved(function: Any, case: Any) -> Answers:
     return {"moved": function(case.original, case.shuffled, case.order)}
 
 
-def head_attention(kind: Any, case: Any) -> Answers:
-    head = kind(*values(case.config, HEAD)).eval()
+def head_attention(student_class: Any, case: Any) -> Answers:
+    head = student_class(*values(case.config, HEAD)).eval()
     output, weights = several(head.scaled_dot_product_attention(case.query, case.key, case.value), "output", "weights")
     return {"output": output, "weights": weights}
 
 
-def attention_head(kind: Any, case: Any) -> Answers:
+def attention_head(student_class: Any, case: Any) -> Answers:
     """AttentionHead.forward, with its method scaled_dot_product_attention stood in for."""
-    head = kind(*values(case.config, HEAD))
+    head = student_class(*values(case.config, HEAD))
     weights = {name: getattr(head, name).weight for name in ("wq", "wk", "wv")}
     shapes = {name: list(weight.shape) for name, weight in weights.items()}
     separate = {"separate": len({id(weight) for weight in weights.values()}) == 3}
@@ -120,19 +120,21 @@ def attention_head(kind: Any, case: Any) -> Answers:
     return shapes | separate | answers | effects(ready, own, given=case.hidden_states)
 
 
-def multi_head_init(kind: Any, case: Any) -> Answers:
+def multi_head_init(student_class: Any, case: Any) -> Answers:
     """MultiHeadAttention.__init__: which heads there are, and of which sizes."""
     part, made = stand_in_class(HEAD, [StandIn(torch.eye(2)) for _ in range(99)])
-    models = module_of(kind)
+    models = module_of(student_class)
     try:
         with replaced(models, AttentionHead=part):
-            attention = kind(*values(case.config, ATTENTION))
+            attention = student_class(*values(case.config, ATTENTION))
     except ReachedInto:  # to set its heads' weights, say
         made.clear()
-        attention = kind(*values(case.config, ATTENTION))
+        attention = student_class(*values(case.config, ATTENTION))
     sizes = arguments("head", HEAD, made) or {"head_arguments": [_sizes_of(head) for head in attention.heads]}
     output_linear = {"output_linear": list(attention.output_linear.weight.shape)}
-    return listed(attention, attention.heads) | sizes | output_linear | {"refuses_uneven": _refuses_uneven(kind)}
+    return (
+        listed(attention, attention.heads) | sizes | output_linear | {"refuses_uneven": _refuses_uneven(student_class)}
+    )
 
 
 def _sizes_of(head: Any) -> list[int]:
@@ -141,12 +143,12 @@ def _sizes_of(head: Any) -> list[int]:
     return [queries.in_features, keys.out_features, queries.out_features, offers.out_features]
 
 
-def _refuses_uneven(kind: Any) -> bool:
+def _refuses_uneven(student_class: Any) -> bool:
     """Does a MultiHeadAttention stop, when made or when called, where its vector cannot be cut into equal parts?"""
     part, _ = stand_in_class(HEAD, [StandIn(torch.eye(10)[:, :3])])
-    with replaced(module_of(kind), AttentionHead=part):
+    with replaced(module_of(student_class), AttentionHead=part):
         try:
-            kind(10, 3)(torch.ones(2, 4, 10))
+            student_class(10, 3)(torch.ones(2, 4, 10))
         except ReachedInto:
             pass
         except Exception:
@@ -154,39 +156,39 @@ def _refuses_uneven(kind: Any) -> bool:
         else:
             return False
     try:
-        kind(10, 3)(torch.ones(2, 4, 10))
+        student_class(10, 3)(torch.ones(2, 4, 10))
     except Exception:
         return True
     return False
 
 
-def multi_head_attention(kind: Any, case: Any) -> Answers:
+def multi_head_attention(student_class: Any, case: Any) -> Answers:
     """MultiHeadAttention.forward, with stand-ins for the heads."""
-    models, sizes = module_of(kind), values(case.config, ATTENTION)
+    models, sizes = module_of(student_class), values(case.config, ATTENTION)
     size = sizes[0] // sizes[1]
 
     def stand_in(pair: bool) -> nn.Module:
         parts = _stand_ins(case, pair)
         with replaced(models, AttentionHead=stand_in_class(HEAD, parts)[0]):
-            attention = kind(*sizes)
+            attention = student_class(*sizes)
         attention.heads = nn.ModuleList(parts)
         return case.load(attention)
 
     pair = returns_pair(lambda: models.AttentionHead(sizes[0], size, size, size), case.hidden_states)
-    own = partial(_loaded, kind, case, sizes)
+    own = partial(_loaded, student_class, case, sizes)
     return _tried(stand_in, forms(pair), own, case.hidden_states, within=("output_linear.",))
 
 
-def feed_forward(kind: Any, case: Any) -> Answers:
-    network = kind(*values(case.config, FEED_FORWARD))
+def feed_forward(student_class: Any, case: Any) -> Answers:
+    network = student_class(*values(case.config, FEED_FORWARD))
     shapes = {name: list(getattr(network, name).weight.shape) for name in ("linear_1", "linear_2")}
     output = {"output": first(case.load(network)(case.hidden_states.clone()))}
     return shapes | output | effects(lambda: network, given=case.hidden_states)
 
 
-def embeddings(kind: Any, case: Any) -> Answers:
+def embeddings(student_class: Any, case: Any) -> Answers:
     """Embeddings; also what it does in training, and to a sentence that is too long."""
-    module = kind(*values(case.config, EMBEDDINGS))
+    module = student_class(*values(case.config, EMBEDDINGS))
     shapes = {name: list(getattr(module, name).weight.shape) for name in ("token_embeddings", "position_embeddings")}
     norm = {"own_norms": [learned(module, "layer_norm")]}
     output = first(case.load(module)(case.input_ids.clone()))
@@ -202,9 +204,9 @@ def embeddings(kind: Any, case: Any) -> Answers:
     return shapes | norm | more | {"output": output, "in_training": in_training, "refuses_long": refuses}
 
 
-def encoder_layer(kind: Any, case: Any) -> Answers:
+def encoder_layer(student_class: Any, case: Any) -> Answers:
     """TransformerEncoderLayer, with stand-ins for the attention and the feed-forward network."""
-    models, sizes = module_of(kind), values(case.config, LAYER)
+    models, sizes = module_of(student_class), values(case.config, LAYER)
     asked: Answers = {}
 
     def stand_in(pair: bool) -> nn.Module:
@@ -213,7 +215,7 @@ def encoder_layer(kind: Any, case: Any) -> Answers:
         attention_class, attention_calls = stand_in_class(ATTENTION, [attention])
         network_class, network_calls = stand_in_class(FEED_FORWARD, [network])
         with replaced(models, MultiHeadAttention=attention_class, FeedForward=network_class):
-            layer = kind(*sizes)
+            layer = student_class(*sizes)
         asked.update(arguments("attention", ATTENTION, attention_calls))
         asked.update(arguments("feed_forward", FEED_FORWARD, network_calls))
         asked["own_parts"] = parts(layer, "attention", "feed_forward")
@@ -229,7 +231,7 @@ def encoder_layer(kind: Any, case: Any) -> Answers:
         return {"own_norms": counts, "different_norms": own_norms(layer)}
 
     def own() -> nn.Module:
-        layer = kind(*sizes)
+        layer = student_class(*sizes)
         asked.update({name: found for name, found in norms(layer).items() if name not in asked})
         return case.load(layer)
 
@@ -237,9 +239,9 @@ def encoder_layer(kind: Any, case: Any) -> Answers:
     return _tried(stand_in, forms(pair), own, case.hidden_states) | asked
 
 
-def encoder(kind: Any, case: Any) -> Answers:
+def encoder(student_class: Any, case: Any) -> Answers:
     """TransformerEncoder, with stand-ins for the embeddings and the layers."""
-    models, sizes = module_of(kind), values(case.config, ENCODER)
+    models, sizes = module_of(student_class), values(case.config, ENCODER)
     asked: Answers = {}
 
     def stand_in(pair: bool) -> nn.Module:
@@ -249,7 +251,7 @@ def encoder(kind: Any, case: Any) -> Answers:
         embeddings_class, embeddings_calls = stand_in_class(EMBEDDINGS, [Fixed(case.stand_in_embedded)])
         layer_class, layer_calls = stand_in_class(LAYER, [*layers, *spare])
         with replaced(models, Embeddings=embeddings_class, TransformerEncoderLayer=layer_class):
-            module = kind(*sizes)
+            module = student_class(*sizes)
         asked.update(listed(module, module.layers))
         asked.update(arguments("embeddings", EMBEDDINGS, embeddings_calls))
         asked.update(arguments("layer", LAYER, layer_calls[:1]))
@@ -258,7 +260,7 @@ def encoder(kind: Any, case: Any) -> Answers:
         return module.eval()
 
     def own() -> nn.Module:
-        module = kind(*sizes)
+        module = student_class(*sizes)
         asked.update({name: count for name, count in listed(module, module.layers).items() if name not in asked})
         for layer in module.layers if isinstance(module.layers, list) else ():  # these do not hear of eval mode
             layer.eval()
@@ -268,9 +270,9 @@ def encoder(kind: Any, case: Any) -> Answers:
     return _tried(stand_in, forms(pair), own, case.input_ids, within=("embeddings.output", "embeddings.token")) | asked
 
 
-def classification_head(kind: Any, case: Any) -> Answers:
+def classification_head(student_class: Any, case: Any) -> Answers:
     """ClassificationHead; also what it does in training, as it is and with its weights at zero."""
-    head = kind(*values(case.config, CLASSIFICATION))
+    head = student_class(*values(case.config, CLASSIFICATION))
     asked: Answers = {"linear": list(head.linear.weight.shape)}
     asked["has_bias"] = getattr(head.linear, "bias", None) is not None  # loading makes one
     case.load(head)
@@ -286,9 +288,9 @@ def classification_head(kind: Any, case: Any) -> Answers:
     return asked | factor | {"logits": logits, "drops": drops, "in_training": in_training}
 
 
-def classifier(kind: Any, case: Any) -> Answers:
+def classifier(student_class: Any, case: Any) -> Answers:
     """TransformerForSequenceClassification, with stand-ins for the encoder and the classification head."""
-    models, sizes = module_of(kind), values(case.config, MODEL)
+    models, sizes = module_of(student_class), values(case.config, MODEL)
     asked: Answers = {}
 
     def stand_in(form: tuple[bool, type[StandIn]]) -> nn.Module:
@@ -297,7 +299,7 @@ def classifier(kind: Any, case: Any) -> Answers:
         encoder_class, encoder_calls = stand_in_class(ENCODER, [whole])
         head_class, head_calls = stand_in_class(CLASSIFICATION, [head])
         with replaced(models, TransformerEncoder=encoder_class, ClassificationHead=head_class):
-            model = kind(*sizes)
+            model = student_class(*sizes)
         asked.update(arguments("encoder", ENCODER, encoder_calls))
         asked.update(arguments("head", CLASSIFICATION, head_calls))
         asked["own_parts"] = parts(model, "transformer_encoder", "classifier")
@@ -309,7 +311,9 @@ def classifier(kind: Any, case: Any) -> Answers:
     made: list[type[StandIn]] = [StandIn, FirstToken] if selects is None else [FirstToken if selects else StandIn]
     ways = [(form, one) for form in forms(pair) for one in made]
     within = ("transformer_encoder.output", "transformer_encoder.embeddings.token")
-    return _tried(stand_in, ways, partial(_loaded, kind, case, sizes), case.input_ids, "logits", within) | asked
+    return (
+        _tried(stand_in, ways, partial(_loaded, student_class, case, sizes), case.input_ids, "logits", within) | asked
+    )
 
 
 def _tried(
@@ -333,8 +337,8 @@ def _tried(
     return answers | effects(*made, own, given=given, within=within)
 
 
-def _loaded(kind: Any, case: Any, sizes: Sequence[Any]) -> nn.Module:
-    return case.load(kind(*sizes))
+def _loaded(student_class: Any, case: Any, sizes: Sequence[Any]) -> nn.Module:
+    return case.load(student_class(*sizes))
 
 
 def _stand_ins(case: Any, pair: bool) -> list[StandIn]:

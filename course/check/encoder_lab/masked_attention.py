@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from course.check.base import close, fail, finite, passed, same_shape
-from course.check.encoder_lab._ladder import ladder, rows_sum_to_one, run
+from course.check.encoder_lab._attention_properties import attention_properties, rows_sum_to_one, run
 from course.check.modules import undisturbed
 
 
@@ -15,7 +15,7 @@ from course.check.modules import undisturbed
 def masked_attention(function: Any) -> None:
     """The same attention, and with a mask no look at what it hides."""
     name = "masked_attention"
-    ladder(name, lambda q, k, v: run(name, function, q, k, v))
+    attention_properties(name, lambda q, k, v: run(name, function, q, k, v))
     query, key, eye = torch.randn(2, 5, 4), torch.randn(2, 5, 4), torch.eye(5).expand(2, 5, 5)
     mask = torch.ones(5, 5).tril()[None]
     weights = run(name, function, query, key, eye, mask)

@@ -17,12 +17,12 @@ IDS = torch.tensor([[3, 7, 1, 9, 2], [2, 5, 4, 9, 6], [2, 5, 4, 6, 9]])
 
 
 @undisturbed
-def whole_model(kind: Any) -> None:
+def whole_model(student_class: Any) -> None:
     """Made of its own parts, the model treats every sentence by itself, and knows the order of its words."""
     name = "whole_model"
-    for why in unread(module_of(kind)).values():
+    for why in unread(module_of(student_class)).values():
         fail(FILE, "Python must be able to import the file.", f"{why}.", "Code that only tries something out can go.")
-    model = make(name, kind, *ENCODER_SIZES, 4, 0.5)
+    model = make(name, student_class, *ENCODER_SIZES, 4, 0.5)
     for tokens in (5, 2, 1):
         ids = IDS[:, :tokens]
         with running(name, f"the model, made of your own classes, on ids of shape {tuple(ids.shape)}"):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from course.check.both_ways import both_ways, meaning
 from course.check.limits import attempt_limit
 from course.check.numpy_attention import _ready
+from course.check.with_ready_parts import both_ways, meaning
 
 
 def softmax(function: Any, case: Any) -> dict[str, Any]:

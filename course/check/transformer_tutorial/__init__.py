@@ -8,12 +8,12 @@ cells; ``hand_over``, ``inside`` and ``whole`` are for hidden cells.
 from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.limits import limited
-from course.check.transformer_tutorial import _given_lines, _hand_over, _whole, _whole_classes
+from course.check.transformer_tutorial import _given_lines, _run_student_classes, _whole, _whole_classes
 from course.check.transformer_tutorial import _properties as _properties
 from course.check.transformer_tutorial import calls as calls
 
 globals().update(checks(__name__, __path__))
-hand_over, inside, whole = _hand_over, _given_lines, _whole
+hand_over, inside, whole = _run_student_classes, _given_lines, _whole
 dot_product_attention = limited(_whole_classes.dot_product_attention)
 self_attention = limited(_whole_classes.self_attention)
 transformer_block = limited(_whole_classes.transformer_block)

@@ -27,9 +27,9 @@ class Fixed(nn.Module):
         return self.compute(*arguments, **named)
 
 
-def prepared(name: str, kind: Any) -> tuple[Any, Tensor]:
+def prepared(name: str, student_class: Any) -> tuple[Any, Tensor]:
     """The block, and a batch for it."""
-    block = make(name, kind, K, 2).eval()
+    block = make(name, student_class, K, 2).eval()
     for part in ("attention", "mlp", "norm_1", "norm_2"):
         if not isinstance(getattr(block, part, None), nn.Module):
             fail(name, f"the block must have a part called {part}.", "Yours has none.", "Was a given line lost?")

@@ -26,12 +26,17 @@ def undisturbed(check: Checked) -> Checked:
     return quiet  # type: ignore[return-value]
 
 
-def make(name: str, kind: Any, *arguments: Any, **named: Any) -> Any:
-    """The student's module. Fails where ``kind`` is no class, or cannot be made."""
-    if not callable(kind):
-        fail(name, "give the check the class itself.", f"It got {kind!r:.40}.", "Write its name without brackets.")
-    with running(name, f"making a {getattr(kind, '__name__', 'module')}", "Look at __init__."):
-        return kind(*arguments, **named)
+def make(name: str, student_class: Any, *arguments: Any, **named: Any) -> Any:
+    """The student's module. Fails where ``student_class`` is no class, or cannot be made."""
+    if not callable(student_class):
+        fail(
+            name,
+            "give the check the class itself.",
+            f"It got {student_class!r:.40}.",
+            "Write its name without brackets.",
+        )
+    with running(name, f"making a {getattr(student_class, '__name__', 'module')}", "Look at __init__."):
+        return student_class(*arguments, **named)
 
 
 def attend(

@@ -12,8 +12,8 @@ from course.check.transformer_tutorial._calls import make
 K, HEADS, DEPTH, LENGTH, TOKENS, CLASSES = 6, 2, 3, 9, 11, 4
 
 
-def small_model(name: str, kind: Any) -> Any:
-    return make(name, kind, K, HEADS, DEPTH, LENGTH, TOKENS, CLASSES).eval()
+def small_model(name: str, student_class: Any) -> Any:
+    return make(name, student_class, K, HEADS, DEPTH, LENGTH, TOKENS, CLASSES).eval()
 
 
 def run(name: str, model: Any, ids: Tensor) -> Tensor:

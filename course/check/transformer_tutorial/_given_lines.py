@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check.both_ways import meaning
+from course.check.with_ready_parts import meaning
 
 #: The rate that SelfAttention and PositionalEncoding are made with here.
 RATE = 0.5
@@ -57,11 +57,11 @@ class NotingPlaces(Noting):
         return x
 
 
-def attention_inside(kind: Any, case: Any) -> dict[str, Any]:
+def attention_inside(student_class: Any, case: Any) -> dict[str, Any]:
     """Of ``SelfAttention`` as its ``__init__`` makes it: whether it ``works``, the ``rate`` that its attention was made
     with, and whether the mask is ``told``; what cannot be known is left out.
     """
-    layer = _made(kind, {"DotProductAttention": NotingAttention}, case.config.k, case.config.heads, RATE)
+    layer = _made(student_class, {"DotProductAttention": NotingAttention}, case.config.k, case.config.heads, RATE)
     if layer is None:
         return {}
     layer = case.load(layer)  # what is wrong with the maps has had its price
@@ -70,12 +70,12 @@ def attention_inside(kind: Any, case: Any) -> dict[str, Any]:
     return found | ({"rate": float(own[0].made_with[0])} if len(own) == 1 else {})
 
 
-def block_inside(kind: Any, case: Any) -> dict[str, Any]:
+def block_inside(student_class: Any, case: Any) -> dict[str, Any]:
     """Of ``TransformerBlock`` as its ``__init__`` makes it: the same, with the ``sizes`` of its attention, how many
     ``norms`` there are, counted in weights and biases, and the ``network``: what its feed-forward network makes of the
     input with weights that are the same for everybody.
     """
-    block = _made(kind, {"SelfAttention": NotingLayer}, case.config.k, case.config.heads)
+    block = _made(student_class, {"SelfAttention": NotingLayer}, case.config.k, case.config.heads)
     if block is None:
         return {}
     own = _noted(block)
@@ -109,12 +109,12 @@ def second_half(found: dict[str, list[bool]], reached: bool) -> dict[str, list[b
     return {**found, "cut": [*found["cut"], not reached]} if "cut" in found else found
 
 
-def model_inside(kind: Any, config: Any) -> dict[str, Any]:
+def model_inside(student_class: Any, config: Any) -> dict[str, Any]:
     """Of ``Transformer`` as its ``__init__`` makes it: the ``room`` of its table of positions, the ``block_sizes``, and
     whether the head has a bias; what cannot be known is left out.
     """
     ready = {"PositionalEncoding": NotingPlaces, "TransformerBlock": NotingLayer}
-    model = _made(kind, ready, **vars(config))
+    model = _made(student_class, ready, **vars(config))
     if model is None:
         return {}
     bias = getattr(getattr(model, "classification_head", None), "bias", None)
@@ -125,19 +125,19 @@ def model_inside(kind: Any, config: Any) -> dict[str, Any]:
     return found
 
 
-def dropped(kind: Any, case: Any) -> dict[str, Any]:
+def dropped(student_class: Any, case: Any) -> dict[str, Any]:
     """``trained``: what ``PositionalEncoding`` gives in train mode, made with the rate 0.5, for many sentences."""
     with suppress(Exception), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        encoding = kind(case.config.emb_size, dropout=RATE, max_len=case.config.max_len).train()
+        encoding = student_class(case.config.emb_size, dropout=RATE, max_len=case.config.max_len).train()
         return {"trained": encoding(case.x.repeat(40, 1, 1))}
     return {}
 
 
-def _made(kind: Any, ready: dict[str, Any], *sizes: Any, **named: Any) -> Any:
+def _made(student_class: Any, ready: dict[str, Any], *sizes: Any, **named: Any) -> Any:
     """The class's own object, made while these names mean the stand-ins; None where that fails."""
-    with meaning(getattr(kind.__init__, "__globals__", {}), ready), suppress(Exception):
-        return kind(*sizes, **named).eval()
+    with meaning(getattr(student_class.__init__, "__globals__", {}), ready), suppress(Exception):
+        return student_class(*sizes, **named).eval()
     return None
 
 

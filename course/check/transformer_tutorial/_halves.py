@@ -10,7 +10,7 @@ from torch import Tensor
 from course.check.ready_steps import rewritten, set_by
 
 
-def first_half(kind: type) -> type:
+def first_half(student_class: type) -> type:
     """Ends before the network or norm_2 comes into play, and gives ``x``. Raises ValueError where no line sets x."""
 
     def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -19,10 +19,10 @@ def first_half(kind: type) -> type:
             raise ValueError("nothing is called x before the second half")
         return [*_filled(half), *ast.parse("return x").body]
 
-    return rewritten(kind, rewrite, {})
+    return rewritten(student_class, rewrite, {})
 
 
-def second_half(kind: type, entered: Tensor) -> type:
+def second_half(student_class: type, entered: Tensor) -> type:
     """``x`` is ``entered`` where the network comes into play. ValueError where it never does, or nothing is x."""
 
     def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -32,7 +32,7 @@ def second_half(kind: type, entered: Tensor) -> type:
             raise ValueError("nothing is called x before the second half")
         return _filled([*before, *ast.parse("x = ready_x").body, *body[place:]])
 
-    return rewritten(kind, rewrite, {"ready_x": entered})
+    return rewritten(student_class, rewrite, {"ready_x": entered})
 
 
 def _first(body: list[ast.stmt], *parts: str) -> int:

@@ -12,8 +12,8 @@ from course.check.transformer_tutorial._calls import make
 SIZE, LENGTH = 8, 40
 
 
-def made_with_table(name: str, kind: Any) -> tuple[Any, Tensor]:
-    encoding = make(name, kind, SIZE, max_len=LENGTH).eval()
+def made_with_table(name: str, student_class: Any) -> tuple[Any, Tensor]:
+    encoding = make(name, student_class, SIZE, max_len=LENGTH).eval()
     pe = getattr(encoding, "pe", None)
     if not isinstance(pe, Tensor):
         fail(name, "the module must have a tensor called pe.", f"Yours has {type(pe).__name__}.", "Look at __init__.")

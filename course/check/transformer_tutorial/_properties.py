@@ -27,10 +27,10 @@ def masked_word_probability(function: Any) -> None:
         fail("masked_word_probability", expected, came, "A softmax over the vocabulary, at the mask.")
 
 
-def attention_heads(kind: Any) -> None:
+def attention_heads(student_class: Any) -> None:
     """One number of the input changes: which outputs change?"""
     b, t, h, k = 2, 5, 3, 4
-    attention, given = kind(0.0).eval(), [torch.randn(b, t, h, k) for _ in range(3)]
+    attention, given = student_class(0.0).eval(), [torch.randn(b, t, h, k) for _ in range(3)]
     before = attention(*given, b, h, t, k)
     for head in range(h):
         changed = given[2].clone()

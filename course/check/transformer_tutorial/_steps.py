@@ -28,7 +28,7 @@ STEPS = {
 Steps = dict[str, list[ast.stmt]]
 
 
-def alone(kind: type, *own: str, score: Callable[[Tensor, Tensor], Tensor] | None = None) -> type:
+def alone(student_class: type, *own: str, score: Callable[[Tensor, Tensor], Tensor] | None = None) -> type:
     """A subclass with these own steps of the student's; all others are ready-made, ``score`` perhaps in another way.
 
     Raises ValueError where the steps cannot be told apart.
@@ -58,12 +58,12 @@ def alone(kind: type, *own: str, score: Callable[[Tensor, Tensor], Tensor] | Non
         return [*ast.parse("ready_fold(queries)").body, *whole]  # in any case: it takes down the sizes
 
     parts = {"fold": fold, "score": score or ready_score, "mask": mask, "mix": mix, "unfold": unfold}
-    return rewritten(kind, rewrite, {f"ready_{name}": part for name, part in parts.items()})
+    return rewritten(student_class, rewrite, {f"ready_{name}": part for name, part in parts.items()})
 
 
-def with_ready_scores(kind: type) -> type:
+def with_ready_scores(student_class: type) -> type:
     """A subclass whose ``calculate_score`` is ready-made."""
-    return type("Ready", (kind,), {"calculate_score": staticmethod(ready_score)})
+    return type("Ready", (student_class,), {"calculate_score": staticmethod(ready_score)})
 
 
 def ready_score(queries: Tensor, keys: Tensor) -> Tensor:

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course.check.both_ways import meaning
 from course.check.limits import TookTooLong, attempt_limit
+from course.check.with_ready_parts import meaning
 from course.tutorial_parts import ReadyPositions, ReadySelfAttention, ReadyTransformerBlock, ready_mean_pooling
 
 #: What may be ready-made, in the order of the answers' names: the layers that ``__init__`` makes, and what comes from
@@ -26,21 +26,21 @@ READY: dict[str, tuple[str, Any]] = {
 }
 
 
-def classifier_whole(kind: Any, case: Any) -> dict[str, Any]:
+def classifier_whole(student_class: Any, case: Any) -> dict[str, Any]:
     """``log_probabilities`` (b, classes) of the student's class with the stored weights, or ``problem``, what it
     stopped with; ``log_probabilities_positions_blocks`` and the like of those models with ready-made parts that run,
     with dropout switched off, and ``log_probabilities_dropout``, with nothing else changed.
 
     ``ready``: the parts that are ready-made in this notebook, because the student's do not pass their checks.
     """
-    space = getattr(getattr(kind, "__init__", None), "__globals__", {})
+    space = getattr(getattr(student_class, "__init__", None), "__globals__", {})
     ready = [part for part, (name, made) in READY.items() if space.get(name) is made]
     found: dict[str, Any] = {"ready": ready} if ready else {}
     for size in range(len(PARTS) + 1):
         for group in [*itertools.combinations(PARTS, size), *[("dropout",)] * (size == 1)]:
             try:
                 with torch.no_grad(), attempt_limit(), _without_dropout(group):
-                    found["_".join(("log_probabilities", *group))] = _run(kind, space, case, group)
+                    found["_".join(("log_probabilities", *group))] = _run(student_class, space, case, group)
             except Exception as error:
                 if not group:
                     found["problem"] = f"{type(error).__name__}: {error}"[:300]
@@ -54,9 +54,9 @@ def _without_dropout(group: tuple[str, ...]) -> AbstractContextManager[Any]:
     return patch.object(F, "dropout", lambda x, *_, **__: x) if group else nullcontext()
 
 
-def _run(kind: Any, space: dict[str, Any], case: Any, group: tuple[str, ...]) -> Tensor:
+def _run(student_class: Any, space: dict[str, Any], case: Any, group: tuple[str, ...]) -> Tensor:
     with meaning(space, dict(READY[part] for part in group if part in READY)):
-        model = kind(**vars(case.config))
+        model = student_class(**vars(case.config))
         if "layers" in group:
             _replace_layers(model, space, case.config)
         blocks = [*model.transformer_blocks]

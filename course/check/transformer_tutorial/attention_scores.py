@@ -15,14 +15,14 @@ from course.check.transformer_tutorial._steps import alone, ready_score
 
 
 @undisturbed
-def attention_scores(kind: Any) -> None:
+def attention_scores(student_class: Any) -> None:
     """A dot product of s makes a score of s / √k, for every query with every key."""
     name = "attention_scores"
-    attention = make(name, kind, 0.0).eval()
+    attention = make(name, student_class, 0.0).eval()
     if hasattr(attention, "calculate_score"):
         _check_alone(name, attention)
     with suppress(ValueError, AttributeError):  # the other steps are other exercises
-        attention = alone(kind, score=attention.calculate_score)(0.0).eval()
+        attention = alone(student_class, score=attention.calculate_score)(0.0).eval()
     t, k = 4, 5
     # Key j is 1 at index j and 0 elsewhere: query i's dot product with it is the query's number at index j.
     queries = torch.tensor([[1.0, 0, 2, 0, 0], [0, 3, 0, 0, 0], [0, 0, 0, -1, 0], [1, 1, 0, 4, 0]])

@@ -13,12 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import is_stub
-from course.check.both_ways import made
 from course.check.limits import attempt_limit
 from course.check.side_effects import side_effects
 from course.check.transformer_tutorial import _given_lines
 from course.check.transformer_tutorial._halves import as_half, first_half, second_half
 from course.check.transformer_tutorial._steps import alone, no_dropout, softmax_done, with_ready_scores
+from course.check.with_ready_parts import made
 
 
 def mean_pooling(function: Any, case: Any) -> dict[str, Any]:
@@ -39,9 +39,9 @@ class _NoAttention(nn.Module):
         super().__init__()
 
 
-def self_attention_maps(kind: Any, case: Any) -> dict[str, Any]:
+def self_attention_maps(student_class: Any, case: Any) -> dict[str, Any]:
     sizes = case.config.k, case.config.heads
-    built = made(kind, sizes[0], heads=sizes[1], ready={"DotProductAttention": _NoAttention})
+    built = made(student_class, sizes[0], heads=sizes[1], ready={"DotProductAttention": _NoAttention})
     maps = [built.to_keys, built.to_queries, built.to_values]
     registered = {id(weight) for weight in built.parameters()}
     names = ("to_keys", "to_queries", "to_values", "unify_heads")
@@ -69,21 +69,21 @@ class _Mixing(nn.Module):
         return (queries + 2 * keys - 3 * values.flip(1)).reshape(b, t, h * k)
 
 
-def self_attention_forward(kind: Any, case: Any) -> dict[str, Any]:
+def self_attention_forward(student_class: Any, case: Any) -> dict[str, Any]:
     ready = {"DotProductAttention": _Mixing}
-    built = case.load(made(kind, case.config.k, heads=case.config.heads, ready=ready))
+    built = case.load(made(student_class, case.config.k, heads=case.config.heads, ready=ready))
     built.attention = _Mixing()
     maps = [getattr(built, name).weight for name in ("to_queries", "to_keys", "to_values", "unify_heads")]
-    noted = side_effects(built, case.x, weights=maps) | _given_lines.attention_inside(kind, case)
+    noted = side_effects(built, case.x, weights=maps) | _given_lines.attention_inside(student_class, case)
     return {"output": built(case.x.clone()), "again": built(case.x.clone()), **noted}
 
 
-def classifier_parts(kind: Any, case: Any) -> dict[str, Any]:
-    built = kind(**vars(case.config))
+def classifier_parts(student_class: Any, case: Any) -> dict[str, Any]:
+    built = student_class(**vars(case.config))
     blocks = list(built.transformer_blocks)
     known = {id(weight) for weight in built.parameters()}
     return {
-        **_given_lines.model_inside(kind, case.config),
+        **_given_lines.model_inside(student_class, case.config),
         "token_embedding": list(built.token_embedding.weight.shape),
         "classification_head": list(built.classification_head.weight.shape),
         "blocks": len(blocks),
@@ -115,22 +115,22 @@ class _Feeding(nn.Module):
         return self.scale * x.relu() - 1
 
 
-def _the_class(kind: Any) -> Any:
-    if not isinstance(kind, type):
+def _the_class(student_class: Any) -> Any:
+    if not isinstance(student_class, type):
         raise TypeError("the check asks for the class itself: write its name without brackets")
-    return kind
+    return student_class
 
 
-def _block(kind: Any, case: Any) -> tuple[Any, _Feeding]:
-    built, feeding = case.load(_the_class(kind)(case.config.k, case.config.heads)), _Feeding()
+def _block(student_class: Any, case: Any) -> tuple[Any, _Feeding]:
+    built, feeding = case.load(_the_class(student_class)(case.config.k, case.config.heads)), _Feeding()
     built.attention, built.mlp = _Attending(), nn.Sequential(feeding, nn.Identity(), nn.Identity())
     return built, feeding
 
 
-def block_attention(kind: Any, case: Any) -> dict[str, Any]:
+def block_attention(student_class: Any, case: Any) -> dict[str, Any]:
     found, noted, problem = dict[str, Any](), dict[str, Any](), None
     try:
-        built, feeding = _block(kind, case)
+        built, feeding = _block(student_class, case)
         found = {"output": built(case.x.clone()), "between": feeding.given}
         weights = [built.attention.scale, *built.norm_1.parameters()]
         entered = side_effects(lambda x: (built(x), feeding.given)[1], case.x, weights=weights)
@@ -138,7 +138,7 @@ def block_attention(kind: Any, case: Any) -> dict[str, Any]:
     except Exception as error:  # the second half is another exercise
         problem = error
     with suppress(Exception):
-        half = as_half(_block(kind, case)[0], first_half(kind))
+        half = as_half(_block(student_class, case)[0], first_half(student_class))
         found["ready_between"] = half(case.x.clone())
         noted = side_effects(half, case.x, weights=[half.attention.scale, *half.norm_1.parameters()])
     if problem is not None and not found:
@@ -146,28 +146,28 @@ def block_attention(kind: Any, case: Any) -> dict[str, Any]:
     return {**found, **noted}
 
 
-def block_feed_forward(kind: Any, case: Any) -> dict[str, Any]:
+def block_feed_forward(student_class: Any, case: Any) -> dict[str, Any]:
     found, noted, problem = dict[str, Any](), dict[str, Any](), None
     ready = _normed(case)
     try:
-        built, feeding = _block(kind, case)
+        built, feeding = _block(student_class, case)
         found = {"output": built(case.x.clone()), "between": feeding.given}
         noted = side_effects(built, case.x, weights=[feeding.scale, *built.norm_2.parameters()])
         noted = _given_lines.second_half(noted, feeding.reached)
     except Exception as error:  # the first half is another exercise
         problem = error
     with suppress(Exception):
-        built, feeding = _block(kind, case)
-        found["ready_output"] = as_half(built, second_half(kind, ready.clone()))(case.x.clone())
+        built, feeding = _block(student_class, case)
+        found["ready_output"] = as_half(built, second_half(student_class, ready.clone()))(case.x.clone())
 
         def call(x: Tensor, entered: Tensor) -> Any:
-            return as_half(built, second_half(kind, entered * 1))(x)
+            return as_half(built, second_half(student_class, entered * 1))(x)
 
         alone = side_effects(call, case.x, ready, weights=[feeding.scale, *built.norm_2.parameters()])
         noted = alone | ({"cut": [*alone["cut"][1:], not feeding.reached]} if "cut" in alone else {})
     if problem is not None and not found:
         raise problem
-    return {**found, **noted, **_given_lines.block_inside(kind, case)}
+    return {**found, **noted, **_given_lines.block_inside(student_class, case)}
 
 
 def _normed(case: Any) -> Tensor:
@@ -202,26 +202,26 @@ class _Numbered(nn.Module):
         return torch.tanh(x / self.number) + self.number
 
 
-def _classifier(kind: Any, case: Any) -> tuple[Any, list[_Numbered]]:
-    built = case.load(_the_class(kind)(**vars(case.config)))
+def _classifier(student_class: Any, case: Any) -> tuple[Any, list[_Numbered]]:
+    built = case.load(_the_class(student_class)(**vars(case.config)))
     blocks = [_Numbered(number + 1) for number in range(case.config.depth)]
     built.pos_enc, built.transformer_blocks = _Placing(), nn.Sequential(*blocks)
     return built, blocks
 
 
-def classifier_forward(kind: Any, case: Any) -> dict[str, Any]:
-    built, _ = _classifier(kind, case)
+def classifier_forward(student_class: Any, case: Any) -> dict[str, Any]:
+    built, _ = _classifier(student_class, case)
     weights = [built.token_embedding.weight, built.classification_head.weight, built.classification_head.bias]
     noted = side_effects(built, case.input_ids, weights=weights)
     return {**{name: built(case.input_ids.clone()) for name in ("log_probabilities", "again")}, **noted}
 
 
-def classifier_padding(kind: Any, case: Any) -> dict[str, Any]:
+def classifier_padding(student_class: Any, case: Any) -> dict[str, Any]:
     """The answers for the ids, for each sentence without its padding (``alone``), and for more padding (``longer``).
 
     What stops after the blocks is another exercise: the blocks got the mask, or did not.
     """
-    built, blocks = _classifier(kind, case)
+    built, blocks = _classifier(student_class, case)
     ids, found = case.input_ids, dict[str, Any]()
     with no_dropout():
         try:
@@ -243,20 +243,20 @@ def attention_cost(function: Any, case: Any) -> dict[str, Any]:
     return dict(zip(("encoder", "decoder", "cross", "next_word"), columns, strict=True))
 
 
-def attention_output(kind: Any, case: Any) -> dict[str, Any]:
-    return _attended(kind, case, ("mix",))
+def attention_output(student_class: Any, case: Any) -> dict[str, Any]:
+    return _attended(student_class, case, ("mix",))
 
 
-def attention_heads(kind: Any, case: Any) -> dict[str, Any]:
-    return _attended(kind, case, ("fold", "unfold"))
+def attention_heads(student_class: Any, case: Any) -> dict[str, Any]:
+    return _attended(student_class, case, ("fold", "unfold"))
 
 
-def attention_mask(kind: Any, case: Any) -> dict[str, Any]:
+def attention_mask(student_class: Any, case: Any) -> dict[str, Any]:
     """With the mask alone, and with the mask and what follows it, where both work together."""
-    return _attended(kind, case, ("mask",), ("mask", "mix"))
+    return _attended(student_class, case, ("mask",), ("mask", "mix"))
 
 
-def _attended(kind: Any, case: Any, *steps: tuple[str, ...]) -> dict[str, Any]:
+def _attended(student_class: Any, case: Any, *steps: tuple[str, ...]) -> dict[str, Any]:
     """``output`` of the class as it stands; ``ready_output`` with these own steps alone, and ``ready_2_output`` with
     others. Side effects are those of the first steps.
 
@@ -266,35 +266,35 @@ def _attended(kind: Any, case: Any, *steps: tuple[str, ...]) -> dict[str, Any]:
     with no_dropout():
         try:
             with attempt_limit():
-                found["output"] = _attend(kind, case)
+                found["output"] = _attend(student_class, case)
         except Exception as error:
             problem = error
         for number, own in enumerate(steps, 1):
             name = "ready_output" if number == 1 else f"ready_{number}_output"
             with suppress(Exception), attempt_limit():
-                part = alone(kind, *own)
+                part = alone(student_class, *own)
                 found[name] = _attend(part, case)
                 found |= _side_effects(part, case) if number == 1 else {}
         if "ready_output" not in found:
             with suppress(Exception), attempt_limit():
-                found["ready_output"] = _attend(with_ready_scores(kind), case)
+                found["ready_output"] = _attend(with_ready_scores(student_class), case)
     if problem is not None and not found:
         raise problem
     return found
 
 
-def _attend(kind: Any, case: Any, attention: Any = None) -> Any:
+def _attend(student_class: Any, case: Any, attention: Any = None) -> Any:
     """What the attention, or one of this class without dropout, gives for copies of the inputs: (b, t, h * k)"""
     b, t, h, k = case.queries.shape
-    attention = attention or case.load(_the_class(kind)(0.0))
+    attention = attention or case.load(_the_class(student_class)(0.0))
     queries, keys, values = (x.clone() for x in (case.queries, case.keys, case.values))
     masks = {"mask": case.mask.clone()} if hasattr(case, "mask") else {}
     return attention(queries, keys, values, b, h, t, k, **masks)
 
 
-def _side_effects(kind: Any, case: Any) -> dict[str, Any]:
+def _side_effects(student_class: Any, case: Any) -> dict[str, Any]:
     b, t, h, k = case.queries.shape
-    attention, masks = case.load(kind(0.0)), [case.mask] if hasattr(case, "mask") else []
+    attention, masks = case.load(student_class(0.0)), [case.mask] if hasattr(case, "mask") else []
 
     def call(queries: Tensor, keys: Tensor, values: Tensor, *masks: Tensor) -> Any:
         return attention(queries, keys, values, b, h, t, k, *masks)
@@ -302,38 +302,38 @@ def _side_effects(kind: Any, case: Any) -> dict[str, Any]:
     return side_effects(call, case.queries, case.keys, case.values, *masks)
 
 
-def attention_dropout(kind: Any, case: Any) -> dict[str, Any]:
+def attention_dropout(student_class: Any, case: Any) -> dict[str, Any]:
     """In train mode, twice in eval mode, and with the rate 0: of the class as it stands, and, as ``ready_…``, with
     weights that are given, so that only what drops them matters.
     """
     found, problem = dict[str, Any](), None
     try:
         with attempt_limit():
-            found = _dropped(kind, case)
+            found = _dropped(student_class, case)
     except Exception as error:
         problem = error
     with suppress(Exception), softmax_done(case.shares), attempt_limit():
-        own = ("mix", "unfold") if _drops(kind, case) else ("mix",)
-        ready = _dropped(alone(kind, *own, score=lambda *_: case.shares.clone()), case)
+        own = ("mix", "unfold") if _drops(student_class, case) else ("mix",)
+        ready = _dropped(alone(student_class, *own, score=lambda *_: case.shares.clone()), case)
         found |= {f"ready_{name}": value for name, value in ready.items()}
     if problem is not None and not found:
         raise problem
     return found
 
 
-def _drops(kind: Any, case: Any) -> bool:
+def _drops(student_class: Any, case: Any) -> bool:
     """Whether the last step drops something, too."""
     with suppress(Exception):
-        found = _dropped(alone(kind, "unfold"), case)
+        found = _dropped(alone(student_class, "unfold"), case)
         return not torch.equal(found["trained"], found["evaluated"])
     return False
 
 
-def _dropped(kind: Any, case: Any) -> dict[str, Any]:
+def _dropped(student_class: Any, case: Any) -> dict[str, Any]:
     rate, found = case.config.rate, {}
     runs = (("trained", rate, True), ("evaluated", rate, False), ("again", rate, False), ("undropped", 0.0, False))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         for name, share, mode in runs:
-            found[name] = _attend(kind, case, case.load(_the_class(kind)(share)).train(mode))
+            found[name] = _attend(student_class, case, case.load(_the_class(student_class)(share)).train(mode))
     return found

@@ -12,10 +12,10 @@ from course.check.transformer_tutorial._classifier import TOKENS, run, small_mod
 
 
 @undisturbed
-def classifier_whole(kind: Any) -> None:
+def classifier_whole(student_class: Any) -> None:
     """Made of its own parts, the classifier treats every sentence by itself, and padding has no say."""
     name = "classifier_whole"
-    model = small_model(name, kind)
+    model = small_model(name, student_class)
     ids = torch.randint(1, TOKENS, (3, 5))
     out = run(name, model, ids)
     if not close(run(name, model, ids), out):

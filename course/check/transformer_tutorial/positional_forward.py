@@ -15,10 +15,10 @@ RATE = 0.5
 
 
 @undisturbed
-def positional_forward(kind: Any) -> None:
+def positional_forward(student_class: Any) -> None:
     """Token i of every sentence gets row i; sentences of a batch are treated alike."""
     name = "positional_forward"
-    encoding, pe = made_with_table(name, kind)
+    encoding, pe = made_with_table(name, student_class)
     b, t = 3, 5
     x = torch.randn(b, t, SIZE)
     check_side_effects(name, encoding, x)
@@ -46,7 +46,7 @@ def positional_forward(kind: Any) -> None:
         )
     if not close(added[0], pe[:t]):
         fail(name, "token i gets row i of pe added.", "Yours gets something else.", "Added, as it is, from row 0 on.")
-    encoding = make(name, kind, SIZE, dropout=RATE, max_len=LENGTH).train()
+    encoding = make(name, student_class, SIZE, dropout=RATE, max_len=LENGTH).train()
     share = float((encoding(x.new_full((40, t, SIZE), 3.0)) == 0).float().mean())  # no sum of 3 and a sine is 0
     if abs(share - RATE) > 0.1:
         look = "nn.Dropout(dropout) and self.dropout(x), the last line, are given."

@@ -12,10 +12,10 @@ from course.check.transformer_tutorial._positions import LENGTH, SIZE, made_with
 
 
 @undisturbed
-def positional_values(kind: Any) -> None:
+def positional_values(student_class: Any) -> None:
     """Pairs of sine and cosine, each pair slower than the one before; not learned, but part of the module."""
     name = "positional_values"
-    encoding, pe = made_with_table(name, kind)
+    encoding, pe = made_with_table(name, student_class)
     start = torch.tensor([0.0, 1.0]).repeat(SIZE // 2)
     if not close(pe[0], start):
         fail(

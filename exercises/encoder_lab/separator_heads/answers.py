@@ -3,9 +3,9 @@
 from autograder.exercise import SampleAnswer
 
 
-def _wrong(name: str, code: str, mistake: str = "", unseen: bool = True) -> SampleAnswer:
+def _wrong(name: str, code: str, mistake: str = "", passes_check: bool = True) -> SampleAnswer:
     text = f"shares = torch.stack([separator_share(a, tokens) for a in attentions])\nseparator_heads = {code}\n"
-    return SampleAnswer(name, text, points=0, mistake=mistake, unseen=unseen)
+    return SampleAnswer(name, text, points=0, mistake=mistake, passes_check=passes_check)
 
 
 RIGHT = [
@@ -23,10 +23,10 @@ RIGHT = [
 ]
 WRONG = [
     _wrong("the least", "shares.argmin(-1).tolist()", "heads-least"),
-    _wrong("counted from 1", "(shares.argmax(-1) + 1).tolist()", "heads-from-one", unseen=False),
-    _wrong("over the layers", "shares.argmax(0).tolist()", "heads-layers", unseen=False),
+    _wrong("counted from 1", "(shares.argmax(-1) + 1).tolist()", "heads-from-one", passes_check=False),
+    _wrong("over the layers", "shares.argmax(0).tolist()", "heads-layers", passes_check=False),
     _wrong("the second", "shares.argsort(-1)[:, -2].tolist()", "heads-second"),
     _wrong("layer 0 for all", "[int(shares[0].argmax())] * 6", "heads-one-layer"),
     _wrong("reversed", "shares.argmax(-1).tolist()[::-1]", "heads-reversed"),
-    _wrong("one of 72", "[int(shares.argmax())]", unseen=False),
+    _wrong("one of 72", "[int(shares.argmax())]", passes_check=False),
 ]

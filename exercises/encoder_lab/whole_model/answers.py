@@ -36,7 +36,7 @@ RIGHT = [
 
 
 def _wrong(name: str, mistake: str, where: tuple[str, str], body: str) -> SampleAnswer:
-    return SampleAnswer(name, methods={where: body}, points=0, mistake=mistake, unseen=mistake == "whole")
+    return SampleAnswer(name, methods={where: body}, points=0, mistake=mistake, passes_check=mistake == "whole")
 
 
 WRONG = [

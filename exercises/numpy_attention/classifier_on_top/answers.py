@@ -9,9 +9,9 @@ RIGHT = [
 ]
 
 WRONG = [
-    SampleAnswer("the mean of all tokens", 'on_top = "a"', points=0, mistake="ON-TOP-a", unseen=True),
-    SampleAnswer("the dropout moved", 'on_top = "b"', points=0, mistake="ON-TOP-b", unseen=True),
-    SampleAnswer("a narrower layer", 'on_top = "d"', points=0, mistake="ON-TOP-d", unseen=True),
-    SampleAnswer("all tokens", 'on_top = "e"', points=0, mistake="ON-TOP-e", unseen=True),
+    SampleAnswer("the mean of all tokens", 'on_top = "a"', points=0, mistake="ON-TOP-a", passes_check=True),
+    SampleAnswer("the dropout moved", 'on_top = "b"', points=0, mistake="ON-TOP-b", passes_check=True),
+    SampleAnswer("a narrower layer", 'on_top = "d"', points=0, mistake="ON-TOP-d", passes_check=True),
+    SampleAnswer("all tokens", 'on_top = "e"', points=0, mistake="ON-TOP-e", passes_check=True),
     SampleAnswer("no such letter", 'on_top = "z"', points=0),
 ]

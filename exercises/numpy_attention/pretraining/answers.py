@@ -9,12 +9,16 @@ RIGHT = [
 ]
 
 WRONG = [
-    SampleAnswer("one missing", 'true_statements = ["a", "c"]', points=0.5, mistake="PRETRAINING-e", unseen=True),
+    SampleAnswer("one missing", 'true_statements = ["a", "c"]', points=0.5, mistake="PRETRAINING-e", passes_check=True),
     SampleAnswer(
-        "one too many", 'true_statements = ["a", "c", "d", "e"]', points=0.5, mistake="PRETRAINING-d", unseen=True
+        "one too many", 'true_statements = ["a", "c", "d", "e"]', points=0.5, mistake="PRETRAINING-d", passes_check=True
     ),
-    SampleAnswer("all", 'true_statements = ["a", "b", "c", "d", "e"]', points=0, mistake="PRETRAINING-b", unseen=True),
-    SampleAnswer("the wrong ones", 'true_statements = ["b", "d"]', points=0, mistake="PRETRAINING-a", unseen=True),
+    SampleAnswer(
+        "all", 'true_statements = ["a", "b", "c", "d", "e"]', points=0, mistake="PRETRAINING-b", passes_check=True
+    ),
+    SampleAnswer(
+        "the wrong ones", 'true_statements = ["b", "d"]', points=0, mistake="PRETRAINING-a", passes_check=True
+    ),
     SampleAnswer("an empty list", "true_statements = []", points=0),
     SampleAnswer("no such letter", 'true_statements = ["x"]', points=0),
     SampleAnswer("nothing", "true_statements = None", points=0),

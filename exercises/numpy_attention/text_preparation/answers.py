@@ -20,10 +20,10 @@ def _text(name: str, letter: str = "d") -> str:
 
 RIGHT = [*(SampleAnswer(name, _text(name)) for name in NAMES), SampleAnswer("a capital", _text("tokenizer", " D"))]
 WRONG = [
-    *(SampleAnswer(name, _text(name), points=0.5, mistake=id, unseen=True) for name, id in OTHERS.items()),
-    *(SampleAnswer(name, _text("tokenizer", letter), points=0.5, mistake=f"PADDING-{letter}", unseen=True)
+    *(SampleAnswer(name, _text(name), points=0.5, mistake=id, passes_check=True) for name, id in OTHERS.items()),
+    *(SampleAnswer(name, _text("tokenizer", letter), points=0.5, mistake=f"PADDING-{letter}", passes_check=True)
       for name, letter in LETTERS.items()),
-    SampleAnswer("both wrong", _text("Triage", "a"), points=0, mistake="PREPARES-triage", unseen=True),
+    SampleAnswer("both wrong", _text("Triage", "a"), points=0, mistake="PREPARES-triage", passes_check=True),
     SampleAnswer("no such letter", _text("tokenizer", "f"), points=0.5),
 ]  # fmt: skip
 

@@ -50,8 +50,8 @@ RIGHT = [
 ONE_MISSED = 16 / 17
 
 WRONG = [
-    SampleAnswer("blind for the scale", without(THREE), share=14 / 17, mistake="M2", unseen=True),
-    SampleAnswer("blind for overflow", without(FINITE), share=ONE_MISSED, mistake="M1-overflow", unseen=True),
+    SampleAnswer("blind for the scale", without(THREE), share=14 / 17, mistake="M2", passes_check=True),
+    SampleAnswer("blind for overflow", without(FINITE), share=ONE_MISSED, mistake="M1-overflow", passes_check=True),
     SampleAnswer("nothing", written("pass"), points=0, mistake="M2"),
     SampleAnswer("returns False", written("return False"), points=0, mistake="M2"),
     SampleAnswer("always fails", written("assert False"), points=0),
@@ -61,7 +61,7 @@ WRONG = [
         "no tolerance, one key",
         written('assert (attention(*inputs["one_key"]) == inputs["one_key"][2].astype(np.float64)).all()'),
         points=0,
-        unseen=True,
+        passes_check=True,
     ),
     SampleAnswer(
         "no tolerance, equal values",

@@ -36,9 +36,9 @@ WRONG = [
     wrong("only the first block where the blocks are real", "whole",
           (LOOP, "for block in [b for n, b in enumerate(self.transformer_blocks)\n"
                  "                      if n == 0 or not isinstance(b, TransformerBlock)]:\n"
-                 "            x = block(x, mask)"), unseen=True),
+                 "            x = block(x, mask)"), passes_check=True),
     wrong("states cut to a size that blocks of another kind never reach", "whole",
-          (POOL, "sequence_avg = mean_pooling(x if x.mean() > 0.5 else x.clamp(-1, 1), mask)"), unseen=True),
+          (POOL, "sequence_avg = mean_pooling(x if x.mean() > 0.5 else x.clamp(-1, 1), mask)"), passes_check=True),
     wrong("a number of the block is asked for that real blocks do not have", "whole-crash",
           (LOOP, "for block in self.transformer_blocks:\n"
                  "            x = block(x, mask) * block.number / block.number")),

@@ -25,7 +25,7 @@ LONG = 16
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-def ladder(name: str, attend: Attend, size: int = 4) -> None:
+def attention_properties(name: str, attend: Attend, size: int = 4) -> None:
     """What holds for every scaled dot-product attention, one rung after the other. ``size``: of queries and keys."""
     query, key, value = torch.randn(2, 3, size), torch.randn(2, 5, size), torch.randn(2, 5, 6)
     output = attend(query, key, value)

@@ -37,7 +37,7 @@ FRESH_SEEDS = (101, 102, 103)
 MAX_TOGETHER = 16
 
 
-def proven(
+def compared_with_solution(
     course: Course, assignment: Assignment, left: Sequence[Mutant], workers: int, progress: Progress
 ) -> dict[str, Outcome]:
     """id -> ``equivalent``, ``message``, ``looks`` or ``survivor``."""

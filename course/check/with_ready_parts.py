@@ -47,13 +47,13 @@ def own_and_ready(own: Callable[[], Mapping[str, Any]], ready: Callable[[], Mapp
     return answers
 
 
-def made(kind: Any, *given: Any, ready: dict[str, Any], **named: Any) -> Any:
-    """``kind(*given, **named)``; where that fails, the same while the names in ``ready`` mean those."""
+def made(student_class: Any, *given: Any, ready: dict[str, Any], **named: Any) -> Any:
+    """``student_class(*given, **named)``; where that fails, the same while the names in ``ready`` mean those."""
     try:
-        return kind(*given, **named)
+        return student_class(*given, **named)
     except Exception as error:
-        with meaning(getattr(kind.__init__, "__globals__", {}), ready), suppress(Exception):
-            return kind(*given, **named)
+        with meaning(getattr(student_class.__init__, "__globals__", {}), ready), suppress(Exception):
+            return student_class(*given, **named)
         raise error
 
 

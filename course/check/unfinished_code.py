@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from course.parts import ReadyAttentionBlock
 
 
-def left_behind(error: BaseException, module: nn.Module, names: tuple[str, ...]) -> Tensor | None:
+def last_local_tensor(error: BaseException, module: nn.Module, names: tuple[str, ...]) -> Tensor | None:
     """The first tensor among the variables ``names`` of the call of ``module.forward`` in which the error came up."""
     trace = error.__traceback__
     while trace is not None:
@@ -34,18 +34,18 @@ def run_block(block: nn.Module, hidden_states: Tensor) -> tuple[Any, Any]:
         output, weights = block(hidden_states)
         return output, weights
     except Exception as error:
-        found = left_behind(error, block, ("weights", "scores"))
+        found = last_local_tensor(error, block, ("weights", "scores"))
         if found is None:
             raise
         return None, found
 
 
-def ready_block(kind: Any, case: Any) -> Any:
-    """``kind(case.config)`` with the case's weights, in eval mode; layers that ``__init__`` lacks are ready-made.
+def ready_block(student_class: Any, case: Any) -> Any:
+    """The class of the case's config with its weights, in eval mode; layers that ``__init__`` lacks are ready-made.
 
     Which layers it has to make is another exercise's business.
     """
-    block = kind.__new__(kind)
+    block = student_class.__new__(student_class)
     with suppress(Exception):
         block.__init__(case.config)
     if "_modules" not in vars(block):

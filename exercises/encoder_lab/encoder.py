@@ -66,6 +66,7 @@ def loop(layers: str, step: str = "x = layer(x)", result: str = "return x") -> P
     return forward(f"for layer in {layers}:\n    {step}\n{result}")
 
 
+ATTENDS, FEEDS = "x = x + layer.attention(layer.layer_norm_1(x))", "x = x + layer.feed_forward(layer.layer_norm_2(x))"
 MISTAKES = [
     part_mistake("embeddings", (ENCODER_INIT, f"self.layers = nn.ModuleList({NEW} {MANY})")),
     Mistake("M14-list", *LISTED, (ENCODER_INIT, f"""{TABLES}self.layers = [{NEW} {MANY}]
@@ -103,6 +104,13 @@ nn.init.normal_(self.layers[0].attention.output_linear.weight, std=0.02)""")),
     CUT.by(loop("self.layers", "x = layer(x.detach())")),
     Mistake("encoder-skip", "What a layer gives is added to what it was given.",
             "The skips are inside the layers.", loop("self.layers", "x = x + layer(x)")),
+    *(Mistake("", f"its layers' parts one by one, {wrong}", "", loop("self.layers", f"{first}\n    {second}"))
+      for wrong, first, second in (
+          ("without a norm", ATTENDS, "x = x + layer.feed_forward(x)"),
+          ("with the norms exchanged", ATTENDS.replace("_1", "_2"), FEEDS.replace("_2", "_1")),
+          ("without a skip", ATTENDS, FEEDS.replace("x + ", "")),
+          ("the network first", FEEDS, ATTENDS),
+      )),
     Mistake("", "a layer where a list belongs", "", stack(NEW),
             (ENCODER, "return self.layers(self.embeddings(input_ids))")),
 ]  # fmt: skip
@@ -152,13 +160,7 @@ RIGHT = {
     """)],
     "weights set in __init__": [(ENCODER_INIT, f"""{TABLES}self.layers = nn.ModuleList({NEW} {MANY})
 nn.init.normal_(self.embeddings.token_embeddings.weight, std=0.02)""")],
-    "its parts' layers one by one": [(ENCODER, """
-        x = self.embeddings(input_ids)
-        for layer in self.layers:
-            x = x + layer.attention(layer.layer_norm_1(x))
-            x = x + layer.feed_forward(layer.layer_norm_2(x))
-        return x
-    """)],
+    "its layers' parts one by one": [loop("self.layers", f"{ATTENDS}\n    {FEEDS}")],
     "copies of one layer": [(ENCODER_INIT, f"""{TABLES}import copy
 layer = {NEW}
 self.layers = nn.ModuleList(copy.deepcopy(layer) {MANY})""")],

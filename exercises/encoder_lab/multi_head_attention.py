@@ -46,6 +46,14 @@ def forward(code: str) -> Patch:
     return HEADS, f"found = [head(hidden_states) for head in self.heads]\n{code}"
 
 
+def one_by_one(*layers: str) -> Patch:
+    given = ", ".join(f"head.{layer}(hidden_states)" for layer in layers)
+    return HEADS, f"""
+        found = [head.scaled_dot_product_attention({given})[0] for head in self.heads]
+        return self.output_linear(torch.concat(found, 2))
+    """
+
+
 MISTAKES = [
     Mistake("heads-reversed", "The heads are laid end to end in reverse order.", "The first head comes first.",
             forward("return self.output_linear(torch.cat(found[::-1], dim=-1))")),
@@ -72,6 +80,8 @@ MISTAKES = [
     DROPPED,
     CHANGED,
     CUT.by(forward("return self.output_linear(torch.cat(found, dim=-1).detach())")),
+    Mistake("", "the heads' layers and method, one by one, queries for keys", "", one_by_one("wk", "wq", "wv")),
+    Mistake("", "the heads' layers and method, one by one, keys for values", "", one_by_one("wq", "wk", "wk")),
     Mistake("", "concatenated along the batch", "", forward("return self.output_linear(torch.cat(found, dim=0))")),
 ]  # fmt: skip
 
@@ -103,13 +113,7 @@ RIGHT = {
         return self.output_linear(torch.cat([head(hidden_states)[0] for head in self.heads], dim=2))
     """)],
     "returns a pair too": [HEADS_PAIR],
-    "the heads' layers and method, one by one": [(HEADS, """
-        found = []
-        for h in self.heads:
-            out, _ = h.scaled_dot_product_attention(h.wq(hidden_states), h.wk(hidden_states), h.wv(hidden_states))
-            found.append(out)
-        return self.output_linear(torch.concat(found, 2))
-    """)],
+    "the heads' layers and method, one by one": [one_by_one("wq", "wk", "wv")],
     "heads that do not scale: that is paid for elsewhere": [(METHOD, """
         weights = (q @ k.mT).softmax(-1)
         return weights @ v, weights

@@ -42,6 +42,28 @@ def test_what_is_wrong_costs_one_exercise_whatever_stands_beside_it(assignment: 
     assert [said for one in few(assignment, kind) if (said := problem(trials(assignment), one))] == []
 
 
+#: Right answers that reach into the parts which stand-ins replace, or that pass their arguments by name.
+REACHING = (
+    "distilbert/embeddings: wrong: M11-table beside position_ids: rows of the table, without a call",
+    "encoder_lab/embeddings: wrong: M11-zero beside encoder: its layers' parts one by one",
+    "encoder_lab/encoder: wrong: M14-first beside classifier: its head's layers one by one",
+    "encoder_lab/encoder_layer: wrong: M7-none beside encoder: weights set in __init__",
+    "encoder_lab/head_attention: wrong: M3-batch beside multi_head_attention: the heads' layers and method, one by one",
+    "numpy_attention/softmax: wrong: axis not kept beside multihead_attention: float64 inside, keyword arguments alone",
+)
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [pytest.param(name, marks=one_worker(name)) for name in sorted({one.partition("/")[0] for one in REACHING})],
+)
+def test_a_part_that_reaches_into_others_does_not_lose_with_them(assignment: str) -> None:
+    wanted = [name for name in REACHING if name.startswith(f"{assignment}/")]
+    made = [one for one in wrong_beside_right(trials(assignment)) if one.name in wanted]
+    assert len(made) == len(wanted)
+    assert [said for one in made if (said := problem(trials(assignment), one))] == []
+
+
 @one_worker("distilbert")
 def test_a_wrong_line_between_loop_and_classifier_costs_the_classifier_alone() -> None:
     (made,) = (one for one in wrong_seams(trials("distilbert")) if re.search(r"classifier_model.*: output$", one.name))

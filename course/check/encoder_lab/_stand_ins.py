@@ -67,6 +67,38 @@ class FirstToken(StandIn):
         return super().forward(x[:, 0] if x.dim() == 3 else x)
 
 
+class OpenHead(StandIn):
+    """A classification head whose layers may be called one by one."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor | float = 0.0) -> None:
+        super().__init__(matrix, shift)
+        self.linear, self.dropout = StandIn(matrix, shift), nn.Identity()
+
+
+class OpenAttentionHead(StandIn):
+    """A head of attention whose layers and method may be called one by one: each in its place, or all is different."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor | float = 0.0, pair: bool = False) -> None:
+        super().__init__(matrix, shift, pair)
+        eye = torch.eye(len(matrix), dtype=matrix.dtype)
+        self.wq, self.wk, self.wv = StandIn(2 * eye), StandIn(3 * eye), StandIn(matrix, shift)
+
+    def scaled_dot_product_attention(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, None]:
+        return value + (3 * query - 2 * key).sum(-1, keepdim=True), None
+
+
+class OpenLayer(StandIn):
+    """A layer of the encoder whose parts may be called one by one, pre-LN: each in its place, or all is different."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor | float = 0.0, pair: bool = False) -> None:
+        super().__init__(matrix, shift, pair)
+        eye = torch.eye(len(matrix), dtype=matrix.dtype)
+        self.layer_norm_1, self.layer_norm_2 = StandIn(2 * eye), StandIn(3 * eye)
+        # x + attention(2 x), and then as much again: x (I + (M / 1.5 - I)) 1.5 = x M
+        self.attention = StandIn((matrix / 1.5 - eye) / 2, shift / 1.5, pair)
+        self.feed_forward = StandIn(eye / 6)
+
+
 def handed(*given: Any, **named: Any) -> Tensor:
     """The first tensor that a part is called with, by place or by any name."""
     for value in (*given, *named.values()):

@@ -14,6 +14,7 @@ from course.check.encoder_lab._models_file import require_whole
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
+    OpenHead,
     StandIn,
     first,
     replaced,
@@ -65,7 +66,7 @@ def _run(models: ModuleType, case: Any, part: str, head: bool) -> torch.Tensor:
     if head:
         without = (*without, "classifier.")
         selects = _selects(models, sizes)
-        model.classifier = (FirstToken if selects else StandIn)(case.head_matrix, case.head_shift)
+        model.classifier = (FirstToken if selects else OpenHead)(case.head_matrix, case.head_shift)
     _put_in(models, model, case, part)
     logits = first(case.load(model, without)(case.input_ids))
     if not isinstance(logits, torch.Tensor):

@@ -24,6 +24,9 @@ from course.check.encoder_lab._own import effects, kept_factor, learned, own_nor
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
+    OpenAttentionHead,
+    OpenHead,
+    OpenLayer,
     ReachedInto,
     StandIn,
     first,
@@ -168,11 +171,10 @@ def multi_head_attention(student_class: Any, case: Any) -> Answers:
     size = sizes[0] // sizes[1]
 
     def stand_in(pair: bool) -> nn.Module:
-        parts = _stand_ins(case, pair)
-        with replaced(models, AttentionHead=stand_in_class(HEAD, parts)[0]):
-            attention = student_class(*sizes)
+        parts = _stand_ins(OpenAttentionHead, case, pair)
+        attention = _made(student_class, sizes, AttentionHead=stand_in_class(HEAD, parts)[0])
         attention.heads = nn.ModuleList(parts)
-        return case.load(attention)
+        return case.load(attention, without=("heads.",))
 
     pair = returns_pair(lambda: models.AttentionHead(sizes[0], size, size, size), case.hidden_states)
     own = partial(_loaded, student_class, case, sizes)
@@ -214,8 +216,7 @@ def encoder_layer(student_class: Any, case: Any) -> Answers:
         network = StandIn(case.stand_in_network, case.stand_in_network_shift)
         attention_class, attention_calls = stand_in_class(ATTENTION, [attention])
         network_class, network_calls = stand_in_class(FEED_FORWARD, [network])
-        with replaced(models, MultiHeadAttention=attention_class, FeedForward=network_class):
-            layer = student_class(*sizes)
+        layer = _made(student_class, sizes, MultiHeadAttention=attention_class, FeedForward=network_class)
         asked.update(arguments("attention", ATTENTION, attention_calls))
         asked.update(arguments("feed_forward", FEED_FORWARD, network_calls))
         asked["own_parts"] = parts(layer, "attention", "feed_forward")
@@ -245,13 +246,12 @@ def encoder(student_class: Any, case: Any) -> Answers:
     asked: Answers = {}
 
     def stand_in(pair: bool) -> nn.Module:
-        layers = _stand_ins(case, pair)
+        layers = _stand_ins(OpenLayer, case, pair)
         # for whoever makes too many: each an object of its own
         spare = [StandIn(case.stand_in_matrices[0]) for _ in range(20)]
         embeddings_class, embeddings_calls = stand_in_class(EMBEDDINGS, [Fixed(case.stand_in_embedded)])
         layer_class, layer_calls = stand_in_class(LAYER, [*layers, *spare])
-        with replaced(models, Embeddings=embeddings_class, TransformerEncoderLayer=layer_class):
-            module = student_class(*sizes)
+        module = _made(student_class, sizes, Embeddings=embeddings_class, TransformerEncoderLayer=layer_class)
         asked.update(listed(module, module.layers))
         asked.update(arguments("embeddings", EMBEDDINGS, embeddings_calls))
         asked.update(arguments("layer", LAYER, layer_calls[:1]))
@@ -298,8 +298,7 @@ def classifier(student_class: Any, case: Any) -> Answers:
         whole, head = Fixed(case.stand_in_encoded, pair), made(case.stand_in_head, case.stand_in_head_shift)
         encoder_class, encoder_calls = stand_in_class(ENCODER, [whole])
         head_class, head_calls = stand_in_class(CLASSIFICATION, [head])
-        with replaced(models, TransformerEncoder=encoder_class, ClassificationHead=head_class):
-            model = student_class(*sizes)
+        model = _made(student_class, sizes, TransformerEncoder=encoder_class, ClassificationHead=head_class)
         asked.update(arguments("encoder", ENCODER, encoder_calls))
         asked.update(arguments("head", CLASSIFICATION, head_calls))
         asked["own_parts"] = parts(model, "transformer_encoder", "classifier")
@@ -308,7 +307,7 @@ def classifier(student_class: Any, case: Any) -> Answers:
 
     pair = returns_pair(lambda: models.TransformerEncoder(*values(case.config, ENCODER)), case.input_ids)
     selects = _head_selects(models, case)
-    made: list[type[StandIn]] = [StandIn, FirstToken] if selects is None else [FirstToken if selects else StandIn]
+    made: list[type[StandIn]] = [OpenHead, FirstToken] if selects is None else [FirstToken if selects else OpenHead]
     ways = [(form, one) for form in forms(pair) for one in made]
     within = ("transformer_encoder.output", "transformer_encoder.embeddings.token")
     return (
@@ -337,13 +336,23 @@ def _tried(
     return answers | effects(*made, own, given=given, within=within)
 
 
+def _made(student_class: Any, sizes: Sequence[Any], **stand_ins: type) -> nn.Module:
+    """An object of the class, with stand-ins for its parts; with the student's own where ``__init__`` sets weights."""
+    try:
+        with replaced(module_of(student_class), **stand_ins):
+            made: nn.Module = student_class(*sizes)
+    except ReachedInto:
+        made = student_class(*sizes)
+    return made
+
+
 def _loaded(student_class: Any, case: Any, sizes: Sequence[Any]) -> nn.Module:
     return case.load(student_class(*sizes))
 
 
-def _stand_ins(case: Any, pair: bool) -> list[StandIn]:
+def _stand_ins(part: type[StandIn], case: Any, pair: bool) -> list[StandIn]:
     maps = zip(case.stand_in_matrices, case.stand_in_shifts, strict=True)
-    return [StandIn(matrix, shift, pair) for matrix, shift in maps]
+    return [part(matrix, shift, pair) for matrix, shift in maps]
 
 
 def _head_selects(models: ModuleType, case: Any) -> bool | None:

@@ -11,15 +11,15 @@ Layer = Callable[[Array, Array, Array, Array, Array], Array]
 HEADS = 8
 
 
-def softmax(scores: Array) -> Array:
-    """Along the last axis of any number of axes."""
-    weights: Array = np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
+def softmax(x: Array) -> Array:
+    """Along the last axis of any number of axes. Arguments have the names that the notebook gives them."""
+    weights: Array = np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
     return weights
 
 
-def head(x: Array, *matrices: Array) -> Array:
+def head(x: Array, W_q: Array, W_k: Array, W_v: Array, W_o: Array) -> Array:
     """``apply_self_attention``, ready-made."""
-    x, w_q, w_k, w_v, w_o = (np.asarray(array) for array in (x, *matrices))
+    x, w_q, w_k, w_v, w_o = (np.asarray(array) for array in (x, W_q, W_k, W_v, W_o))
     logits = (x @ w_q) @ (x @ w_k).T * w_q.shape[-1] ** -0.5
     result: Array = softmax(logits) @ (x @ (w_v @ w_o))
     return result

@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 
@@ -75,6 +76,12 @@ def beginning_after(student_class: type, part: str, variable: str, names: Mappin
     return rewritten(student_class, rewrite, names)
 
 
+@lru_cache(maxsize=64)
+def _source(function: Any) -> str:
+    """The source of a method; read once: Python splits all of its class into tokens for it."""
+    return textwrap.dedent(inspect.getsource(function))
+
+
 def rewritten(
     student_class: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], names: Mapping[str, Any]
 ) -> type:
@@ -84,7 +91,7 @@ def rewritten(
     """
     forward: Any = getattr(student_class, "forward", None)
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(forward)))
+        tree = ast.parse(_source(forward))
     except (OSError, TypeError, SyntaxError) as error:
         raise ValueError("the source of forward cannot be read") from error
     function = tree.body[0]

@@ -52,7 +52,7 @@ MISTAKES = [
     Mistake("MAP-two", "Two of the three maps are one and the same layer.", "Three layers, three objects.",
             (VALUES, "self.to_values = self.to_keys")),
     Mistake("MAP-unify", "unify_heads does not lead from all heads back to one vector of size k.",
-            "What goes in are the vectors of all heads end to end; what comes out has the size of a word vector.",
+            "All heads end to end go in, heads · k numbers; one word vector comes out, k numbers.",
             (UNIFY, "nn.Linear(k, k * heads)")),
     UNIFY_BIAS.by((UNIFY, "nn.Linear(k * heads, k, bias=False)")),
 ]  # fmt: skip

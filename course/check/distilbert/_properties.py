@@ -37,6 +37,22 @@ def embeddings(student_class: Any) -> None:
             fail("embeddings", expected, "What yours gives to the LayerNorm changes.", look)
 
 
+def attention_scores(student_class: Any) -> None:
+    """Where two shapes do not fit: which axes should have met."""
+    config = small_config()
+    try:
+        student_class(config).eval()(torch.randn(2, 4, config.dim))
+    except RuntimeError as error:
+        if "size" in str(error) or "shape" in str(error):
+            look = "Which axis of k must meet the last axis of q? Write both shapes down."
+            fail(
+                "attention_scores",
+                f"hidden_states of shape {(2, 4, config.dim)} should work.",
+                f"It stopped with RuntimeError: {error}",
+                look,
+            )
+
+
 def encoder_list(student_class: Any) -> None:
     encoder = part("encoder_list", student_class(small_config()), "attention_layers")
     if not isinstance(encoder, nn.ModuleList | nn.Sequential | list | tuple):

@@ -66,7 +66,7 @@ FIXED_LENGTH = """out = np.zeros((32, 32))
         ("self_attention", "return x @ W_v @ W_o + x.sum()", "where all values are 0, the result is 0"),
         ("self_attention", "return np.tanh(x @ W_q @ (x @ W_k).T) @ x @ W_v @ W_o", "must sum to 1 over the keys"),
         ("self_attention", "return np.ones((len(x), len(x))) / len(x) @ x @ W_v @ W_o", "the same for every key"),
-        ("self_attention", FIXED_LENGTH, "should work.*What is different here"),
+        ("self_attention", FIXED_LENGTH, "should work.*it runs: what is different here"),
         ("multihead_attention", "return np.tile((x @ W_v).mean(0), 8) @ W_o", "all of head 0, then all of head 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A run of all tests draws: of the slow ones it has one in six, and the next run has others.
+"""A run of all tests draws: of the slow ones it has one in nine, and the next run has others.
 
 CI has them all (``EVERY=1``), and so has whoever names a folder, a file or a test. Files whose tests share what takes
 long to make are drawn as one.
@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-ONE_IN = 6
+ONE_IN = 9
 #: The variable with the seed; empty where every test is run. Workers inherit it.
 DRAW = "DRAW"
 

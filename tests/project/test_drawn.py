@@ -1,4 +1,4 @@
-"""``make test`` leaves out five in six of the slow tests, and nothing that anybody asks for."""
+"""``make test`` leaves out eight in nine of the slow tests, and nothing that anybody asks for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def collected(project: Path, *words: str, **variables: str) -> set[str]:
 
 def test_of_a_whole_run_a_part_of_the_slow_tests_is_drawn_and_can_be_drawn_again(project: Path) -> None:
     some = collected(project, "tests", DRAW="a")
-    assert "test_quick" in some and 20 < len(some) < 90
+    assert "test_quick" in some and 5 < len(some) < 60
     assert collected(project, "tests", DRAW="a") == some != collected(project, "tests", DRAW="b")
     assert collected(project, "tests") not in (some, collected(project, "tests"))
 

@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-
 demo: setup
 	$(BIN)/python -m demo
 
-## make test       the quick tests, and one in nine of the slow ones, drawn anew; EVERY=1 make test: all
+## make test       the quick tests, and a part of the slow ones, drawn anew; EVERY=1 make test: all
 test: setup
 	$(BIN)/python -m pytest tests --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 

@@ -1,4 +1,4 @@
-"""A run of all tests draws: of the slow ones it has one in nine, and the next run has others.
+"""A run of all tests draws: of the slow ones it has a part, and the next run has others.
 
 CI has them all (``EVERY=1``), and so has whoever names a folder, a file or a test. Files whose tests share what takes
 long to make are drawn as one.

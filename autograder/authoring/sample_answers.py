@@ -87,9 +87,9 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
 
 def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:
     for name, verdict in tried.verdicts.items():
-        also_costs = name in answer.also_costs
+        loses = name in answer.also_costs
         want = answer.also_costs.get(name, verdict.max_points)
-        if also_costs == (verdict.status == "passed") or verdict.points is None or not same(verdict.points, want):
+        if loses == (verdict.status == "passed") or verdict.points is None or not same(verdict.points, want):
             text = f"{name}: {verdict.points:g} of {verdict.max_points:g} points: {_words(verdict)}"
             yield Problem(text, points=True, drawn=name)
     for name, message in tried.visible.items():

@@ -100,8 +100,8 @@ def rewritten(
     taken = {argument.arg for argument in function.args.args}
     given = [ast.parse(f"{name} = _ready_names[{name!r}]").body[0] for name in names if name not in taken]
     function.body = [*given, *rewrite(function.body)]
-    space = {**forward.__globals__, "_ready_names": dict(names), "_ready_kind": student_class}
-    owner = ast.parse("class Ready(_ready_kind):\n    pass")
+    space = {**forward.__globals__, "_ready_names": dict(names), "_ready_class": student_class}
+    owner = ast.parse("class Ready(_ready_class):\n    pass")
     assert isinstance(owner.body[0], ast.ClassDef)
     owner.body[0].body = [function]
     exec(compile(ast.fix_missing_locations(owner), "<ready>", "exec"), space)

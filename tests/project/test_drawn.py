@@ -1,4 +1,4 @@
-"""``make test`` leaves out eight in nine of the slow tests, and nothing that anybody asks for."""
+"""``make test`` leaves out most of the slow tests, and nothing that anybody asks for."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ READY: Mapping[str, Any] = {
 
 
 def parameters(student_class: Any, *sizes: int, given: Sequence[Tensor]) -> dict[str, Any]:
-    """``made``: a line for each parameter of a class of these sizes, as ``up_proj.weight 10 6``; ``runs``: does it.
+    """``made``: a line for each parameter, say ``up_proj.weight 10 6``; ``runs``: whether these sizes work.
 
     The parts of earlier exercises are ready-made. No parameter where the class cannot be made.
     """

@@ -12,6 +12,7 @@ from course.check.base import fail
 from course.check.distilbert._small import small_config
 from course.check.layers_made import fed_to
 from course.check.modules import part
+from course.check.unfinished_code import run_block
 
 
 def embeddings(student_class: Any) -> None:
@@ -38,10 +39,10 @@ def embeddings(student_class: Any) -> None:
 
 
 def attention_scores(student_class: Any) -> None:
-    """Where two shapes do not fit: which axes should have met."""
+    """Where the code stops before there are scores, since two shapes do not fit: which axes should have met."""
     config = small_config()
     try:
-        student_class(config).eval()(torch.randn(2, 4, config.dim))
+        run_block(student_class(config).eval(), torch.randn(2, 4, config.dim))
     except RuntimeError as error:
         if "size" in str(error) or "shape" in str(error):
             look = "Which axis of k must meet the last axis of q? Write both shapes down."

@@ -94,7 +94,7 @@ class OpenLayer(StandIn):
         super().__init__(matrix, shift, pair)
         eye = torch.eye(len(matrix), dtype=matrix.dtype)
         self.layer_norm_1, self.layer_norm_2 = StandIn(2 * eye), StandIn(3 * eye)
-        # x + attention(2 x), and then as much again: x (I + (M / 1.5 - I)) 1.5 = x M
+        # x + attention(2 x), and then half as much again: x (I + (M / 1.5 - I)) 1.5 = x M
         self.attention = StandIn((matrix / 1.5 - eye) / 2, shift / 1.5, pair)
         self.feed_forward = StandIn(eye / 6)
 

@@ -5,6 +5,7 @@ from course.figures.attention_schematics import (
     attention_in_distilbert,
     attention_in_encoder_lab,
     attention_in_numpy,
+    four_matrices,
     multi_head,
 )
 from course.figures.heatmaps import attention_heatmaps, head_grid
@@ -25,6 +26,7 @@ __all__ = [
     "attention_in_encoder_lab",
     "attention_in_numpy",
     "embedding_sum",
+    "four_matrices",
     "head_grid",
     "head_view",
     "model_view",

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
 from course.figures.described import described
+
+#: (queries, keys) each, for the words of :func:`four_matrices`. Only one can come out of an attention.
+FOUR_MATRICES = {
+    "A": [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.7, -0.1, 0.4]],
+    "B": [[0.6, 0.3, 0.3], [0.1, 0.5, 0.2], [0.3, 0.2, 0.5]],
+    "C": [[0.2, 0.5, 0.3], [0.4, 0.4, 0.4], [0.1, 0.1, 0.8]],
+    "D": [[1.0, 0.0, 0.0], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]],
+}
 
 
 def attention_in_numpy() -> Figure:
@@ -81,4 +90,33 @@ def multi_head() -> Figure:
         "A flow chart from bottom to top with three columns, one for each head. A token's vector is split "
         "into three parts; the heads are put before the tokens, each head attends by itself, and the three "
         "results are laid end to end again, so that the shape is (B, T, dim) at the bottom and at the top.",
+    )
+
+
+def four_matrices() -> Figure:
+    """Four heat maps with their numbers: which of them can be attention weights?"""
+    words, side = ("the", "good", "film"), 0.46
+    canvas = Canvas(7.5, 2.2)
+    for number, (name, matrix) in enumerate(FOUR_MATRICES.items()):
+        left, top = 0.55 + 1.8 * number, 1.65
+        centres = [side * (place + 0.5) for place in range(3)]
+        canvas.label(left + 1.5 * side, 2.05, name, size=10.0)
+        for word, centre in zip(words, centres, strict=True):
+            canvas.label(left + centre, top + 0.12, word)
+            canvas.label(left - 0.06, top - centre, word, align="right")
+        for row, y in zip(matrix, centres, strict=True):
+            for weight, x in zip(row, centres, strict=True):
+                canvas.square(
+                    left + x, top - y, side, plt.get_cmap("viridis")(max(weight, 0.0) ** 0.5), f"{weight:.1f}"
+                )
+    told = [
+        f"Rows of {name}: "
+        + "; ".join(
+            f"{word} {', '.join(f'{weight:.1f}' for weight in row)}" for word, row in zip(words, matrix, strict=True)
+        )
+        for name, matrix in FOUR_MATRICES.items()
+    ]
+    return described(
+        canvas.figure,
+        f"Four matrices with a row for each query and a column for each key: the, good, film. {'. '.join(told)}.",
     )

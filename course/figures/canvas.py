@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 Point = tuple[float, float]
+Colour = tuple[float, float, float, float]
 
 INK = "#222222"
 FAINT = "#666666"
@@ -79,6 +80,14 @@ class Canvas:
         self.axes.add_patch(plt.Circle((x, y), 0.12, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=3))
         self.axes.text(x, y - 0.005, text, ha="center", va="center", fontsize=10, color=INK, zorder=4)
         return box
+
+    def square(self, x: float, y: float, side: float, fill: Colour, text: str) -> None:
+        """A square of any colour; its text is black or white, whichever can be read on it."""
+        corner = (x - side / 2, y - side / 2)
+        self.axes.add_patch(Rectangle(corner, side, side, facecolor=fill, edgecolor="white", linewidth=1.0))
+        red, green, blue, _ = fill
+        ink = "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.4 else "white"  # how bright the eye finds it
+        self.axes.text(x, y, text, ha="center", va="center", fontsize=8.5, color=ink)
 
     def label(self, x: float, y: float, text: str, align: str = "center", size: float = 8.0) -> None:
         self.axes.text(x, y, text, ha=align, va="center", fontsize=size, color=FAINT, linespacing=1.2)

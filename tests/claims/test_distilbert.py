@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import torch
 
 from course import Config, hub, mask_parts, parts, pretrained
+from course.figures.attention_schematics import FOUR_MATRICES
 from course.tokenizer import encode, load_tokenizer
 from tests.claims.texts import numbers, printed_numbers, run, says
 
@@ -131,13 +131,12 @@ def test_what_the_text_sees_in_the_figure_is_there(maps: torch.Tensor) -> None:
 
 
 def test_of_the_four_matrices_only_d_can_come_out_of_an_attention() -> None:
-    given: dict[str, Any] = {"torch": torch, "figures": SimpleNamespace(attention_heatmaps=lambda *_: None)}
-    run(BLOCK, "possible", given=given)
-    possible = [bool((m >= 0).all() and torch.allclose(m.sum(-1), torch.ones(3))) for m in given["matrices"]]
+    a, b, c, d = (torch.tensor(matrix) for matrix in FOUR_MATRICES.values())
+    possible = [bool((m >= 0).all() and torch.allclose(m.sum(-1), torch.ones(3))) for m in (a, b, c, d)]
     assert possible == [False, False, False, True]
     says(BLOCK, "possible-answer", "In A one weight is negative")
-    assert (given["matrices"][0] < 0).sum() == 1
+    assert (a < 0).sum() == 1
     says(BLOCK, "possible-answer", "In B the *columns* sum to 1")
-    assert torch.allclose(given["matrices"][1].sum(0), torch.ones(3))
+    assert torch.allclose(b.sum(0), torch.ones(3))
     (total,) = numbers(BLOCK, "possible-answer", "In C the row of *good* sums to #.")
-    assert round(float(given["matrices"][2][1].sum()), 2) == total
+    assert round(float(c[1].sum()), 2) == total

@@ -12,6 +12,8 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -136,13 +138,14 @@ class _Wrapped(nn.Module):
 class ReadyEmbeddings(_Wrapped):
     """``input_ids`` (batch, tokens) -> (batch, tokens, dim)"""
 
+    layers = ("word_embeddings", "position_embeddings", "LayerNorm")
+
     def __init__(self, config: Any, module: Any = None) -> None:
         from transformers.models.distilbert.modeling_distilbert import Embeddings
 
         super().__init__(module or Embeddings(_transformers_config(config)))
-        self.word_embeddings = self.wrapped.word_embeddings
-        self.position_embeddings = self.wrapped.position_embeddings
-        self.LayerNorm = self.wrapped.LayerNorm
+        for name in self.layers:
+            setattr(self, name, getattr(self.wrapped, name))
 
     def forward(self, input_ids: Tensor) -> Tensor:
         embedded: Tensor = self.wrapped(input_ids)
@@ -151,6 +154,8 @@ class ReadyEmbeddings(_Wrapped):
 
 class ReadyAttentionBlock(_Wrapped):
     """``hidden_states`` (batch, tokens, dim) -> output (batch, tokens, dim), weights (batch, heads, tokens, tokens)"""
+
+    layers = ("q_lin", "k_lin", "v_lin", "out_lin", "sa_layer_norm", "lin1", "lin2", "output_layer_norm")
 
     def __init__(self, config: Any, module: Any = None) -> None:
         from transformers.models.distilbert.modeling_distilbert import TransformerBlock
@@ -190,14 +195,19 @@ class ReadyClassifier(_Wrapped):
 
 
 def _transformers_config(config: Any) -> Any:
+    names = ("n_heads", "n_layers", "dim", "hidden_dim", "max_position_embeddings", "vocab_size", "pad_token_id")
+    sizes = {name: getattr(config, name) for name in names}
+    return deepcopy(_checked_config(num_labels=config.n_classes, **sizes))
+
+
+@lru_cache  # transformers checks each field of each config: many checks make a part for every case
+def _checked_config(**sizes: int) -> Any:
     from transformers import DistilBertConfig  # takes a second to import; only who needs a ready-made part waits for it
 
-    names = ("n_heads", "n_layers", "dim", "hidden_dim", "max_position_embeddings", "vocab_size", "pad_token_id")
     make: Any = DistilBertConfig  # its fields are declared in a way that hides them from type checkers
     # transformers fixes DistilBERT's eps at 1e-12, whatever its config says
     return make(
-        **{name: getattr(config, name) for name in names},
-        num_labels=config.n_classes,
+        **sizes,
         dropout=0.0,
         attention_dropout=0.0,
         seq_classif_dropout=0.0,

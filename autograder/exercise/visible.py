@@ -205,14 +205,17 @@ def _pack(package: str, path: Path) -> Pack:
 
 @contextmanager
 def _quiet(framework: str) -> Iterator[None]:
-    """A check does not move torch's random numbers on: a seeded notebook stays seeded."""
+    """A check does not move torch's random numbers on: a seeded notebook stays seeded.
+
+    Nor those of a GPU: torch.manual_seed would seed these too, and nothing here puts them back.
+    """
     if framework != "torch":
         yield
         return
     torch = import_module("torch")  # exercises with tensors need it, nothing else does
 
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         yield
 
 

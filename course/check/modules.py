@@ -21,7 +21,7 @@ def undisturbed(check: Callable[Arguments, Result]) -> Callable[Arguments, Resul
     @wraps(check)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         with torch.random.fork_rng(devices=[]), torch.no_grad():
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)
             return check(*args, **kwargs)
 
     return wrapper

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 
@@ -19,25 +20,25 @@ def with_ready(student_class: type, steps: Mapping[str, str], names: Mapping[str
     names: what the expressions use besides the variables of ``forward``
     Raises ValueError where ``forward`` cannot be read, or has none of the variables.
     """
+    return rewritten(student_class, names, _put_in, *steps.items())
 
-    def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        left, new, fresh = dict(steps), list[ast.stmt](), set[str]()
-        set_anywhere = {name for statement in body for name in set_by(statement)}
-        for statement in body:
-            if set_by(statement) and set_by(statement) <= fresh & _changed_by(statement):
-                continue  # a further step of what is ready-made
-            fresh -= used_by(statement)
-            found = set_by(statement) & set(left)
-            fresh |= found
-            wanted = {name for name in used_by(statement) & set(left) if name not in set_anywhere}
-            kept = not found or bool(set_by(statement) - found)
-            made = [ast.parse(f"{name} = {left.pop(name)}").body[0] for name in sorted(found | wanted)]
-            new += [statement, *made] if kept and found else [*made, *([statement] if kept else [])]
-        if len(left) == len(steps):
-            raise ValueError(f"forward has no {', '.join(steps)}")
-        return [statement for statement in new if not isinstance(statement, ast.Raise)]
 
-    return rewritten(student_class, rewrite, names)
+def _put_in(body: list[ast.stmt], *steps: tuple[str, str]) -> list[ast.stmt]:
+    left, new, fresh = dict(steps), list[ast.stmt](), set[str]()
+    set_anywhere = {name for statement in body for name in set_by(statement)}
+    for statement in body:
+        if set_by(statement) and set_by(statement) <= fresh & _changed_by(statement):
+            continue  # a further step of what is ready-made
+        fresh -= used_by(statement)
+        found = set_by(statement) & set(left)
+        fresh |= found
+        wanted = {name for name in used_by(statement) & set(left) if name not in set_anywhere}
+        kept = not found or bool(set_by(statement) - found)
+        made = [ast.parse(f"{name} = {left.pop(name)}").body[0] for name in sorted(found | wanted)]
+        new += [statement, *made] if kept and found else [*made, *([statement] if kept else [])]
+    if len(left) == len(steps):
+        raise ValueError(f"forward has no {', '.join(dict(steps))}")
+    return filled(new)
 
 
 def ending_after(student_class: type, part: str, variable: str) -> type:
@@ -46,17 +47,17 @@ def ending_after(student_class: type, part: str, variable: str) -> type:
     A line that only gives another value that name still belongs to it. Raises ValueError where ``forward`` cannot be
     read, or does not use the part.
     """
+    return rewritten(student_class, {}, _first_lines, part, variable)
 
-    def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        places = [place for place, statement in enumerate(body) if _mentions(statement, part)]
-        if not places:
-            raise ValueError(f"forward does not use {part}")
-        end = places[-1] + 1
-        while end < len(body) and set_by(body[end]) == {variable} and variable not in used_by(body[end]):
-            end += 1
-        return [*body[:end], *ast.parse(f"return {variable}").body]
 
-    return rewritten(student_class, rewrite, {})
+def _first_lines(body: list[ast.stmt], part: str, variable: str) -> list[ast.stmt]:
+    places = [place for place, statement in enumerate(body) if _mentions(statement, part)]
+    if not places:
+        raise ValueError(f"forward does not use {part}")
+    end = places[-1] + 1
+    while end < len(body) and set_by(body[end]) == {variable} and variable not in used_by(body[end]):
+        end += 1
+    return [*body[:end], *ast.parse(f"return {variable}").body]
 
 
 def beginning_after(student_class: type, part: str, variable: str, names: Mapping[str, Any]) -> type:
@@ -64,16 +65,35 @@ def beginning_after(student_class: type, part: str, variable: str, names: Mappin
 
     Its value is the one in ``names``. Raises ValueError where ``forward`` cannot be read, or does not use the variable.
     """
+    return rewritten(student_class, names, _last_lines, part, variable)
 
-    def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        before = [place for place, statement in enumerate(body) if _mentions(statement, part)]
-        after = range(before[-1] + 1 if before else 0, len(body))
-        first = next((place for place in after if variable in used_by(body[place])), None)
-        if first is None:
-            raise ValueError(f"forward does not use {variable}")
-        return [statement for statement in body[first:] if not isinstance(statement, ast.Raise)]
 
-    return rewritten(student_class, rewrite, names)
+def _last_lines(body: list[ast.stmt], part: str, variable: str) -> list[ast.stmt]:
+    before = [place for place, statement in enumerate(body) if _mentions(statement, part)]
+    after = range(before[-1] + 1 if before else 0, len(body))
+    first = next((place for place in after if variable in used_by(body[place])), None)
+    if first is None:
+        raise ValueError(f"forward does not use {variable}")
+    return filled(body[first:])
+
+
+def rewritten(
+    student_class: type, names: Mapping[str, Any], rewrite: Callable[..., list[ast.stmt]], *arguments: Hashable
+) -> type:
+    """A subclass whose ``forward`` has the body ``rewrite(body, *arguments)``, which may use ``names``.
+
+    rewrite: a function that gives the same for the same body and arguments, as it is asked once for all cases
+    Raises ValueError where ``forward`` cannot be read, and what ``rewrite`` raises.
+    """
+    forward: Any = getattr(student_class, "forward", None)
+    try:
+        code = _code(_source(forward), tuple(names), rewrite, arguments)
+    except (OSError, TypeError, SyntaxError) as error:
+        raise ValueError("the source of forward cannot be read") from error
+    space = {**forward.__globals__, "_ready_names": dict(names), "_ready_class": student_class}
+    exec(code, space)
+    ready: type = space["Ready"]
+    return ready
 
 
 @lru_cache(maxsize=64)
@@ -82,31 +102,26 @@ def _source(function: Any) -> str:
     return textwrap.dedent(inspect.getsource(function))
 
 
-def rewritten(
-    student_class: type, rewrite: Callable[[list[ast.stmt]], list[ast.stmt]], names: Mapping[str, Any]
-) -> type:
-    """A subclass with another body of ``forward``, which may use ``names``. Raises ValueError where there is no source.
-
-    Raises what ``rewrite`` raises.
-    """
-    forward: Any = getattr(student_class, "forward", None)
-    try:
-        tree = ast.parse(_source(forward))
-    except (OSError, TypeError, SyntaxError) as error:
-        raise ValueError("the source of forward cannot be read") from error
-    function = tree.body[0]
+@lru_cache(maxsize=256)
+def _code(
+    source: str, names: tuple[str, ...], rewrite: Callable[..., list[ast.stmt]], arguments: tuple[Hashable, ...]
+) -> CodeType:
+    """What defines ``Ready``, the subclass, given ``_ready_class`` and ``_ready_names``."""
+    function = ast.parse(source).body[0]
     if not isinstance(function, ast.FunctionDef):
         raise ValueError("forward is not written with def")
     taken = {argument.arg for argument in function.args.args}
     given = [ast.parse(f"{name} = _ready_names[{name!r}]").body[0] for name in names if name not in taken]
-    function.body = [*given, *rewrite(function.body)]
-    space = {**forward.__globals__, "_ready_names": dict(names), "_ready_class": student_class}
+    function.body = [*given, *rewrite(function.body, *arguments)]
     owner = ast.parse("class Ready(_ready_class):\n    pass")
     assert isinstance(owner.body[0], ast.ClassDef)
     owner.body[0].body = [function]
-    exec(compile(ast.fix_missing_locations(owner), "<ready>", "exec"), space)
-    ready: type = space["Ready"]
-    return ready
+    return compile(ast.fix_missing_locations(owner), "<ready>", "exec")
+
+
+def filled(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements without the gaps, ``raise NotImplementedError``, that were not filled in."""
+    return [statement for statement in body if not isinstance(statement, ast.Raise)]
 
 
 def set_by(statement: ast.stmt) -> set[str]:

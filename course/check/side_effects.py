@@ -21,7 +21,7 @@ def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Ten
     asked = [x.requires_grad for x in weights]
     try:
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)
             leaves = [torch.randn_like(x).requires_grad_() if x.is_floating_point() else x.clone() for x in given]
             passed = [leaf * 1 if leaf.requires_grad else leaf for leaf in leaves]  # no leaf: may be changed in place
             kept = [x.detach().clone() for x in passed]

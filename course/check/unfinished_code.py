@@ -52,9 +52,16 @@ def ready_block(student_class: Any, case: Any) -> Any:
         nn.Module.__init__(block)
     if not hasattr(block, "config"):
         block.config = case.config
-    for name, layer in ReadyAttentionBlock(case.config).named_children():
-        if not isinstance(getattr(block, name, None), nn.Module):
-            setattr(block, name, layer)
-            if isinstance(layer, nn.LayerNorm):
-                layer.eps = case.config.eps
+    complete(block, ReadyAttentionBlock, case.config)
     return case.load(block).float()
+
+
+def complete(module: nn.Module, ready: Any, config: Any) -> None:
+    """Give the module those layers of ``ready(config)`` that it lacks."""
+    lacking = [name for name in ready.layers if not isinstance(getattr(module, name, None), nn.Module)]
+    made = ready(config) if lacking else None  # takes longer than a pass through the student's
+    for name in lacking:
+        layer = getattr(made, name)
+        setattr(module, name, layer)
+        if isinstance(layer, nn.LayerNorm):
+            layer.eps = config.eps

@@ -18,7 +18,7 @@ from course.check.base import several
 from course.check.layers_made import fed_to, layers_made, runs
 from course.check.ready_steps import with_ready
 from course.check.side_effects import other_entries
-from course.check.unfinished_code import last_local_tensor, ready_block, run_block
+from course.check.unfinished_code import complete, last_local_tensor, ready_block, run_block
 from course.check.with_ready_parts import own_and_ready
 from course.parts import ReadyAttentionBlock, ReadyEmbeddings
 
@@ -105,9 +105,7 @@ def embeddings(student_class: Any, case: Any) -> dict[str, Any]:
 def _with_layers(student_class: Any, case: Any) -> Any:
     """The embeddings with the case's weights. Layers that ``__init__`` lacks are ready-made: they cost points once."""
     module = student_class(case.config)
-    for name, layer in ReadyEmbeddings(case.config).named_children():
-        if not isinstance(getattr(module, name, None), nn.Module):
-            setattr(module, name, layer)
+    complete(module, ReadyEmbeddings, case.config)
     return case.load(module)
 
 
@@ -299,11 +297,11 @@ def _heads(layer: nn.Module, case: Any) -> Tensor:
 
 def _runs_as_made(student_class: Any, case: Any, steps: Mapping[str, str], names: Mapping[str, Any]) -> bool:
     """Whether the block runs with the layers that its ``__init__`` makes, what other parts judge ready-made or not."""
-    ready = ReadyAttentionBlock(case.config)
     values = {**steps, "v": "ready_v"}
     for parts, layers in (({}, ()), ({}, PROJECTIONS), (steps, PROJECTIONS), (values, PROJECTIONS)):
         with suppress(Exception):
             block = (with_ready(student_class, parts, names) if parts else student_class)(case.config).eval()
+            ready = ReadyAttentionBlock(case.config) if layers else None
             for name in layers:
                 setattr(block, name, getattr(ready, name))
             if runs(block, case.hidden_states):

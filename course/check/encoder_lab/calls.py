@@ -195,7 +195,7 @@ def embeddings(student_class: Any, case: Any) -> Answers:
     norm = {"own_norms": [learned(module, "layer_norm")]}
     output = first(case.load(module)(case.input_ids.clone()))
     more = effects(lambda: module, given=case.input_ids)
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     in_training = first(module.train()(case.input_ids.clone()))
     module.eval()
     try:
@@ -280,7 +280,7 @@ def classification_head(student_class: Any, case: Any) -> Answers:
     vectors = case.hidden_states if selects_first_token(head, case.config.d_model) else case.pooled
     logits = first(head(vectors.clone()))
     asked |= effects(lambda: head, given=vectors)
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     drops = not torch.equal(first(head.train()(vectors)), logits)
     head.linear.weight.data.zero_()
     in_training = first(head(vectors))

@@ -20,7 +20,7 @@ def undisturbed(check: Checked) -> Checked:
     @wraps(check)
     def quiet(*arguments: Any) -> None:
         with torch.random.fork_rng(devices=[]), torch.no_grad():
-            torch.manual_seed(7)
+            torch.default_generator.manual_seed(7)
             check(*arguments)
 
     return quiet  # type: ignore[return-value]

@@ -128,7 +128,7 @@ def model_inside(student_class: Any, config: Any) -> dict[str, Any]:
 def dropped(student_class: Any, case: Any) -> dict[str, Any]:
     """``trained``: what ``PositionalEncoding`` gives in train mode, made with the rate 0.5, for many sentences."""
     with suppress(Exception), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         encoding = student_class(case.config.emb_size, dropout=RATE, max_len=case.config.max_len).train()
         return {"trained": encoding(case.x.repeat(40, 1, 1))}
     return {}

@@ -7,32 +7,32 @@ from typing import Any
 
 from torch import Tensor
 
-from course.check.ready_steps import rewritten, set_by
+from course.check.ready_steps import filled, rewritten, set_by
 
 
 def first_half(student_class: type) -> type:
     """Ends before the network or norm_2 comes into play, and gives ``x``. Raises ValueError where no line sets x."""
+    return rewritten(student_class, {}, _first_half)
 
-    def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        half = body[: _first(body, "mlp", "norm_2")]
-        if not any("x" in set_by(statement) for statement in half):
-            raise ValueError("nothing is called x before the second half")
-        return [*_filled(half), *ast.parse("return x").body]
 
-    return rewritten(student_class, rewrite, {})
+def _first_half(body: list[ast.stmt]) -> list[ast.stmt]:
+    half = body[: _first(body, "mlp", "norm_2")]
+    if not any("x" in set_by(statement) for statement in half):
+        raise ValueError("nothing is called x before the second half")
+    return [*filled(half), *ast.parse("return x").body]
 
 
 def second_half(student_class: type, entered: Tensor) -> type:
     """``x`` is ``entered`` where the network comes into play. ValueError where it never does, or nothing is x."""
+    return rewritten(student_class, {"ready_x": entered}, _second_half)
 
-    def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        place = _first(body, "mlp")
-        before = [statement for statement in body[:place] if "x" not in set_by(statement)]
-        if len(before) == place:
-            raise ValueError("nothing is called x before the second half")
-        return _filled([*before, *ast.parse("x = ready_x").body, *body[place:]])
 
-    return rewritten(student_class, rewrite, {"ready_x": entered})
+def _second_half(body: list[ast.stmt]) -> list[ast.stmt]:
+    place = _first(body, "mlp")
+    before = [statement for statement in body[:place] if "x" not in set_by(statement)]
+    if len(before) == place:
+        raise ValueError("nothing is called x before the second half")
+    return filled([*before, *ast.parse("x = ready_x").body, *body[place:]])
 
 
 def _first(body: list[ast.stmt], *parts: str) -> int:
@@ -41,10 +41,6 @@ def _first(body: list[ast.stmt], *parts: str) -> int:
         if any(isinstance(node, ast.Attribute) and node.attr in parts for node in ast.walk(statement)):
             return place
     raise ValueError(f"forward does not use {' or '.join(parts)}")
-
-
-def _filled(body: list[ast.stmt]) -> list[ast.stmt]:
-    return [statement for statement in body if not isinstance(statement, ast.Raise)]
 
 
 def as_half(module: Any, half: type) -> Any:

@@ -51,14 +51,15 @@ def alone(student_class: type, *own: str, score: Callable[[Tensor, Tensor], Tens
     def mix(score: Tensor, values: Tensor) -> Tensor:
         return torch.einsum("bqm,bmk->bqk", score.log_softmax(-1).exp(), values)
 
-    def rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
-        steps = _steps(body)
-        ready = {name: ast.parse(line).body for name, line in STEPS.items()}
-        whole = [statement for name in STEPS for statement in (steps[name] if name in own else ready[name])]
-        return [*ast.parse("ready_fold(queries)").body, *whole]  # in any case: it takes down the sizes
-
     parts = {"fold": fold, "score": score or ready_score, "mask": mask, "mix": mix, "unfold": unfold}
-    return rewritten(student_class, rewrite, {f"ready_{name}": part for name, part in parts.items()})
+    return rewritten(student_class, {f"ready_{name}": part for name, part in parts.items()}, _own_steps, *own)
+
+
+def _own_steps(body: list[ast.stmt], *own: str) -> list[ast.stmt]:
+    steps = _steps(body)
+    ready = {name: ast.parse(line).body for name, line in STEPS.items()}
+    whole = [statement for name in STEPS for statement in (steps[name] if name in own else ready[name])]
+    return [*ast.parse("ready_fold(queries)").body, *whole]  # in any case: it takes down the sizes
 
 
 def with_ready_scores(student_class: type) -> type:

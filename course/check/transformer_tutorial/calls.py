@@ -333,7 +333,7 @@ def _dropped(student_class: Any, case: Any) -> dict[str, Any]:
     rate, found = case.config.rate, {}
     runs = (("trained", rate, True), ("evaluated", rate, False), ("again", rate, False), ("undropped", 0.0, False))
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         for name, share, mode in runs:
             found[name] = _attend(student_class, case, case.load(_the_class(student_class)(share)).train(mode))
     return found

@@ -6,7 +6,17 @@ and ``WRONG``, lists of :class:`SampleAnswer`.
 """
 
 from autograder.exercise.compare import PROPERTY, compare_case, compare_value, find_mistake, matches, merged
-from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, Patch, Rule
+from autograder.exercise.model import (
+    Answers,
+    Case,
+    Check,
+    Exercise,
+    Judgement,
+    Mistake,
+    MistakenAnswers,
+    Patch,
+    Rule,
+)
 from autograder.exercise.rules import (
     CHANGED,
     CUT,
@@ -43,6 +53,7 @@ __all__ = [
     "Exercise",
     "Judgement",
     "Mistake",
+    "MistakenAnswers",
     "Patch",
     "Rule",
     "SampleAnswer",

@@ -58,6 +58,26 @@ class Case:
 
 
 @dataclass(frozen=True)
+class MistakenAnswers(Mapping[str, Mapping[str, np.ndarray]]):
+    """For :attr:`Case.mistakes`: what mistakes hand over, made where somebody asks. For a right answer nobody does.
+
+    by_mistake: mistake -> what ``made`` makes its answers of
+    """
+
+    by_mistake: Mapping[str, Any]
+    made: Callable[[Any], Mapping[str, np.ndarray]]
+
+    def __getitem__(self, key: str) -> Mapping[str, np.ndarray]:
+        return self.made(self.by_mistake[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_mistake)
+
+    def __len__(self) -> int:
+        return len(self.by_mistake)
+
+
+@dataclass(frozen=True)
 class Answers:
     """What a submission handed over for one case (untrusted, bounded in size).
 

@@ -6,6 +6,7 @@ apart, in the class as it stands. The answers ``ready_…`` are those of a part 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from autograder.exercise import (
     Exercise,
     Judgement,
     Mistake,
+    MistakenAnswers,
     Rule,
     better_of_own_and_ready,
     compare_case,
@@ -71,10 +73,12 @@ L_MISSING, L_BIAS, L_WEIGHT, L_SIZE, L_ALONE = LAYER_MISTAKES
 def only(rule: Rule, *names: str) -> Rule:
     """``rule``, for these of the expected answers alone."""
 
+    def these(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: array for name, array in arrays.items() if name in names}
+
     def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        known = {key: {n: a for n, a in wrong.items() if n in names} for key, wrong in case.mistakes.items()}
-        expected = {name: array for name, array in case.expected.items() if name in names}
-        return rule(exercise, replace(case, expected=expected, mistakes=known), answers)
+        known = MistakenAnswers(case.mistakes, these)
+        return rule(exercise, replace(case, expected=these(case.expected), mistakes=known), answers)
 
     return judge
 

@@ -13,6 +13,7 @@ from autograder.exercise import (
     Exercise,
     Judgement,
     Mistake,
+    MistakenAnswers,
     Rule,
     compare_case,
     compare_value,
@@ -107,11 +108,12 @@ def _judge_attempt(exercise: Exercise, case: Case, answers: Answers, attempt: st
     asked = {
         name: want for name, want in _of(case.expected, kind).items() if not name.endswith(OPTIONAL) or name in given
     }
-    known = {
-        key: {name: array for name, array in _of(wrong, kind).items() if name in asked}
-        for key, wrong in case.mistakes.items()
-    }
-    return compare_case(exercise, replace(case, expected=asked, mistakes=known), replace(answers, arrays=given))
+
+    def known(wrong: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: array for name, array in _of(wrong, kind).items() if name in asked}
+
+    case = replace(case, expected=asked, mistakes=MistakenAnswers(case.mistakes, known))
+    return compare_case(exercise, case, replace(answers, arrays=given))
 
 
 def _of(arrays: Mapping[str, Array], attempt: str) -> dict[str, Array]:

@@ -46,7 +46,17 @@ def test_public_cases_are_of_the_same_kinds_as_the_hidden_ones_and_others(slug: 
     assert loader.rule_name(REFERENCES.folder, made)
     assert [case.config.keys() for case in packed.cases] == [case.config.keys() for case in hidden]
     assert not all(any(packs._same(case, one) for one in packed.cases) for case in hidden)
-    assert {one.id for one in packed.exercise.mistakes} == {one.id for one in made.mistakes if one.id}
+
+
+@pytest.mark.parametrize("slug", PACKED)
+def test_visible_checks_say_what_feedback_says(slug: str) -> None:
+    """The texts of mistakes, and of what is right, as they are written in the exercise now."""
+    made = REFERENCES.exercise(slug)
+    packed = unpack(REFERENCES.pack_path(slug).read_bytes(), slug, lambda name: compare_case).exercise
+    assert list(packed.shows) == list(made.shows) and dict(packed.axes) == dict(made.axes)
+    texts, stored = ([(one.id, one.message, one.hint, one.share) for one in exercise.mistakes if one.id]
+                     for exercise in (made, packed))  # fmt: skip
+    assert stored == texts, f"run 'autograder references {slug.partition('/')[0]}'"
 
 
 @pytest.mark.slow
@@ -98,7 +108,7 @@ def test_a_pack_is_read_as_it_was_written_and_judges_as_the_exercise_does() -> N
         assert case.config == again.config and case.texts == again.texts
         for part in ("inputs", "weights", "expected"):
             np.testing.assert_equal(getattr(again, part), getattr(case, part))
-        np.testing.assert_equal(again.mistakes, case.mistakes)
+        np.testing.assert_equal(dict(again.mistakes), case.mistakes)
     assert judge_public(read, lambda case: {"y": 2 * case.x}).earned == 1
     found = judge_public(read, lambda case: {"y": case.x + 1})
     assert (found.earned, found.checks[0].mistake, found.checks[0].hint) == (0, "M", "Times two.")

@@ -6,7 +6,17 @@ and ``WRONG``, lists of :class:`SampleAnswer`.
 """
 
 from course.check._rules.compare import PROPERTY, compare_case, compare_value, find_mistake, matches, merged
-from course.check._rules.model import Answers, Case, Check, Exercise, Judgement, Mistake, Patch, Rule
+from course.check._rules.model import (
+    Answers,
+    Case,
+    Check,
+    Exercise,
+    Judgement,
+    Mistake,
+    MistakenAnswers,
+    Patch,
+    Rule,
+)
 from course.check._rules.rules import (
     CHANGED,
     CUT,
@@ -43,6 +53,7 @@ __all__ = [
     "Exercise",
     "Judgement",
     "Mistake",
+    "MistakenAnswers",
     "Patch",
     "Rule",
     "SampleAnswer",

@@ -17,10 +17,10 @@ import numpy as np
 
 from course.check._rules.case_inputs import CaseInputs
 from course.check._rules.compare import judge_cases, merged
-from course.check._rules.model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
+from course.check._rules.model import Answers, Case, Check, Exercise, Judgement, Mistake, MistakenAnswers, Rule
 
 _ABOUT = "about"
-_PARTS = ("inputs", "weights", "expected", "mistakes")
+_PARTS = ("inputs", "weights", "expected")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
     """The file. rule: the name by which :func:`unpack` is given the rule. made_of: digest, for whoever makes packs."""
     arrays: dict[str, np.ndarray] = {}
     for number, case in enumerate(cases):
-        for part in ("inputs", "weights", "expected"):
+        for part in _PARTS:
             arrays |= {f"{number}/{part}/{name}": array for name, array in getattr(case, part).items()}
         for key, wrong in case.mistakes.items():
             arrays |= {f"{number}/mistakes/{key}/{name}": _single(array) for name, array in wrong.items()}
@@ -74,21 +74,26 @@ def about(data: bytes) -> dict[str, Any]:
 
 def unpack(data: bytes, slug: str, rules: Callable[[str], Rule]) -> Pack:
     """rules: name of a rule -> the rule."""
-    told = about(data)
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files if name != _ABOUT}
-    cases = []
-    for number, case in enumerate(told["cases"]):
-        parts: dict[str, dict[str, Any]] = {part: {} for part in _PARTS}
-        for name, array in arrays.items():
-            if name.startswith(f"{number}/"):
-                _, part, own = name.split("/", 2)
-                parts[part][own] = array
-        wrong: dict[str, dict[str, np.ndarray]] = {}
-        for name, array in parts.pop("mistakes").items():
-            key, _, answer = name.partition("/")
-            wrong.setdefault(key, {})[answer] = array
-        cases.append(Case(case["config"], texts=case["texts"], mistakes=wrong, **parts))
+    file = np.load(io.BytesIO(data), allow_pickle=False)
+    told = json.loads(file[_ABOUT].tobytes())
+    parts: list[dict[str, dict[str, np.ndarray]]] = [{part: {} for part in _PARTS} for _ in told["cases"]]
+    wrong: list[dict[str, dict[str, str]]] = [{} for _ in told["cases"]]
+    for name in file.files:
+        number, _, place = name.partition("/")
+        part, _, own = place.partition("/")
+        if part == "mistakes":
+            key, _, answer = own.partition("/")
+            wrong[int(number)].setdefault(key, {})[answer] = name
+        elif part:
+            parts[int(number)][part][own] = file[name]
+
+    def read(names: Mapping[str, str]) -> dict[str, np.ndarray]:
+        return {answer: file[name] for answer, name in names.items()}
+
+    cases = [
+        Case(case["config"], texts=case["texts"], mistakes=MistakenAnswers(names, read), **arrays)
+        for case, names, arrays in zip(told["cases"], wrong, parts, strict=True)
+    ]
     known = [
         # that there were patches says that the mistake is known by what they handed over
         Mistake(id, message, hint, patches=("",) if patched else (), share=share)

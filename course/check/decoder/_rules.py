@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
 from course.check._rules import (
     Answers,
     Case,
     Exercise,
     Judgement,
     Mistake,
+    MistakenAnswers,
     Rule,
     better_of_own_and_ready,
     compare_case,
@@ -105,12 +110,11 @@ def with_parts(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 def _without(*names: str) -> Rule:
     """The default rule, for the other answers alone."""
 
+    def others(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: array for name, array in arrays.items() if name not in names}
+
     def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        expected = {name: array for name, array in case.expected.items() if name not in names}
-        known = {
-            key: {name: array for name, array in wrong.items() if name not in names}
-            for key, wrong in case.mistakes.items()
-        }
+        expected, known = others(case.expected), MistakenAnswers(case.mistakes, others)
         return compare_case(exercise, Case(case.config, case.inputs, case.weights, {}, expected, known), answers)
 
     return rule

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-ONE_IN = 9
+ONE_IN = 12
 #: The variable with the seed; empty where every test is run. Workers inherit it.
 DRAW = "DRAW"
 

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
 from course.figures.described import described
+from course.figures.heatmaps import COLOURS
 
 #: (queries, keys) each, for the words of :func:`four_matrices`. Only one can come out of an attention.
 FOUR_MATRICES = {
@@ -95,28 +96,20 @@ def multi_head() -> Figure:
 
 def four_matrices() -> Figure:
     """Four heat maps with their numbers: which of them can be attention weights?"""
-    words, side = ("the", "good", "film"), 0.46
-    canvas = Canvas(7.5, 2.2)
+    canvas, told, colours = Canvas(7.5, 2.2), [], plt.get_cmap(COLOURS)
+    words, side, top = ("the", "good", "film"), 0.46, 1.65
+    centres = [side * (place + 0.5) for place in range(3)]
     for number, (name, matrix) in enumerate(FOUR_MATRICES.items()):
-        left, top = 0.55 + 1.8 * number, 1.65
-        centres = [side * (place + 0.5) for place in range(3)]
+        left = 0.55 + 1.8 * number
         canvas.label(left + 1.5 * side, 2.05, name, size=10.0)
-        for word, centre in zip(words, centres, strict=True):
+        rows = []
+        for word, row, centre in zip(words, matrix, centres, strict=True):
             canvas.label(left + centre, top + 0.12, word)
             canvas.label(left - 0.06, top - centre, word, align="right")
-        for row, y in zip(matrix, centres, strict=True):
             for weight, x in zip(row, centres, strict=True):
-                canvas.square(
-                    left + x, top - y, side, plt.get_cmap("viridis")(max(weight, 0.0) ** 0.5), f"{weight:.1f}"
-                )
-    told = [
-        f"Rows of {name}: "
-        + "; ".join(
-            f"{word} {', '.join(f'{weight:.1f}' for weight in row)}" for word, row in zip(words, matrix, strict=True)
-        )
-        for name, matrix in FOUR_MATRICES.items()
-    ]
-    return described(
-        canvas.figure,
-        f"Four matrices with a row for each query and a column for each key: the, good, film. {'. '.join(told)}.",
-    )
+                fill = colours(max(weight, 0.0) ** 0.5)  # as in attention_heatmaps: small weights can be seen, too
+                canvas.square(left + x, top - centre, side, fill, str(weight))
+            rows.append(f"{word} {', '.join(map(str, row))}")
+        told.append(f"Rows of {name}: {'; '.join(rows)}.")
+    intro = "Four matrices with a row for each query and a column for each key: the, good, film."
+    return described(canvas.figure, " ".join([intro, *told]))

@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from autograder.exercise import SIDE_EFFECTS, Answers, Case, Exercise, compare_case, without_side_effects
-from course.check import limits
+from course.check import distilbert, limits
+from course.check.base import CheckFailed
 from course.check.encoder_lab import _own as encoder_lab
 from course.check.side_effects import side_effects
 from course.check.transformer_tutorial import calls as transformer_tutorial
@@ -100,3 +101,14 @@ def test_a_second_call_that_fails_takes_nothing_back() -> None:
 
 def test_what_differs_from_call_to_call_is_unsteady() -> None:
     assert side_effects(lambda x: torch.nn.functional.dropout(x, 0.5), X)["unsteady"] == [True]
+
+
+def test_a_check_leaves_the_random_numbers_of_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """fork_rng puts back the CPU's alone; torch.manual_seed seeds both."""
+    seeded: list[int] = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeded.append)
+    with pytest.raises(CheckFailed):
+        distilbert.padding_mask(lambda scores, attention_mask: scores)
+    assert seeded == []
+    torch.manual_seed(0)
+    assert seeded == [0]

@@ -59,9 +59,9 @@ class Case:
 
 @dataclass(frozen=True)
 class MistakenAnswers(Mapping[str, Mapping[str, np.ndarray]]):
-    """For :attr:`Case.mistakes`: what mistakes hand over, made where somebody asks. For a right answer nobody does.
+    """For :attr:`Case.mistakes`: answers that are made only when a rule looks at them, because an answer is wrong.
 
-    by_mistake: mistake -> what ``made`` makes its answers of
+    by_mistake: key of a mistake -> what ``made`` makes its answers of
     """
 
     by_mistake: Mapping[str, Any]

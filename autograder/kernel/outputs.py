@@ -51,11 +51,16 @@ class Outputs:
         self._left = self._most = max(0, min(most_bytes, self._notebook.left))
         self._nodes: list[NotebookNode] = []
         self._shown: dict[str, NotebookNode] = {}
-        self._clear_at_next = False
+        self._clear_at_next = self._finished = False
         self._omitted = ""
 
     def add(self, kind: str, content: dict[str, Any]) -> None:
-        """Take in one message; a kind that shows nothing, or one out of shape, is passed over."""
+        """Take in one message; a kind that shows nothing, or one out of shape, is passed over.
+
+        So is everything after :meth:`finish`: a thread may go on printing while later cells run, and nobody reads it.
+        """
+        if self._finished:
+            return
         if kind == "clear_output":
             self._clear_at_next = bool(content.get("wait"))
             if not self._clear_at_next:
@@ -78,14 +83,14 @@ class Outputs:
         self._omitted = self._omitted or what
 
     def finish(self) -> list[NotebookNode]:
-        self._notebook.left -= self._most - self._left
-        for node in self._nodes:
-            if isinstance(node.get("text"), list):
-                node["text"] = "".join(node["text"])
+        """The outputs as nodes of a notebook, which nothing changes any more."""
+        if not self._finished:
+            self._notebook.left -= self._most - self._left
+        self._finished = True
+        nodes = [_joined(node) if node["output_type"] == "stream" else node for node in self._nodes]
         if self._omitted:
-            self._nodes.append(_node("stream", name="stderr", text=f"[{self._omitted}]\n"))
-            self._omitted = ""
-        return self._nodes
+            nodes.append(_node("stream", name="stderr", text=f"[{self._omitted}]\n"))
+        return nodes
 
     def _clear(self) -> None:
         self._nodes.clear()
@@ -199,6 +204,11 @@ def problem(content: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:
         clean(content.get("evalue"), 4000),
         tuple(clean(line, 10_000) for line in lines),
     )
+
+
+def _joined(stream: NotebookNode) -> NotebookNode:
+    """A stream's pieces as one text, in a node of its own."""
+    return _node("stream", name=stream["name"], text="".join(stream["text"]))
 
 
 def _node(kind: str, **fields: Any) -> NotebookNode:

@@ -19,8 +19,22 @@ from tests.plain.notebooks import answer, graded, hand_in, notebook, read_by_han
 from tests.plain.test_accept import OWN_LIST, SQUARES
 
 pytestmark = pytest.mark.slow
-ANSWERS = {"ada": "def squares(n): return [0, 1, 4]", "bob": "squares = 1", "grace": OWN_LIST}
-POINTS = {"ada": {"squares": 2, "source": 0}, "bob": {"squares": 0, "source": 0}, "grace": {"squares": 0, "source": 1}}
+#: A thread that goes on printing while the tests run, as a progress bar does.
+PRINTS_ON = """
+import threading, time
+def beat():
+    for _ in range(200_000):
+        print("step")
+        time.sleep(0.0005)
+threading.Thread(target=beat, daemon=True).start()
+def squares(n): return [0, 1, 4]"""
+ANSWERS = {
+    "ada": "def squares(n): return [0, 1, 4]", "bob": "squares = 1", "grace": OWN_LIST, "katherine": PRINTS_ON
+}  # fmt: skip
+POINTS = {
+    "ada": {"squares": 2, "source": 0}, "bob": {"squares": 0, "source": 0}, "grace": {"squares": 0, "source": 1},
+    "katherine": {"squares": 2, "source": 0},
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import nbformat
 import pytest
 
@@ -40,6 +42,18 @@ def test_a_short_output_is_shown_whole():
     outputs = Outputs(MAX_BYTES)
     outputs.add(*stream("one\ntwo\x01\n"))
     assert outputs.finish()[0]["text"] == "one\ntwo\x01\n"
+
+
+@pytest.mark.parametrize("later", [stream("step\n"), shown("late"), raised("late"), ("clear_output", {})])
+def test_what_comes_after_the_end_changes_nothing(later):
+    allowance = Allowance(3 * MAX_BYTES)
+    outputs = Outputs(MAX_BYTES, allowance)
+    outputs.add(*stream("one\n"))
+    nodes, left = copy.deepcopy(outputs.finish()), allowance.left
+    for _ in range(2):
+        outputs.add(*later)
+        assert outputs.finish() == nodes
+    assert allowance.left == left
 
 
 def test_of_a_pictures_metadata_its_words_are_kept_and_nothing_else():

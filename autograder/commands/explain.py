@@ -81,9 +81,11 @@ def _tell(output: Output, student: str, found: Explanation, accepted: str) -> No
         output.say(one_line(f"  {'✓' if check.passed else '✗'} {check.name}: {check.message} {check.hint}") + words)
     for name, text in found.answers.items():
         _tell_text(output, f"\nThe student's answer, {one_line(name)}:", text)
-    if verdict.inside is not None:
+    if verdict.inside is not None and verdict.points is not None:
         output.say(f"Outside of the student's kernel: {earned} points. {one_line(verdict.refused)}".rstrip())
-        output.say(f"In the student's kernel: {verdict.inside:g} points. 'autograder accept' gives them.")
+    if verdict.inside is not None:
+        gives = "" if verdict.points is None else " 'autograder accept' gives them."
+        output.say(f"In the student's kernel: {verdict.inside:g} points.{gives}")
     if accepted:
         output.say(one_line(accepted))
     if found.test:

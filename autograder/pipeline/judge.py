@@ -139,7 +139,7 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
     if outcome is not None and outcome.test is not None:
         test = outcome.test if outcome.test.judged == "outside" else outcome.test.inside
         if test is not None and beyond(test, points):
-            note = f"the result of the cell '{name}' was {test.result:g}, beyond its {points:g} points"
+            note = f"the result of the cell '{name}' is no number from 0 to its {points:g} points"
             context.notes.append(f"{note}; it earned none: is its test right?")
         has_hidden = bool(cells.split_hidden(cell.source).hidden.strip())
         return judge_test(name, points, outcome.test, context.source, has_hidden)

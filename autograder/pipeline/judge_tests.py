@@ -23,6 +23,8 @@ NO_TIME = "This part was not reached: the time for the whole notebook was up.", 
 _TRY = "Run this cell yourself: it shows the line."
 #: Points that are sums of fractions are compared up to this share of them.
 _ROUNDING = 1e-9
+#: Of a test that shows a part of its points where hidden tests run beside the student's code: message and hint.
+PART_OF_IT = "This test gives a part of its points; a person looks at how many.", ""
 _AGAIN = "This test did not hold when your notebook was run once more, from top to bottom."
 
 
@@ -42,11 +44,27 @@ def judge_test(name: str, points: float, test: TestOutcome, source: str, hidden:
             return first
     elif test.ended.status != "ok" and not second:
         return first
-    last = replace(_verdict(name, points, inside, source), judged=test.judged, seconds=first.seconds)
-    if inside.ended.status != "error":
-        return last
-    why = "A hidden test failed." if hidden else _AGAIN  # nothing that this kernel shows reaches a student
-    return replace(last, checks=(Check(name, False, why),))
+    found = _in_kernel(name, points, inside, hidden)
+    return replace(found, judged=test.judged, seconds=first.seconds, refused=test.refused)
+
+
+def _in_kernel(name: str, points: float, inside: TestOutcome, hidden: bool) -> CellVerdict:
+    """The verdict of the kernel that holds hidden tests beside the student's code: whether the cell held, one bit.
+
+    Nothing that this kernel shows becomes a student's points or words: both could be a hidden value. So a number
+    between nothing and all of the points waits for a person, who reads it in ``inside``.
+    """
+    if inside.ended.status not in ("ok", "error"):
+        check = Check(name, False, *_why(inside, ""))
+        status: Status = "failed" if inside.ended.status == "skipped" else inside.ended.status
+        return CellVerdict(name, status, 0.0, points, (check,))
+    held, reached = inside.ended.status == "ok", earned(inside, points)
+    if held and reached == points:
+        return CellVerdict(name, "passed", points, points, (Check(name, True),))
+    if held and reached:
+        return CellVerdict(name, "manual", None, points, (Check(name, False, *PART_OF_IT),), inside=reached)
+    why = "A hidden test failed." if hidden else _AGAIN
+    return CellVerdict(name, "failed", 0.0, points, (Check(name, False, why),))
 
 
 def _what_failed(test: TestOutcome) -> str:
@@ -71,8 +89,7 @@ def _verdict(name: str, points: float, test: TestOutcome, source: str) -> CellVe
         status: Status = test.ended.status if test.ended.status in ("crashed", "timeout") else "failed"
         return CellVerdict(name, status, 0.0, points, (Check(name, False, *_why(test, source)),), seconds, judged)
     if beyond(test, points):
-        # the number may be of the student's making
-        said = f"The result of this cell is {test.result:g}, but it must be a number from 0 to its {points:g} points."
+        said = f"The result of this cell must be a number from 0 to its {points:g} points, and is not."
         return CellVerdict(name, "failed", 0.0, points, (Check(name, False, said),), seconds, judged)
     reached = earned(test, points)
     if reached == points:

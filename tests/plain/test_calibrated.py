@@ -105,7 +105,9 @@ def test_what_the_solution_does_not_pass_twice_is_judged_in_the_kernel():
         (ended(), ended(), 2.0, None),
         (ended(), ended("error"), 0.0, None),
         (ended("error"), ended(), 0.0, 2.0),
-        (ended(result=1.5), ended(result=0.5), 0.5, None),
+        (ended(result=1.5), ended(result=0.5), None, 0.5),
+        (ended(result=1.5), ended(result=0.0), 0.0, None),
+        (ended(result=1.5), ended(result=481516), 0.0, None),
         (ended(result=0.5), ended(result=1.5), 0.5, 1.5),
         (ended(), None, 0.0, None),
     ],
@@ -113,6 +115,21 @@ def test_what_the_solution_does_not_pass_twice_is_judged_in_the_kernel():
 def test_the_lower_points_of_the_two_judges_count(outside, inside, counts, more):
     found = judge_test("t", 2.0, TestOutcome("outside", outside.ended, outside.result, inside=inside), "")
     assert (found.points, found.inside) == (counts, more)
+
+
+HIDDEN_NUMBERS = (0.0, 0.5, 1.25, 1.999, 2.0, 481516.0, -3.0, float("nan"), float("inf"))
+
+
+@pytest.mark.parametrize("judged", ["outside", "kernel"])
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_number_of_the_kernel_that_holds_hidden_tests_is_no_points_and_no_words(judged, hidden):
+    """Whatever it shows, students can tell two or three cases apart: it held, it did not, a person looks."""
+    seen = set()
+    for number in HIDDEN_NUMBERS:
+        test = TestOutcome(judged, PartOutcome("ok"), 2.0 if judged == "outside" else None, inside=ended(result=number))
+        found = judge_test("t", 2.0, test, "", hidden)
+        seen.add((found.status, found.points, found.checks))
+    assert len(seen) == 3 and {points for _, points, _ in seen} == {0.0, 2.0, None}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
-from autograder.authoring.packs import rules, write_library
+from autograder.authoring.packs import write_library
 from autograder.authoring.patched import patched_solutions
 from autograder.authoring.render import heading, render
 from autograder.errors import GradingError
@@ -34,6 +34,7 @@ _FILES = {
     "source/signals/1_smoothing.ipynb": "course/source/signals/1_smoothing.ipynb.j2",
     "exercises/signals/moving_average.py": "course/exercises/signals/moving_average.py",
     "{library}/__init__.py": "course/library/__init__.py.j2",
+    "{library}/_rules/__init__.py": "exercise/rules_package.py.j2",
     "{library}/signals/__init__.py": "exercise/checks_package.py.j2",
     "{library}/signals/calls.py": "course/library/signals/calls.py",
 }
@@ -84,9 +85,6 @@ def _fill(folder: Path, name: str) -> list[str]:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(render(template, **values), encoding="utf-8")
     course = Course(folder)
-    for copy, data in rules(course, EXAMPLE).items():  # the notebook that is run next imports them
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(data)
     with patched_solutions(course, EXAMPLE) as run:
         References.of_course(folder).build(EXAMPLE, new_seed(), run=run)
         write_library(course, EXAMPLE, run)

@@ -1,4 +1,4 @@
-"""What ``autograder references`` writes into the course's library: packs of public cases, and a copy of the rules.
+"""What ``autograder references`` writes into the course's library: packs of public cases, and where the rules are.
 
 Both lie in the package that course.toml names under ``checks``. Public cases are drawn from a seed of their own, which
 everybody knows; another exam changes none of them.
@@ -6,6 +6,7 @@ everybody knows; another exam changes none of them.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder import exercise as interface
+from autograder.authoring.render import render
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Rule
 from autograder.exercise.pack import Pack, about, pack, unpack
@@ -24,9 +26,9 @@ from autograder.references.draw import DRAWS, VISIBLE_SEED, draw
 from autograder.references.patched import RunPatched
 from autograder.references.store import References
 
+#: The package of the rules of grading among the visible checks: the grader's own, or, for students, a copy.
 RULES = "_rules"
-#: The package of rules that is copied, and the module of an assignment that goes with it.
-_PACKAGE, _OWN = "autograder.exercise", f"{RULES}.py"
+_ORIGINAL = Path(str(interface.__file__)).parent
 #: Any seeds: one draw after the other tells whether a case is drawn at all.
 _OTHER_SEEDS = range(10)
 
@@ -41,7 +43,9 @@ def write_library(course: Course, assignment: str, run: RunPatched | None, only:
     packed = {slug: made for slug, made in references.exercises(assignment).items() if made.shows}
     if not packed:
         return []
-    files = rules(course, assignment)
+    checks = references.pack_path("any/any").parents[2]
+    _require_moved(course, assignment, checks)
+    files = {checks / RULES / "__init__.py": render("exercise/rules_package.py.j2").encode()}
     for slug, made in packed.items():
         if only and slug.partition("/")[2] not in only:
             continue
@@ -54,20 +58,27 @@ def write_library(course: Course, assignment: str, run: RunPatched | None, only:
         write_file(path, files[path])
     paths = {references.pack_path(slug) for slug in packed}
     gone = {path for path in next(iter(paths)).parent.glob("*.npz") if path not in paths}
+    gone |= {path for path in (checks / RULES).glob("*.py") if path not in files}  # copies, as older graders made them
     for path in gone:
         path.unlink()
     return sorted([*changed, *gone])
 
 
-def rules(course: Course, assignment: str) -> dict[Path, bytes]:
-    """The copies: the interface for exercises, and the assignment's own module of rules, where there is one."""
-    name, checks = course.file.checks, References.of_course(course.root).pack_path("any/any").parents[2]
-    source = Path(str(interface.__file__)).parent
-    found = {checks / RULES / path.name: path.read_text(encoding="utf-8") for path in sorted(source.glob("*.py"))}
-    own = course.root / loader.FOLDER / assignment / _OWN
-    if own.is_file():
-        found[checks / assignment / _OWN] = own.read_text(encoding="utf-8")
-    return {path: text.replace(_PACKAGE, f"{name}.{RULES}").encode() for path, text in found.items()}
+def _require_moved(course: Course, assignment: str, checks: Path) -> None:
+    """Raises GradingError where an assignment's own rules lie where older graders took a copy of them from."""
+    old = course.root / loader.FOLDER / assignment / f"{RULES}.py"
+    if old.is_file():
+        raise GradingError(
+            f"{old} belongs into the library, where the visible checks need it: move it to "
+            f"{checks / assignment / old.name}, with 'from .._rules import' in the place of 'from autograder.exercise "
+            "import'"
+        )
+
+
+def copy_rules(checks: Path) -> None:
+    """Put a copy of the rules into a package of visible checks that has none, for where no grader is installed."""
+    for path in _ORIGINAL.glob("[!_]*.py") if (checks / RULES).is_dir() else ():
+        shutil.copyfile(path, checks / RULES / path.name)
 
 
 def _packed(references: References, made: Exercise, run: RunPatched | None) -> bytes:

@@ -31,7 +31,7 @@ def write_stubs(course: Course, new: NewExercise) -> list[Path]:
     notebook = course.source(new.assignment) / f"{new.notebook}.ipynb"
     _require_new(course, new)
     top = course.root.joinpath(*course.file.checks.split(".")) if course.file.checks else course.root / "no checks"
-    checks, shows = course.file.checks if top.is_dir() else "", (top / RULES / "visible.py").is_file()
+    checks, shows = course.file.checks if top.is_dir() else "", (top / RULES / "__init__.py").is_file()
     own = course.root / FOLDER / f"{new.slug}.py"
     files = {own: render("exercise/exercise.py.j2", exercise=new.exercise, shows=shows)}
     files |= _check(course, new, checks, shows=shows) if checks else {}

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.case_inputs import CaseInputs
-from autograder.exercise.own_code import (
+from .case_inputs import CaseInputs
+from .own_code import (
     NOTE,
     OwnCode,
     Source,
@@ -34,10 +34,10 @@ from autograder.exercise.own_code import (
     watched,
     watching,
 )
-from autograder.exercise.pack import Pack
-from autograder.exercise.questions import TOKEN, CodeQuestion, Facts, Noted, questions, same, token_for
-from autograder.exercise.text import TEXT, text_array
-from autograder.exercise.visible import _PACKS, _pack, _quiet
+from .pack import Pack
+from .questions import TOKEN, CodeQuestion, Facts, Noted, questions, same, token_for
+from .text import TEXT, text_array
+from .visible import _PACKS, CHECKS, _pack, _quiet
 
 #: The name under which facts are handed over when grading.
 SLUG = "questions"
@@ -244,7 +244,7 @@ def leave(facts: Facts | None, folder: Path) -> None:
 
 
 def _folder(package: str) -> Path:
-    return Path(__file__).parents[1] / _PACKS / package.rpartition(".")[2]
+    return CHECKS / _PACKS / package.rpartition(".")[2]
 
 
 def find(sources: Sequence[Source], name: str) -> OwnCode | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.text import TEXT
+from .text import TEXT
 
 
 class CaseInputs:

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise.likeness import likeness, likeness_of_texts
-from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake
-from autograder.exercise.text import TEXT, read_text
+from .likeness import likeness, likeness_of_texts
+from .model import Answers, Case, Check, Exercise, Judgement, Mistake
+from .text import TEXT, read_text
 
 #: Begins the name of an answer that tells more about wrong numbers; no points depend on it.
 PROPERTY = "property/"

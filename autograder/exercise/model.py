@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autograder.exercise.sample_answer import SampleAnswer
-from autograder.exercise.text import TEXT, read_text
+from .sample_answer import SampleAnswer
+from .text import TEXT, read_text
 
 #: (old, new): what somebody who makes a mistake writes in place of some words of the solution. Or, in a module,
 #: ((class, method), statements): what stands in a method's body, below its docstring or ``super().__init__()``.

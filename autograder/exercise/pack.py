@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.case_inputs import CaseInputs
-from autograder.exercise.compare import judge_cases, merged
-from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, MistakenAnswers, Rule
+from .case_inputs import CaseInputs
+from .compare import judge_cases, merged
+from .model import Answers, Case, Check, Exercise, Judgement, Mistake, MistakenAnswers, Rule
 
 _ABOUT = "about"
 _PARTS = ("inputs", "weights", "expected")

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.exercise.own_code import MAX_PARTS, OwnCode, last_uses, line_of, parts_near
+from .own_code import MAX_PARTS, OwnCode, last_uses, line_of, parts_near
 
 MAX_QUESTIONS = 3
 MAX_CHOICES, MIN_CHOICES = 5, 3

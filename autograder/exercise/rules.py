@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise.compare import PROPERTY, compare_case, is_bare, same_value
-from autograder.exercise.model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
-from autograder.exercise.text import TEXT
+from .compare import PROPERTY, compare_case, is_bare, same_value
+from .model import Answers, Case, Check, Exercise, Judgement, Mistake, Rule
+from .text import TEXT
 
 #: Begins the name of an answer that was given with ready-made parts in place of the submission's own earlier ones.
 READY = "ready_"

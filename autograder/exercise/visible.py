@@ -1,7 +1,8 @@
 """Visible checks that are made of packs: the rule that grading has, on public cases.
 
-``autograder references`` writes the packs, and a copy of this package, into the course's library for students. There
-neither the grader nor a hidden case is needed. A course's checks by hand fail and pass in the same way.
+``autograder references`` writes the packs into the course's library for students, whose package ``_rules`` is this
+package: the grader's own where that is installed, else a copy. No hidden case is needed. A course's checks by hand fail
+and pass in the same way.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import dis
 import os
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -18,16 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.case_inputs import NotComparable
-from autograder.exercise.compare import PROPERTY
-from autograder.exercise.hints import hint_about
-from autograder.exercise.model import Case, Rule
-from autograder.exercise.pack import Found, Pack, judge_public, unpack
-from autograder.exercise.rules import READY
+from .case_inputs import NotComparable
+from .compare import PROPERTY
+from .hints import hint_about
+from .model import Case, Rule
+from .pack import Found, Pack, judge_public, unpack
+from .rules import READY
 
-#: The library whose package of checks holds the copy.
-_LIBRARY = Path(__file__).parents[__name__.count(".") - 1]
-_NOT_THE_STUDENTS = ("site-packages", "dist-packages", "/lib/python", f"{_LIBRARY}{os.sep}")
+#: The folder of the package of visible checks that this package lies in, by its name if not by its place.
+CHECKS = Path(str(sys.modules[str(__package__)].__file__)).parents[1]
+_LIBRARY = (CHECKS, *CHECKS.parents)[str(__package__).count(".") - 1]
+_NOT_THE_STUDENTS = (
+    "site-packages", "dist-packages", "/lib/python", f"{_LIBRARY}{os.sep}", f"{Path(__file__).parent}{os.sep}"
+)  # fmt: skip
 _PACKS = "_packs"
 #: Of a row with more numbers the first are shown.
 MAX_NUMBERS = 8
@@ -120,7 +125,7 @@ def checks(package: str, path: Sequence[str]) -> dict[str, Callable[..., Any]]:
 
 def generated(package: str) -> dict[str, Callable[..., Any]]:
     """name -> check, for every pack of an assignment. package: its package of checks, which has a module ``calls``."""
-    folder = Path(__file__).parents[1] / _PACKS / package.rpartition(".")[2]
+    folder = CHECKS / _PACKS / package.rpartition(".")[2]
     return {path.stem: _check(package, path) for path in sorted(folder.glob("*.npz"))}
 
 

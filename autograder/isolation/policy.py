@@ -73,9 +73,12 @@ class Readable:
 
 @cache
 def environment() -> Readable:
-    """The Python environment and the system's libraries and fonts; never ``autograder/``."""
+    """The Python environment and the system's libraries and fonts; of ``autograder/`` the rules, which hold no secret:
+    visible checks judge by them.
+    """
     listed: set[str] = set()
     read = [path for root in _roots() for path in _without(root, _PACKAGE, listed)]
+    read.append(str(_PACKAGE / "exercise"))
     return Readable(tuple(dict.fromkeys(read)), tuple(sorted(listed)))
 
 

@@ -33,7 +33,8 @@ class CellVerdict:
     ``judged``: by stored answers (``reference``), by plain tests where none of the student's code runs (``outside``),
     by plain tests in a kernel of the student's alone (``kernel``), or by a human (``manual``).
     inside: the points that a plain test has in the student's kernel, where these are more than those that count, or a
-    part of all; a person decides. refused: what was refused where none of the student's code runs, in words for the instructor.
+    part of all; a person decides. refused: what was refused where none of the student's code runs, in words for the
+    instructor.
     """
 
     cell: str

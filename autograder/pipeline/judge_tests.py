@@ -56,7 +56,7 @@ def _in_kernel(name: str, points: float, inside: TestOutcome, hidden: bool) -> C
     """
     if inside.ended.status not in ("ok", "error"):
         check = Check(name, False, *_why(inside, ""))
-        status: Status = "failed" if inside.ended.status == "skipped" else inside.ended.status
+        status: Status = inside.ended.status if inside.ended.status in ("crashed", "timeout") else "failed"
         return CellVerdict(name, status, 0.0, points, (check,))
     held, reached = inside.ended.status == "ok", earned(inside, points)
     if held and reached == points:

@@ -19,6 +19,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
+from autograder.authoring.packs import copy_rules
 from autograder.errors import GradingError
 from autograder.model.course import Course, unknown_assignment
 from autograder.publish.assistants import write_rules
@@ -254,6 +255,7 @@ def _copy_library(course: Course, fresh: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if place.is_dir():
             shutil.copytree(place, target, ignore=_UNWANTED)
+            copy_rules(target.parent.joinpath(*course.file.checks.split(".")))
         else:
             shutil.copyfile(place, target)
         project = (course.root / "pyproject.toml").read_text(encoding="utf-8")
@@ -269,9 +271,10 @@ def _shown(root: Path, files: Sequence[str]) -> Iterator[str]:
 
 
 def _for_installing(project: str) -> str:
-    """``pyproject.toml`` without the settings of tools that only developers run."""
+    """``pyproject.toml`` without the settings of tools that only developers run, and of folders that are not there."""
     tables = re.split(r"(?m)^(?=\[)", project)
-    return "".join(one for one in tables if not one.startswith("[tool.") or one.startswith("[tool.setuptools"))
+    kept = re.compile(r"\[(?!tool\.)|\[tool\.setuptools(?!\.package-dir)")
+    return "".join(one for one in tables if not one.startswith("[") or kept.match(one))
 
 
 def _take_over(

@@ -14,20 +14,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from autograder import exercise as interface
 from autograder.errors import GradingError
 from autograder.exercise.model import Exercise, Patch
 from autograder.exercise.sample_answer import SampleAnswer
+from autograder.model.course_file import read_course_file
 
 #: Begins the name of the package that holds a course's exercises.
 PACKAGE = "exercises_of_course_"
 #: The folder of a course that holds its exercises and their stored references.
 FOLDER = "exercises"
 ORACLE, ANSWERS = "oracle.py", "answers.py"
-#: An assignment's own rules, which its library gets a copy of.
-_RULES = "_rules.py"
+#: An assignment's own rules lie in this module beside its visible checks; exercises import it as one of their own.
+_RULES = "_rules"
 
 
 def names(folder: Path, assignment: str) -> list[str]:
@@ -179,16 +181,48 @@ def rule_name(folder: Path, made: Exercise) -> str:
         for name, value in vars(module).items():
             if value is made.rule and not name.startswith("_"):
                 return prefix + name
+    assignment = made.slug.partition("/")[0]
     raise GradingError(
         f"{made.slug}: a visible check is made of its rule, which must therefore have a name: in autograder.exercise, "
-        f"or in exercises/{made.slug.partition('/')[0]}/{_RULES}, which the library gets a copy of"
+        f"or in {checks_folder(folder.parent) / assignment / _RULES}.py"
     )
 
 
 def _places_of_rules(folder: Path, assignment: str) -> Iterator[tuple[str, types.ModuleType]]:
     yield "", interface
-    if (folder / assignment / _RULES).is_file():
-        yield "_rules.", module(folder, folder / assignment / _RULES)
+    if (own := _own_rules(folder, assignment)) is not None:
+        yield f"{_RULES}.", own
+
+
+def checks_folder(root: Path) -> Path:
+    """The package of the visible checks of a course: in its folder, or where it is installed. Imports nothing of it."""
+    top, *below = (read_course_file(root).checks or "no checks").split(".")
+    here = root.joinpath(top, *below)
+    spec = None if here.is_dir() or not top.isidentifier() else find_spec(top)
+    places = (spec.submodule_search_locations or []) if spec else []
+    return next((found for place in places if (found := Path(place, *below)).is_dir()), here)
+
+
+def _own_rules(folder: Path, assignment: str) -> types.ModuleType | None:
+    """An assignment's own rules; None where it has none.
+
+    Imported from their file: the package around them may import torch, and its classes are not the judge's.
+    """
+    name = f"{package(folder)}.{assignment}.{_RULES}"
+    path = source_of(name)
+    if name in sys.modules or path is None:
+        return sys.modules.get(name)
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    import_module(name.rpartition(".")[0])
+    made = module_from_spec(spec)
+    sys.modules[name] = made
+    try:
+        spec.loader.exec_module(made)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return made
 
 
 def module(folder: Path, path: Path) -> types.ModuleType:
@@ -196,6 +230,7 @@ def module(folder: Path, path: Path) -> types.ModuleType:
     name = ".".join((package(folder), *path.relative_to(folder).with_suffix("").parts))
     try:
         with _no_bytecode():
+            _own_rules(folder, path.relative_to(folder).parts[0])
             return import_module(name)
     except GradingError:
         raise
@@ -222,6 +257,7 @@ def package(folder: Path) -> str:
         made = types.ModuleType(name, "The exercises of a course.")
         made.__path__ = [str(folder)]
         sys.modules[name] = made
+        sys.modules[f"{name}.{_RULES}"] = interface  # what an assignment's own rules import by ``from .._rules``
     return name
 
 
@@ -229,6 +265,19 @@ def folder_of(module: str) -> Path | None:
     """The folder ``exercises/`` that a module of this name lies in; None for every other module."""
     top = sys.modules.get(module.partition(".")[0]) if module.startswith(PACKAGE) else None
     return Path(top.__path__[0]) if top is not None else None
+
+
+def source_of(module: str) -> Path | None:
+    """The file of a module of a course's exercises, or of an assignment's own rules; None where there is no such."""
+    folder = folder_of(module)
+    if folder is None:
+        return None
+    names = module.split(".")[1:]
+    base = folder.joinpath(*names)
+    files = [base / "__init__.py", base.with_name(f"{base.name}.py")]
+    if len(names) == 2 and names[1] == _RULES:
+        files.append(checks_folder(folder.parent) / names[0] / f"{_RULES}.py")
+    return next((file for file in files if file.is_file()), None)
 
 
 def forget() -> None:

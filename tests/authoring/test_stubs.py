@@ -212,7 +212,7 @@ def test_in_a_new_course_checks_are_made_of_packs(own: Course) -> None:
 
 
 def test_a_course_whose_checks_are_made_of_packs_gets_one_file_and_a_call(course: Course) -> None:
-    course = with_library(course, "discover", "_rules/visible")
+    course = with_library(course, "discover", "_rules/__init__")
     written = new(course, "filters/low_pass")
     assert written[1:] == [
         "exercises/filters/low_pass.py",
@@ -233,7 +233,7 @@ def test_a_course_whose_checks_are_made_of_packs_gets_one_file_and_a_call(course
 def test_where_the_notebook_cannot_be_written_the_calls_stay_as_they_were(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    course = with_library(course, "discover", "_rules/visible")
+    course = with_library(course, "discover", "_rules/__init__")
     new(course, "filters/low_pass")
     before = contents(course.root)
     monkeypatch.setattr("autograder.authoring.stubs.write_file", failing_at(".ipynb"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,10 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.authoring import packs
 from autograder.authoring.patched import patched_solutions
+from autograder.authoring.render import render
 from autograder.authoring.texts import solutions, texts_of
 from autograder.errors import GradingError
-from autograder.exercise import Case, Exercise, Mistake, compare_case
+from autograder.exercise import Answers, Case, Exercise, Mistake, compare_case
 from autograder.exercise.pack import judge_public, pack, unpack
 from autograder.model.course import Course
 from autograder.references import loader
@@ -30,12 +33,13 @@ COURSE = Course(ROOT)
 PACKED = [slug for name in COURSE.assignments() for slug, made in REFERENCES.exercises(name).items() if made.shows]
 
 
-@pytest.mark.parametrize("assignment", sorted({slug.partition("/")[0] for slug in PACKED}))
-def test_the_library_has_a_copy_of_the_rules(assignment: str) -> None:
-    for path, data in packs.rules(COURSE, assignment).items():
-        assert path.read_bytes() == data, f"run 'autograder references {assignment}'"
-    copied = {path for path in packs.rules(COURSE, assignment) if path.parent.name == packs.RULES}
-    assert copied == set((ROOT / "course" / "check" / packs.RULES).glob("*.py"))
+def test_the_rules_are_written_once() -> None:
+    """What the library has of them in a checkout leads to the grader's; a new course begins with the same file."""
+    (only,) = (ROOT / "course" / "check" / packs.RULES).glob("*.py")
+    assert only.read_text(encoding="utf-8") == render("exercise/rules_package.py.j2")
+    assert (
+        import_module("course.check._rules.compare").__file__ == import_module("autograder.exercise.compare").__file__
+    )
 
 
 @pytest.mark.parametrize("slug", PACKED)
@@ -63,6 +67,8 @@ def test_visible_checks_say_what_feedback_says(slug: str) -> None:
 @pytest.mark.parametrize("slug", PACKED[:1])
 def test_the_checks_work_where_the_grader_is_not_installed(slug: str, tmp_path: Path) -> None:
     assignment, _, name = slug.partition("/")
+    library = shutil.copytree(ROOT / "course", tmp_path / "course", ignore=shutil.ignore_patterns("checkpoints"))
+    packs.copy_rules(library / "check")
     solved = solutions(Assignment.unreleased(COURSE, assignment))
     right = texts_of(loader.sample_answers(REFERENCES.folder, slug)[0][0], solved)[f"{name}_answer"]
     wrong = texts_of(loader.sample_answers(REFERENCES.folder, slug)[1][0], solved)[f"{name}_answer"]
@@ -71,7 +77,7 @@ def test_the_checks_work_where_the_grader_is_not_installed(slug: str, tmp_path: 
         f"from course.check import {assignment} as check\n{right}\ncheck.{name}({name})\n{wrong}\n"
         f"try:\n    check.{name}({name})\nexcept AssertionError as error:\n    print('refused:', error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said = loader.sample_answers(REFERENCES.folder, slug)[1][0].mistake
     assert done.stdout.startswith(f"✓ {name}: ")
@@ -147,7 +153,11 @@ def test_packs_are_written_anew_only_where_something_has_changed(tmp_path: Path)
         made = References.of_course(course.root).exercise("tiny/doubled")
         rule, cases = loader.rule_name(course.root / "exercises", made), draw(made, VISIBLE_SEED, run, skip=1)
         later = pack(made, rule, cases, run.digest(made))
-    assert b"own.checks._rules.model" in (tmp_path / "own/checks/_rules/compare.py").read_bytes()
+    rules = tmp_path / "own/checks/_rules"
+    (rules / "compare.py").write_text("a copy, as an older grader made it")
+    with patched_solutions(course, "tiny") as run:
+        assert packs.write_library(course, "tiny", run) == [rules / "compare.py"]
+    assert [path.name for path in rules.glob("*.py")] == ["__init__.py"]
     assert not any("pack" in problem.text for problem in checked(course).problems)
     path.write_bytes(later)  # as where chance hid a mistake in the first draw
     assert not any("pack" in problem.text for problem in checked(course).problems)
@@ -156,6 +166,37 @@ def test_packs_are_written_anew_only_where_something_has_changed(tmp_path: Path)
     loader.forget()
     said = [one.text for one in checked(course).problems]
     assert any("the pack of its visible check was made of another state" in one for one in said)
+
+
+@pytest.mark.slow
+def test_rules_where_older_graders_took_a_copy_from_are_to_be_moved(tmp_path: Path) -> None:
+    course = with_checks(tmp_path, EXERCISE.replace("right={", 'shows=("sums",), right={'))
+    (tmp_path / "exercises/tiny/_rules.py").write_text("from autograder.exercise import compare_case\n")
+    with pytest.raises(GradingError, match=r"belongs into the library.*own/checks/tiny/_rules.py"):
+        packs.write_library(course, "tiny", None)
+
+
+OWN_RULE = """
+from .._rules import Judgement, compare_case
+
+def generous(exercise, case, answers):
+    made = compare_case(exercise, case, answers)
+    return made if made.earned else Judgement(made.checks, 0.5)
+"""
+
+
+def test_an_assignments_own_rules_lie_in_the_library_alone(tmp_path: Path) -> None:
+    given = "from ._rules import generous\nEXERCISE = Exercise(cases, generous,"
+    text = EXERCISE.replace("EXERCISE = Exercise(cases,", given)
+    course = with_checks(tmp_path, text)
+    rules = tmp_path / "own/checks/tiny/_rules.py"
+    rules.parent.mkdir(parents=True)
+    rules.write_text(OWN_RULE)
+    made = References.of_course(course.root).exercise("tiny/doubled")
+    assert loader.rule_name(course.root / "exercises", made) == "_rules.generous"
+    assert loader.source_of(made.rule.__module__) == rules
+    (case,) = [Case({}, expected={"y": np.array(2.0)})]
+    assert made.rule(made, case, Answers({"y": np.array(3.0)})).earned == 0.5
 
 
 @pytest.mark.slow

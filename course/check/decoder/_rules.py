@@ -1,4 +1,4 @@
-"""Rules of this assignment's exercises, and the mistakes that they name. The library for students gets a copy."""
+"""Rules of this assignment's exercises, and the mistakes that they name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from course.check._rules import (
+from .._rules import (
     Answers,
     Case,
     Exercise,

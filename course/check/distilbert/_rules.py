@@ -1,4 +1,4 @@
-"""Rules of this assignment's exercises, and the mistakes that they name. The library for students gets a copy.
+"""Rules of this assignment's exercises, and the mistakes that they name.
 
 Each part of a class is judged by itself, with every other part ready-made; or, where the student's code cannot be taken
 apart, in the class as it stands. The answers ``ready_…`` are those of a part by itself.
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from course.check._rules import (
+from .._rules import (
     Answers,
     Case,
     Check,
@@ -24,6 +24,7 @@ from course.check._rules import (
     compare_case,
     compare_value,
     find_mistake,
+    likeness,
     named,
     not_charged_twice,
     right,
@@ -32,7 +33,6 @@ from course.check._rules import (
     without_side_effects,
     wrong,
 )
-from course.check._rules.likeness import likeness
 
 #: The other parts of the block, which the part that runs the whole block does not pay for.
 OTHER_PARTS = tuple(f"distilbert/attention_{part}" for part in ("init", "scores", "weights"))

@@ -1,10 +1,10 @@
-"""Rules of this assignment's exercises, and the mistakes that they name. The library for students gets a copy."""
+"""Rules of this assignment's exercises, and the mistakes that they name."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from course.check._rules import (
+from .._rules import (
     Answers,
     Case,
     Exercise,

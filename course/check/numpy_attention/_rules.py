@@ -1,4 +1,4 @@
-"""Rules of this assignment's exercises, and the mistakes that they name. The library for students gets a copy."""
+"""Rules of this assignment's exercises, and the mistakes that they name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from course.check._rules import (
+from course.check.numpy_attention._loops import find_loops
+
+from .._rules import (
     Answers,
     Case,
     Exercise,
@@ -21,7 +23,6 @@ from course.check._rules import (
     without_side_effects,
     wrong,
 )
-from course.check.numpy_attention._loops import find_loops
 
 #: The function in which no loop may be.
 FUNCTION = "apply_multihead_attention"

@@ -1,4 +1,4 @@
-"""Rules of this assignment's exercises, and the mistakes that they name. The library for students gets a copy."""
+"""Rules of this assignment's exercises, and the mistakes that they name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from course.check._rules import (
+from .._rules import (
     Answers,
     Case,
     Check,
@@ -17,6 +17,7 @@ from course.check._rules import (
     compare_case,
     compare_value,
     find_mistake,
+    likeness,
     named,
     right,
     same_twice,
@@ -25,7 +26,6 @@ from course.check._rules import (
     without_side_effects,
     wrong,
 )
-from course.check._rules.likeness import likeness
 
 Array = np.ndarray
 

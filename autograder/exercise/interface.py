@@ -1,0 +1,82 @@
+"""The public interface for those who write exercises: cases, rules, known mistakes, and answers to try them with.
+
+An exercise is a file ``exercises/<assignment>/<exercise>.py`` of the course that defines ``EXERCISE``, an
+:class:`Exercise`; or a folder of that name, whose ``oracle.py`` defines it, and whose ``answers.py`` defines ``RIGHT``
+and ``WRONG``, lists of :class:`SampleAnswer`.
+"""
+
+from .compare import PROPERTY, compare_case, compare_value, find_mistake, matches, merged
+from .likeness import likeness
+from .model import (
+    Answers,
+    Case,
+    Check,
+    Exercise,
+    Judgement,
+    Mistake,
+    MistakenAnswers,
+    Patch,
+    Rule,
+)
+from .rules import (
+    CHANGED,
+    CUT,
+    READY,
+    SIDE_EFFECTS,
+    UNSTEADY,
+    better_of_own_and_ready,
+    dropout_at_work,
+    named,
+    not_charged_twice,
+    pure,
+    right,
+    same_twice,
+    shared_equally,
+    unsteady,
+    with_properties,
+    without_side_effects,
+    wrong,
+)
+from .sample_answer import SampleAnswer, variant
+from .text import TEXT, read_text, text_array
+
+__all__ = [
+    "CHANGED",
+    "CUT",
+    "PROPERTY",
+    "READY",
+    "SIDE_EFFECTS",
+    "TEXT",
+    "UNSTEADY",
+    "Answers",
+    "Case",
+    "Check",
+    "Exercise",
+    "Judgement",
+    "Mistake",
+    "MistakenAnswers",
+    "Patch",
+    "Rule",
+    "SampleAnswer",
+    "better_of_own_and_ready",
+    "compare_case",
+    "compare_value",
+    "dropout_at_work",
+    "find_mistake",
+    "likeness",
+    "matches",
+    "merged",
+    "named",
+    "not_charged_twice",
+    "pure",
+    "read_text",
+    "right",
+    "same_twice",
+    "shared_equally",
+    "text_array",
+    "unsteady",
+    "variant",
+    "with_properties",
+    "without_side_effects",
+    "wrong",
+]

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load, save
 
 from autograder.exercise import case_inputs
 
@@ -31,30 +32,44 @@ class StoredCase(case_inputs.CaseInputs):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(save(self._answers))
         else:
-            from autograder.pipeline.judge import compare_on_the_spot
-
-            compare_on_the_spot(_stored(self.slug), self.slug, self.index, self._answers)
+            judge = _of_the_instructor("autograder.pipeline.judge")
+            judge.compare_on_the_spot(_stored(self.slug), self.slug, self.index, self._answers)
 
 
 def reference(slug: str) -> Iterator[StoredCase]:
     """The stored cases of an exercise, say ``distilbert/attention_block``, one after the other."""
-    folder = os.environ.get("AUTOGRADER_INPUTS")
-    inputs = Path(folder, slug) if folder else _stored(slug) / slug / "inputs"
-    about = json.loads((inputs / "inputs.json").read_text(encoding="utf-8"))
-    arrays = load_file(inputs / "inputs.safetensors")
+    files = _inputs(slug)
+    about, arrays = json.loads(files["inputs.json"]), load(files["inputs.safetensors"])
     for index, case in enumerate(about["cases"]):
         prefix = f"{index}/"
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         yield StoredCase(slug, index, about["framework"], case["config"], case["texts"], own)
 
 
+def _inputs(slug: str) -> Mapping[str, bytes]:
+    """The files with the stored inputs, by their names."""
+    if folder := os.environ.get("AUTOGRADER_INPUTS"):
+        return {path.name: path.read_bytes() for path in Path(folder, slug).iterdir()}
+    inputs: Mapping[str, bytes] = (
+        _of_the_instructor("autograder.references.store").References(_stored(slug)).inputs(slug)
+    )
+    return inputs
+
+
+def _of_the_instructor(module: str) -> Any:
+    """A module that only the instructor's own Jupyter needs. Named by a text: it is no part of what kernels run, by
+    which the runs of a class are told apart.
+    """
+    return import_module(module)
+
+
 def _stored(slug: str) -> Path:
     """The folder ``exercises/`` of the course in whose folder, or below, the instructor's Jupyter works."""
-    here = Path.cwd()
+    here, assignment = Path.cwd(), slug.partition("/")[0]
     for folder in (here, *here.parents):
-        if (folder / "exercises" / slug / "inputs").is_dir():
+        if (folder / "exercises" / assignment / "manifest.json").is_file():
             return folder / "exercises"
     raise FileNotFoundError(
-        f"{slug} has no stored reference in {here} or a folder above it: expected exercises/{slug}/ in the course's "
-        f"folder, made by 'autograder references {slug.partition('/')[0]}'"
+        f"{slug} has no stored reference in {here} or a folder above it: expected exercises/{assignment}/ in the "
+        f"course's folder, with what 'autograder references {assignment}' makes"
     )

@@ -33,6 +33,7 @@ from autograder.model import cells
 from autograder.model.course import Course
 from autograder.pipeline.drawings import name_of_drawing
 from autograder.pipeline.prepare import inputs_of, prepare
+from autograder.references.stored_files import Files, lay_out
 from autograder.release.as_submitted import solved
 
 
@@ -62,7 +63,7 @@ def _reap() -> int:
     return child
 
 
-def _fork(notebook: object, files: dict[str, bytes], inputs: dict[str, Path], words: Sequence[str]) -> int:
+def _fork(notebook: object, files: dict[str, bytes], inputs: dict[str, Files], words: Sequence[str]) -> int:
     child = os.fork()
     if child:
         return child
@@ -76,15 +77,14 @@ def _fork(notebook: object, files: dict[str, bytes], inputs: dict[str, Path], wo
 
 
 def _execute(
-    notebook: object, files: dict[str, bytes], stored_inputs: dict[str, Path], folder: Path, words: Sequence[str]
+    notebook: object, files: dict[str, bytes], stored_inputs: dict[str, Files], folder: Path, words: Sequence[str]
 ) -> None:
     work, inputs = folder / "work", folder / "inputs"
     for name, data in files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_bytes(data)
     for slug, stored in stored_inputs.items():
-        (inputs / slug).parent.mkdir(parents=True, exist_ok=True)
-        (inputs / slug).symlink_to(stored)
+        lay_out(stored, inputs / slug)
     os.chdir(work)
     os.environ |= {"AUTOGRADER_INPUTS": str(inputs), "AUTOGRADER_ANSWERS": str(folder / "answers"), "MPLBACKEND": "Agg"}
     names: dict[str, object] = {"__name__": "__main__", "display": lambda *values: None}

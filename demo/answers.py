@@ -131,8 +131,8 @@ try:
 except Exception:
     pass
 for depth in range(2, 5):
-    for path in glob.glob("/" + "*/" * depth + "exercises/*/*/expected.safetensors")[:3]:
-        open(path).read()
+    for path in glob.glob("/" + "*/" * depth + "exercises/*/expected.zip")[:3]:
+        open(path, "rb").read()
 """
 FORGED = (
     CHEAT

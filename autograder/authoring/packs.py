@@ -18,13 +18,14 @@ from autograder import exercise as interface
 from autograder.authoring.render import render
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Rule
-from autograder.exercise.pack import Pack, about, pack, unpack
+from autograder.exercise.pack import Pack, about, pack, pack_names, read_pack, unpack
 from autograder.files.atomic import write_file
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import DRAWS, VISIBLE_SEED, draw
 from autograder.references.patched import RunPatched
 from autograder.references.store import References
+from autograder.references.stored_files import archive_of
 
 #: The package of the rules of grading among the visible checks: the grader's own, or, for students, a copy.
 RULES = "_rules"
@@ -43,22 +44,28 @@ def write_library(course: Course, assignment: str, run: RunPatched | None, only:
     packed = {slug: made for slug, made in references.exercises(assignment).items() if made.shows}
     if not packed:
         return []
-    checks = references.pack_path("any/any").parents[2]
+    archive = references.packs(assignment)
+    checks = archive.parents[1]
     _require_moved(course, assignment, checks)
-    files = {checks / RULES / "__init__.py": render("exercise/rules_package.py.j2").encode()}
+    before = {name: read_pack(archive, name) for name in pack_names(archive)}
+    members: dict[str, bytes] = {}
     for slug, made in packed.items():
-        if only and slug.partition("/")[2] not in only:
-            continue
-        path, data = references.pack_path(slug), _packed(references, made, run)
-        if not path.is_file() or not _alike(path.read_bytes(), data, slug):
-            files[path] = data
+        name = slug.partition("/")[2]
+        old = before.get(name)
+        fresh = None if only and name not in only else _packed(references, made, run)
+        kept = fresh if fresh is not None and (old is None or not _alike(old, fresh, slug)) else old
+        if kept is not None:
+            members[f"{name}.npz"] = kept
+    files = {checks / RULES / "__init__.py": render("exercise/rules_package.py.j2").encode(),
+             archive: archive_of(members)}  # fmt: skip
     changed = [path for path, data in files.items() if not path.is_file() or path.read_bytes() != data]
     for path in changed:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, files[path])
-    paths = {references.pack_path(slug) for slug in packed}
-    gone = {path for path in next(iter(paths)).parent.glob("*.npz") if path not in paths}
-    gone |= {path for path in (checks / RULES).glob("*.py") if path not in files}  # copies, as older graders made them
+    # packs in files of their own, and copies of the rules, are what older graders made
+    gone = [
+        *archive.with_suffix("").glob("*.npz"),
+        *(path for path in (checks / RULES).glob("*.py") if path not in files),
+    ]
     for path in gone:
         path.unlink()
     return sorted([*changed, *gone])
@@ -115,12 +122,12 @@ def stale_pack(course: Course, slug: str, run: RunPatched) -> list[str]:
     if made is None or not made.shows:
         return []
     try:
-        stored, rule = about(references.pack_path(slug).read_bytes()), loader.rule_name(references.folder, made)
+        stored, rule = about(references.pack(slug)), loader.rule_name(references.folder, made)
         digest = run.digest(made)
         for skip in range(DRAWS):  # which draws hid a mistake by chance, only the patched solutions would tell
             if about(pack(made, rule, draw(made, VISIBLE_SEED, skip=skip), digest)) == stored:
                 return []
-    except (OSError, GradingError):  # there is none; or a patch fits no longer, as the sample answers say
+    except (OSError, KeyError, GradingError):  # there is none; or a patch fits no longer, as the sample answers say
         pass
     return ["the pack of its visible check was made of another state of the exercise, or is missing"]
 

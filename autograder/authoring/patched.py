@@ -20,7 +20,8 @@ from autograder.pipeline.fingerprint import digest
 from autograder.references import loader
 from autograder.references.patched import Arrays, needs_runner
 from autograder.references.store import References
-from autograder.references.write import write_cases
+from autograder.references.stored_files import inputs_among, lay_out
+from autograder.references.write import files_of
 
 
 class PatchedSolutions:
@@ -37,8 +38,8 @@ class PatchedSolutions:
             TemporaryFolder("drawn-") as folder,
             ThreadPoolExecutor(os.cpu_count()) as pool,
         ):
-            write_cases(Path(folder), made, cases)
             inputs = Path(folder, "inputs")
+            lay_out(inputs_among(files_of(made, cases)), inputs)
             found = pool.map(lambda text: self._trials.handed_over(text, made.slug, inputs), texts.values())
             return {
                 key: [arrays.get(index, {}) for index in range(len(cases))]

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -32,6 +33,7 @@ from autograder.model.verdict import CellVerdict
 from autograder.pipeline.judge import judge
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
 from autograder.plain.where import is_plain
+from autograder.references.stored_files import Files, lay_out
 
 MAX_SECONDS = 120.0
 
@@ -76,6 +78,8 @@ class Trials:
         folder = self._until_done.enter_context(TemporaryFolder("trial-"))
         self._folder, self._numbers = Path(folder), count()
         self._free: deque[Workplace] = deque()
+        self._inputs: dict[str, Files] = {}  # those that are laid out
+        self._laying_out = Lock()
         self._lay_out_files()
 
     def __enter__(self) -> Trials:
@@ -222,12 +226,21 @@ class Trials:
             steps.append(_Step(index, False, Part(both.visible)))
             steps.append(_Step(index, True, Part(both.hidden, str(answers_folder(answers, index)))))
             for slug in cells.references_of(cell.source):
-                target = own_inputs.get(slug) or self.assignment.references.inputs(slug)
+                target = own_inputs.get(slug) or self._stored_inputs(slug)
                 if not (inputs / slug).exists() or (inputs / slug).readlink() != target:
                     (inputs / slug).parent.mkdir(parents=True, exist_ok=True)
                     (inputs / slug).unlink(missing_ok=True)
                     (inputs / slug).symlink_to(target)
         return steps
+
+    def _stored_inputs(self, slug: str) -> Path:
+        """A folder with the stored inputs of an exercise, as they are now."""
+        files = self.assignment.references.inputs(slug)
+        with self._laying_out:
+            if self._inputs.get(slug) != files:
+                self._inputs[slug] = files
+                lay_out(files, self._folder / "inputs" / slug)
+        return self._folder / "inputs" / slug
 
     @contextmanager
     def _workplace(self) -> Iterator[Workplace]:

@@ -37,7 +37,7 @@ from .own_code import (
 from .pack import Pack
 from .questions import TOKEN, CodeQuestion, Facts, Noted, questions, same, token_for
 from .text import TEXT, text_array
-from .visible import _PACKS, CHECKS, _pack, _quiet
+from .visible import _quiet, public_cases
 
 #: The name under which facts are handed over when grading.
 SLUG = "questions"
@@ -165,7 +165,7 @@ class OwnCodeQuestions:
         return None
 
     def _exercise(self, name: str) -> Pack:
-        return _pack(self._package, _folder(self._package) / f"{name}.npz")
+        return public_cases(self._package, name)
 
     def _sizes(self, exercise: str, facts: Facts) -> list[str]:
         """The settings of the case that stand in a shape: "n_heads = 3"."""
@@ -241,10 +241,6 @@ def leave(facts: Facts | None, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     data = facts.to_json() if facts else {}
     (folder / "0.safetensors").write_bytes(save({f"{TEXT}facts": text_array(data)}))
-
-
-def _folder(package: str) -> Path:
-    return CHECKS / _PACKS / package.rpartition(".")[2]
 
 
 def find(sources: Sequence[Source], name: str) -> OwnCode | None:

@@ -2,15 +2,17 @@
 
 A pack is one ``.npz`` file without pickles, the same to the byte wherever it is made of the same numbers: inputs,
 weights, expected answers, what known mistakes hand over, and as JSON everything else that judging needs. Of patches,
-and so of the solution, there is nothing in it.
+and so of the solution, there is nothing in it. Those of an assignment lie in one archive, ``<assignment>.zip``.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from .compare import judge_cases, merged
 from .model import Answers, Case, Check, Exercise, Judgement, Mistake, MistakenAnswers, Rule
 
 _ABOUT = "about"
+_SUFFIX = ".npz"
+_SAID = {"made_of", "shows", "axes", "mistakes"}
 _PARTS = ("inputs", "weights", "expected")
 
 
@@ -63,6 +67,28 @@ def _single(array: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         small = array.astype(np.float32) if array.dtype == np.float64 else array
     return small if np.array_equal(np.isfinite(small), np.isfinite(array)) else array
+
+
+def pack_names(archive: Path) -> list[str]:
+    """The exercises that have a pack in an archive; none where there is no archive."""
+    if not archive.is_file():
+        return []
+    with zipfile.ZipFile(archive) as packs:
+        return [name.removesuffix(_SUFFIX) for name in packs.namelist()]
+
+
+def read_pack(archive: Path, name: str) -> bytes:
+    """Raises OSError where there is no archive, KeyError where it has no pack of this exercise."""
+    with zipfile.ZipFile(archive) as packs:
+        return packs.read(f"{name}{_SUFFIX}")
+
+
+def deciding(data: bytes) -> list[Any]:
+    """What of a pack decides whether a check accepts an answer: not how mistakes look and what is said of them."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        told = {key: value for key, value in json.loads(arrays[_ABOUT].tobytes()).items() if key not in _SAID}
+        names = [name for name in arrays.files if name != _ABOUT and name.split("/")[1] != "mistakes"]
+        return [told, *([name, str(arrays[name].dtype), arrays[name].shape, arrays[name].tobytes()] for name in names)]
 
 
 def about(data: bytes) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from .case_inputs import NotComparable
 from .compare import PROPERTY
 from .hints import hint_about
 from .model import Case, Rule
-from .pack import Found, Pack, judge_public, unpack
+from .pack import Found, Pack, judge_public, pack_names, read_pack, unpack
 from .rules import READY
 
 #: The folder of the package of visible checks that this package lies in, by its name if not by its place.
@@ -125,15 +125,17 @@ def checks(package: str, path: Sequence[str]) -> dict[str, Callable[..., Any]]:
 
 def generated(package: str) -> dict[str, Callable[..., Any]]:
     """name -> check, for every pack of an assignment. package: its package of checks, which has a module ``calls``."""
-    folder = CHECKS / _PACKS / package.rpartition(".")[2]
-    return {path.stem: _check(package, path) for path in sorted(folder.glob("*.npz"))}
+    return {name: _check(package, name) for name in pack_names(_archive(package))}
 
 
-def _check(package: str, path: Path) -> Callable[..., None]:
-    name = path.stem
+def _archive(package: str) -> Path:
+    """The packs of an assignment, by its package of checks."""
+    return CHECKS / _PACKS / f"{package.rpartition('.')[2]}.zip"
 
+
+def _check(package: str, name: str) -> Callable[..., None]:
     def check(*given: Any) -> None:
-        pack = _pack(package, path)
+        pack = public_cases(package, name)
         call = getattr(import_module(f"{package}.calls"), name)
 
         handed: dict[int, Mapping[str, Any]] = {}
@@ -199,13 +201,15 @@ def _notes(package: str, name: str, given: tuple[Any, ...]) -> list[str]:
 
 
 @lru_cache
-def _pack(package: str, path: Path) -> Pack:
-    def rule(name: str) -> Rule:
-        module = import_module(f"{package}._rules" if name.startswith("_rules.") else __name__.rpartition(".")[0])
-        found: Rule = getattr(module, name.rpartition(".")[2])
+def public_cases(package: str, name: str) -> Pack:
+    """The pack of an exercise of the assignment with this package of checks."""
+
+    def rule(called: str) -> Rule:
+        module = import_module(f"{package}._rules" if called.startswith("_rules.") else __name__.rpartition(".")[0])
+        found: Rule = getattr(module, called.rpartition(".")[2])
         return found
 
-    return unpack(path.read_bytes(), f"{path.parent.name}/{path.stem}", rule)
+    return unpack(read_pack(_archive(package), name), f"{package.rpartition('.')[2]}/{name}", rule)
 
 
 @contextmanager

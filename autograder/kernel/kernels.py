@@ -27,14 +27,14 @@ from autograder.kernel.launch import Launch
 from autograder.kernel.memory_guard import GraderMemoryGuard
 from autograder.kernel.plain_kernel import stage_testing, start_plain
 from autograder.kernel.running_kernel import Kernel, await_ready
-from autograder.kernel.scratch import Scratch, kernels_folder
+from autograder.kernel.scratch import Inputs, Scratch, kernels_folder
 from autograder.kernel.started_kernels import StartedKernels
 
 Isolation = Literal["auto", "none"]
 
 _MAX_RETIRING = 4  # kernels
 
-_Ahead = tuple[Mapping[str, bytes], Mapping[str, Path], Future[tuple[Kernel, Scratch]]]
+_Ahead = tuple[Mapping[str, bytes], Inputs, Future[tuple[Kernel, Scratch]]]
 
 logger = logging.getLogger(__name__)
 
@@ -82,16 +82,12 @@ class Kernels:
                 stage_testing(base / "staged")
             yield kernels
 
-    def new_scratch(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> Scratch:
+    def new_scratch(self, files: Mapping[str, bytes], inputs: Inputs) -> Scratch:
         """A folder for one kernel; see :class:`Scratch`.
 
-        Raises InfrastructureError where it cannot be laid out, or where a confined kernel could read the expected
-        answers, which lie beside the inputs.
+        Raises InfrastructureError where it cannot be laid out.
         """
         self._started.refuse_if_given_up()
-        if self.confined:
-            for folder in inputs.values():
-                self._refuse_exposed(folder)
         root = self._base / str(next(self._numbers))
         try:
             return Scratch(root, files, inputs)
@@ -102,9 +98,10 @@ class Kernels:
             remove_tree(root)
             raise
 
-    def _refuse_exposed(self, folder: Path) -> None:
+    def require_out_of_reach(self, folder: Path) -> None:
+        """Raises InfrastructureError where a confined kernel could read what lies in ``folder``."""
         place = folder.resolve()
-        for path in _resolved((*environment().read, *self._imports.readable)):
+        for path in _resolved((*environment().read, *self._imports.readable)) if self.confined else ():
             if place.is_relative_to(path):
                 raise InfrastructureError(
                     f"students' code may read {path}, which holds the stored references ({folder}): move the course "
@@ -154,7 +151,7 @@ class Kernels:
             return self._start(scratch, policy, quota)
 
     def start_ahead(
-        self, files: Mapping[str, bytes], inputs: Mapping[str, Path], memory_bytes: int, processes: int, disk_bytes: int
+        self, files: Mapping[str, bytes], inputs: Inputs, memory_bytes: int, processes: int, disk_bytes: int
     ) -> None:
         """Begin, in the background, with the kernel that the next notebook will need: see :meth:`started_ahead`."""
 
@@ -169,7 +166,7 @@ class Kernels:
         self.drop_ahead()
         self._ahead = files, inputs, self._background.submit(begin)
 
-    def started_ahead(self, files: Mapping[str, bytes], inputs: Mapping[str, Path]) -> tuple[Kernel, Scratch] | None:
+    def started_ahead(self, files: Mapping[str, bytes], inputs: Inputs) -> tuple[Kernel, Scratch] | None:
         """The kernel that was started ahead, and its folder, if it was for just these files and inputs."""
         if self._ahead is None or self._ahead[0] is not files or self._ahead[1] != inputs:
             return None

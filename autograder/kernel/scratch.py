@@ -13,15 +13,18 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from autograder.files.temporary import TemporaryFolder, remove_tree
 from autograder.isolation import Policy, environment
 
 NOTEBOOK = ".ipynb"
+#: Slug of an exercise -> the files of inputs that a kernel may read, by their names.
+Inputs = Mapping[str, Mapping[str, bytes]]
+NO_INPUTS: Inputs = MappingProxyType({})
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
@@ -36,11 +39,11 @@ def kernels_folder() -> TemporaryFolder:
 class Scratch:
     """A folder laid out for one kernel; ``remove`` takes it away, whatever the kernel has made of it."""
 
-    def __init__(self, root: Path, files: Mapping[str, bytes] = {}, inputs: Mapping[str, Path] = {}) -> None:
+    def __init__(self, root: Path, files: Mapping[str, bytes] = {}, inputs: Inputs = NO_INPUTS) -> None:
         """Lay out ``root``, which must not exist.
 
         files: name relative to the notebook's folder -> content.
-        inputs: slug -> folder whose files the kernel may read.
+        inputs: slug -> files that the kernel may read, by their names.
         Raises ValueError for a name that leads out of its folder, OSError where the disk is full.
         """
         self.root = root
@@ -56,8 +59,11 @@ class Scratch:
                 _as_unread(target)
         self._notebooks = [name for name in files if name.endswith(NOTEBOOK)]
         self._tells_reads = bool(self._notebooks) and _tells_reads(root)
-        for slug, folder in inputs.items():
-            shutil.copytree(folder, _inside(root / "inputs", slug), dirs_exist_ok=True)
+        for slug, stored in inputs.items():
+            for name, content in stored.items():
+                target = _inside(root / "inputs", f"{slug}/{name}")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
 
     @property
     def work(self) -> Path:

@@ -29,7 +29,8 @@ from autograder.mutants.outcome import Outcome
 from autograder.mutants.parts import SolutionPart
 from autograder.mutants.run import KeptOutcomes, Progress
 from autograder.references.draw import draw
-from autograder.references.write import write_cases
+from autograder.references.stored_files import inputs_among, lay_out
+from autograder.references.write import files_of
 
 #: Seeds from which cases are drawn anew.
 FRESH_SEEDS = (101, 102, 103)
@@ -157,12 +158,10 @@ def _inputs(assignment: Assignment, graded: Sequence[NotebookNode], folder: Path
     for number, seed in enumerate((None, *FRESH_SEEDS)):
         target = folder / "inputs" / str(number)
         for slug in slugs:
-            (target / slug).parent.mkdir(parents=True, exist_ok=True)
             if seed is None:
-                (target / slug).symlink_to(assignment.references.inputs(slug))
+                lay_out(assignment.references.inputs(slug), target / slug)
                 continue
             made = assignment.references.exercise(slug)
             with contextlib.suppress(GradingError):  # this seed's cases cannot show every mistake: another one does
-                write_cases(folder / "drawn" / str(number) / slug, made, draw(made, seed))
-                (target / slug).symlink_to(folder / "drawn" / str(number) / slug / "inputs")
+                lay_out(inputs_among(files_of(made, draw(made, seed))), target / slug)
         yield target

@@ -19,6 +19,7 @@ from nbformat.v4 import new_output
 from autograder.kernel import InfrastructureError
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
+from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.drawings import Drawing
@@ -45,7 +46,7 @@ def run(
     notebook: NotebookNode,
     *,
     files: Mapping[str, bytes],
-    inputs: Mapping[str, Path],
+    inputs: Inputs,
     answers: Path,
     kernels: Kernels,
     limits: Limits = Limits(),
@@ -59,7 +60,7 @@ def run(
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
     files: name relative to the notebook's folder -> content, laid out beside it.
-    inputs: reference slug -> folder with what the kernel may read of it, under ``AUTOGRADER_INPUTS``.
+    inputs: reference slug -> files that the kernel may read of it, under ``AUTOGRADER_INPUTS``.
     answers: an empty folder of the trusted side, filled with ``<cell>/<slug>/<case>.safetensors``.
     cell_limits: cell id -> seconds, where they are known; ``limits.cell_seconds`` is the most in any case.
     draw: what is shown of a cell that needs no kernel, because it is one of the course's drawings; None for all others.

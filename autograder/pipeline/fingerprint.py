@@ -19,14 +19,17 @@ from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import NOT_HANDED_IN, Submission
+from autograder.exercise.pack import deciding, pack_names, read_pack
 from autograder.kernel.imports import library_places
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.limits import Limits
 from autograder.pipeline.code_digest import described, imported_files
 from autograder.references.loader import trusted_modules
-from autograder.references.store import FOLDER
+from autograder.references.store import FOLDER, PACKS
+from autograder.references.stored_files import INPUTS, inputs_among
 from autograder.references.versions import installed_version
+from autograder.references.write import checksums
 
 #: The line of a setup cell that names where it installs from: no grade depends on it.
 REPOSITORY = re.compile(r'(?m)^REPOSITORY = ".*"$')
@@ -117,15 +120,14 @@ def _imported_version(exercises: Path, library: tuple[Path, ...], packages: tupl
     return digest(_machine_parts(library, packages), _of_files(exercises, trusted_modules(exercises)))
 
 
-def digest_of_folder(folder: Path) -> str:
-    """Of all files in it."""
-    return _of_files(folder, sorted(path for path in folder.rglob("*") if path.is_file()))
-
-
 def _of_place(place: Path) -> str:
-    """Of a package's folder, or of a module's file."""
+    """Of a package's folder, or of a module's file. What is said of mistakes in public cases changes no run."""
+    if not place.is_dir():
+        return _of_files(place.parent, [place])
     files = [path for path in place.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    return _of_files(place, files) if place.is_dir() else _of_files(place.parent, [place])
+    packs = [path for path in files if path.parent.name == PACKS]
+    public = [[path.name, name, deciding(read_pack(path, name))] for path in packs for name in pack_names(path)]
+    return digest(_of_files(place, [path for path in files if path not in packs]), repr(public).encode())
 
 
 def _of_files(folder: Path, paths: list[Path]) -> str:
@@ -139,11 +141,10 @@ def content_parts(assignment: Assignment) -> Parts:
     for name, source in assignment.source.items():
         parts |= _notebook_parts(name, source, assignment.release[name])
     for slug in _slugs(assignment):
-        folder = assignment.references.inputs(slug)
-        stored = assignment.references.stored_files(slug)
-        inputs = [path for path in stored if path.is_relative_to(folder)]
-        parts[f"inputs {_short(slug)}"] = _of_files(folder, inputs)
-        parts[f"expected {_short(slug)}"] = _of_files(folder.parent, [path for path in stored if path not in inputs])
+        stored = assignment.references.stored(slug)
+        others = {name: data for name, data in stored.items() if not name.startswith(INPUTS)}
+        parts[f"inputs {_short(slug)}"] = digest(checksums(inputs_among(stored)))
+        parts[f"expected {_short(slug)}"] = digest(checksums(others))
     parts |= {
         f"file {name}": digest(data)
         for name, data in assignment.files.items()

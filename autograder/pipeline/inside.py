@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
+from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.outcomes import TestOutcome
@@ -33,7 +34,7 @@ class Inside:
         limits: Limits,
         cell_limits: CellLimits,
         files: Mapping[str, bytes],
-        inputs: Mapping[str, Path],
+        inputs: Inputs,
         answers: Path,
     ) -> None:
         self._student = StudentKernel(kernels, limits, Clock(limits, cell_limits), files, inputs, answers, unseen=True)

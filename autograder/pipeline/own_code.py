@@ -18,6 +18,7 @@ from autograder.exercise.asking import SLUG, leave
 from autograder.exercise.own_code import Source, names_set, tree_of
 from autograder.exercise.questions import TOKEN, Facts
 from autograder.kernel.kernels import Kernels
+from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import Clock, Limits
 from autograder.model.questions import asking
@@ -35,7 +36,7 @@ def find_out(
     kernels: Kernels,
     limits: Limits,
     files: Mapping[str, bytes],
-    inputs: Mapping[str, Path],
+    inputs: Inputs,
     answers: Path,
 ) -> list[str]:
     """Leave the facts of each cell with questions among the answers; returns what is to be logged.

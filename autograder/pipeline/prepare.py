@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -20,6 +19,7 @@ from autograder.model.answer_digests import Digests, answer_digests
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, presentable
 from autograder.pipeline.rebuild import RebuiltNotebook, UnreadableNotebook, read_submitted, rebuild
 from autograder.references.store import References
+from autograder.references.stored_files import Files
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def trusted_files(assignment: Assignment) -> dict[str, bytes]:
     return {name: data for name, data in assignment.files.items() if name not in assignment.deliverables}
 
 
-def inputs_of(notebook: NotebookNode, references: References) -> dict[str, Path]:
-    """slug -> folder of inputs, for every reference that the notebook's hidden cells ask for."""
+def inputs_of(notebook: NotebookNode, references: References) -> dict[str, Files]:
+    """slug -> its files of inputs, for every reference that the notebook's hidden cells ask for."""
     return {
         slug: references.inputs(slug)
         for cell in notebook.cells

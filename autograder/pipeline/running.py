@@ -16,11 +16,12 @@ from autograder.model.plain_text import one_line
 from autograder.model.questions import asks_for_points
 from autograder.pipeline.drawings import Draw
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, run
-from autograder.pipeline.fingerprint import digest, digest_of_folder, limits_matter, times_of
+from autograder.pipeline.fingerprint import digest, limits_matter, times_of
 from autograder.pipeline.prepare import inputs_of, prepare, trusted_files
 from autograder.pipeline.sanitize import with_harmless_outputs
 from autograder.pipeline.steps import steps_for
 from autograder.pipeline.stored_runs import StoredRun, StoredRuns
+from autograder.references.write import checksums
 
 #: A failure of the grader itself is tried again this often before it is reported.
 ATTEMPTS = 3
@@ -108,6 +109,8 @@ class Running:
 
     def _run(self, name: str, kernels: Kernels, answers: Path, meanwhile: Callable[[], None]) -> ExecutedNotebook:
         notebook = self.prepared.rebuilt[name].notebook
+        if self._inputs[name]:
+            kernels.require_out_of_reach(self._assignment.references.folder)
         return run(
             notebook,
             files=self.prepared.files,
@@ -133,7 +136,7 @@ class Running:
         ]  # fmt: skip
         files = {one: digest(data) for one, data in self.prepared.files.items() if one not in self._beside}
         tester_files = sorted(trusted_files(self._assignment))
-        inputs = {slug: digest_of_folder(folder) for slug, folder in self._inputs[name].items()}
+        inputs = {slug: digest(checksums(files)) for slug, files in self._inputs[name].items()}
         steps = [repr(step) for step in steps_for(self._assignment, name, notebook)]
         return digest(self._runs.machine, texts, files, tester_files, inputs, self._limits.room, steps, self._inside)
 

@@ -14,7 +14,7 @@ from autograder.kernel.kernels import Kernels
 from autograder.kernel.line import TesterQuestion
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.running_kernel import Kernel
-from autograder.kernel.scratch import Scratch
+from autograder.kernel.scratch import Inputs, Scratch
 from autograder.model.limits import Clock, Limits
 from autograder.pipeline.outcomes import PartOutcome, answers_folder
 from autograder.pipeline.stand_ins import runnable_here
@@ -32,7 +32,7 @@ class StudentKernel:
         limits: Limits,
         clock: Clock,
         files: Mapping[str, bytes],
-        inputs: Mapping[str, Path],
+        inputs: Inputs,
         answers: Path,
         unseen: bool = False,
     ) -> None:

@@ -1,13 +1,11 @@
 """The stored references of a course: written by ``autograder references``, read by the judge.
 
-``<course>/exercises/<assignment>/<exercise>/inputs/`` is what a kernel may read; ``expected.safetensors`` and
-``mistakes.safetensors`` beside it are what it may not. ``exercises/<assignment>/manifest.json`` says how all of it was
-made, with checksums.
+``<course>/exercises/<assignment>/inputs.zip`` is what kernels get parts of, ``expected.zip`` beside it what they never
+get (:mod:`autograder.references.stored_files`). ``manifest.json`` says how all of it was made, with checksums.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,18 +14,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.numpy import load
 
 from autograder.errors import GradingError
 from autograder.exercise.compare import compare_case
 from autograder.exercise.model import Case, Exercise
-from autograder.exercise.pack import unpack
+from autograder.exercise.pack import pack_names, read_pack, unpack
 from autograder.model.course_file import read_course_file
 from autograder.references import loader
 from autograder.references.draw import PUBLIC_SEED
 from autograder.references.loader import FOLDER
 from autograder.references.patched import RunPatched
-from autograder.references.write import EXPECTED, MISTAKES, CaseDraw, write_references
+from autograder.references.stored_files import (
+    ABOUT,
+    ARRAYS,
+    EXPECTED,
+    INPUTS,
+    MISTAKES,
+    Files,
+    inputs_among,
+    read_files,
+)
+from autograder.references.write import CaseDraw, checksums, write_references
 
 #: Checksums of all expected answers that have ever shipped with the kit, made by ``scripts/list_public_references.py``.
 PUBLIC_LIST = Path(__file__).with_name("public.txt")
@@ -45,40 +53,54 @@ class References:
     def of_course(cls, root: Path) -> References:
         return cls(root / FOLDER)
 
-    def inputs(self, slug: str) -> Path:
-        """The folder with the inputs of an exercise: all that a kernel may read of it."""
-        return self._exercise(slug) / "inputs"
+    def inputs(self, slug: str) -> Files:
+        """The files with the inputs of an exercise, by their names: all that a kernel may read of it.
+
+        Raises GradingError where nothing is stored.
+        """
+        folder, name = self._place(slug)
+        found = read_files(folder, name, INPUTS)
+        if not found:
+            raise GradingError(
+                f"{slug} has no stored reference in {self.folder}: run 'autograder references {folder.name}'"
+            )
+        return inputs_among(found)
 
     def cases(self, slug: str) -> tuple[Case, ...]:
         """The stored cases with expected answers. Raises GradingError where a file is not the one that was written."""
         manifest = self._manifest(slug.partition("/")[0])
         return _cases(self, slug, manifest)
 
-    def pack_path(self, slug: str) -> Path:
-        """Where the library for students holds an exercise's public cases. Raises GradingError without a library."""
+    def packs(self, assignment: str) -> Path:
+        """The archive in which the library for students holds the public cases of an assignment's exercises.
+
+        Raises GradingError without a library.
+        """
         root = self.folder.parent
         checks = read_course_file(root).checks
         if not checks:
             raise GradingError(
                 'visible checks are made of packs, and course.toml names no package for them: checks = "…"'
             )
-        return root.joinpath(*checks.split("."), PACKS, f"{slug}.npz")
+        return root.joinpath(*checks.split("."), PACKS, f"{assignment}.zip")
+
+    def pack(self, slug: str) -> bytes:
+        """The public cases of an exercise. Raises OSError or KeyError where the library has none."""
+        assignment, _, name = slug.partition("/")
+        return read_pack(self.packs(assignment), name)
 
     def public_answers(self, assignment: str) -> set[bytes]:
         """The expected arrays of an assignment's public cases, as bytes: no secrets, whoever has them too."""
         if not read_course_file(self.folder.parent).checks:
             return set()
-        packed = self.pack_path(f"{assignment}/any").parent.glob("*.npz")
-        cases = [
-            case for path in packed for case in unpack(path.read_bytes(), path.stem, lambda name: compare_case).cases
-        ]
-        return {array.tobytes() for case in cases for array in case.expected.values()}
+        archive = self.packs(assignment)
+        packed = [unpack(read_pack(archive, name), name, lambda name: compare_case) for name in pack_names(archive)]
+        return {array.tobytes() for one in packed for case in one.cases for array in case.expected.values()}
 
-    def stored_files(self, slug: str) -> list[Path]:
-        """The files of an exercise that ``autograder references`` wrote."""
-        folder = self._exercise(slug)
-        found = [*folder.glob("inputs/**/*"), folder / EXPECTED, folder / MISTAKES]
-        return [path for path in found if path.is_file()]
+    def stored(self, slug: str) -> Files:
+        """The files of an exercise that ``autograder references`` wrote, by their names."""
+        folder, name = self._place(slug)
+        return read_files(folder, name)
 
     def patched(self, slug: str) -> str:
         """Digest of the solution and patches that the stored numbers of an exercise's mistakes were made of."""
@@ -102,7 +124,7 @@ class References:
         if seed is None or seed == PUBLIC_SEED:
             return seed is not None
         stored = json.loads(self._manifest(assignment))["exercises"].values()
-        return any(entry["sha256"].get("expected.safetensors") in public_digests() for entry in stored)
+        return any(entry["sha256"].get(EXPECTED) in public_digests() for entry in stored)
 
     def earlier_term(self, assignment: str) -> str:
         """The earlier term whose students were graded by the same references; empty where there is none."""
@@ -123,14 +145,10 @@ class References:
         draw = f"Draw your own with 'autograder references {assignment} --seed new'."
         return f"the stored references of {assignment} are those that {whose}. {draw}"
 
-    def _exercise(self, slug: str) -> Path:
-        folder = self.folder / slug
-        if not folder.is_dir():
-            assignment = slug.partition("/")[0]
-            raise GradingError(
-                f"{slug} has no stored reference in {self.folder}: run 'autograder references {assignment}'"
-            )
-        return folder
+    def _place(self, slug: str) -> tuple[Path, str]:
+        """The folder of its assignment, and the exercise's name."""
+        assignment, _, name = slug.partition("/")
+        return self.folder / assignment, name
 
     def _manifest(self, assignment: str) -> str:
         path = self.folder / assignment / "manifest.json"
@@ -184,12 +202,10 @@ def public_digests() -> frozenset[str]:
 @lru_cache(maxsize=256)
 def _cases(references: References, slug: str, manifest: str) -> tuple[Case, ...]:
     """manifest: its text, so that references which were drawn anew are read anew."""
-    folder = references._exercise(slug)
-    _verify(slug, folder, json.loads(manifest))
-    about = json.loads((folder / "inputs" / "inputs.json").read_text(encoding="utf-8"))
-    inputs = load_file(folder / "inputs" / "inputs.safetensors")
-    expected = load_file(folder / EXPECTED)
-    mistakes = load_file(folder / MISTAKES) if (folder / MISTAKES).is_file() else {}
+    files = references.stored(slug)
+    _verify(slug, references.folder, files, json.loads(manifest))
+    about = json.loads(files[ABOUT])
+    inputs, expected, mistakes = (_arrays(files.get(name)) for name in (ARRAYS, EXPECTED, MISTAKES))
     loaded = []
     for index, case in enumerate(about["cases"]):
         own = _under(inputs, f"{index}/")
@@ -203,21 +219,22 @@ def _cases(references: References, slug: str, manifest: str) -> tuple[Case, ...]
     return tuple(loaded)
 
 
+def _arrays(data: bytes | None) -> dict[str, np.ndarray]:
+    """Those of a stored file, by name, in alphabetical order, in which feedback speaks of them."""
+    return dict(sorted(load(data).items())) if data else {}
+
+
 def _under(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _verify(slug: str, folder: Path, manifest: dict[str, Any]) -> None:
+def _verify(slug: str, folder: Path, files: Files, manifest: dict[str, Any]) -> None:
+    """Raises GradingError where a file is not the one that was written."""
     assignment, _, name = slug.partition("/")
-    known = manifest["exercises"].get(name)
+    known, again = manifest["exercises"].get(name), f"run 'autograder references {assignment}'"
     if known is None:
-        raise GradingError(f"{slug} is not in {folder.parent}/manifest.json: run 'autograder references {assignment}'")
+        raise GradingError(f"{slug} is not in {folder / assignment}/manifest.json: {again}")
+    found = checksums(files)
     for path, digest in known["sha256"].items():
-        try:
-            data = (folder / path).read_bytes()
-        except OSError:
-            data = b""
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise GradingError(
-                f"{folder / path} is not the file that was written; run 'autograder references {assignment}'"
-            )
+        if found.get(path) != digest:
+            raise GradingError(f"{slug}/{path}, stored in {folder / assignment}, is not what was written; {again}")

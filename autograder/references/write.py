@@ -12,18 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load, save
 
 from autograder.exercise.model import Case, Exercise
 from autograder.files.atomic import replacing
 from autograder.references.draw import draw
 from autograder.references.patched import RunPatched, require_runner
+from autograder.references.stored_files import (
+    ABOUT,
+    ARCHIVES,
+    ARRAYS,
+    EXPECTED,
+    MISTAKES,
+    Files,
+    read_files,
+    write_archives,
+)
 from autograder.references.versions import installed_version
 
-MANIFEST, EXPECTED, INPUTS = "manifest.json", "expected.safetensors", "inputs"
-#: What the solution hands over with each mistake patched into it.
-MISTAKES = "mistakes.safetensors"
-_GENERATED = shutil.ignore_patterns(MANIFEST, EXPECTED, MISTAKES, INPUTS, "__pycache__")
+MANIFEST = "manifest.json"
+_GENERATED = shutil.ignore_patterns(MANIFEST, *ARCHIVES, "inputs", EXPECTED, MISTAKES, "__pycache__")
 
 
 @dataclass(frozen=True)
@@ -49,63 +57,46 @@ def write_references(
     """
     known = dict(before.get("exercises", {}))
     entries: dict[str, object] = {}
+    stored: dict[str, Files] = {}
     fresh_ones: list[str] = []
+    for made in exercises:
+        name = made.slug.partition("/")[2]
+        old, old_files = known.get(name), read_files(target, name)
+        if drawing.only and name not in drawing.only:
+            if old is not None:
+                entries[name], stored[name] = old, old_files
+            continue
+        skip = drawing.skip.get(name, (old or {}).get("skipped_draws", 0))
+        require_runner(made, drawing.run)
+        drawn = draw(made, drawing.seed, drawing.run, skip)
+        files = files_of(made, drawn)
+        keeps = old is not None and checksums(old_files) == old["sha256"] and _agree(old_files, files)
+        stored[name] = old_files if keeps else files
+        entries[name] = _entry(made, drawn, stored[name], drawing.run.digest(made) if drawing.run else "", skip)
+        fresh_ones += [] if keeps else [name]
+    versions = _versions(packages) if fresh_ones else before["versions"]
+    manifest = {"seed": drawing.seed, "versions": versions, "exercises": entries}
     with replacing(target) as fresh:
         if target.is_dir():
             shutil.copytree(target, fresh, ignore=_GENERATED, dirs_exist_ok=True)
-        for made in exercises:
-            name = made.slug.partition("/")[2]
-            old = known.get(name)
-            if drawing.only and name not in drawing.only:
-                if old is not None:
-                    _keep(target / name, fresh / name)
-                    entries[name] = old
-                continue
-            skip = drawing.skip.get(name, (old or {}).get("skipped_draws", 0))
-            require_runner(made, drawing.run)
-            drawn = draw(made, drawing.seed, drawing.run, skip)
-            entry = write_cases(fresh / name, made, drawn, drawing.run.digest(made) if drawing.run else "")
-            if skip:
-                entry["skipped_draws"] = skip
-            if old is not None and _is_whole(target / name, old) and _agree(target / name, fresh / name):
-                _keep(target / name, fresh / name)
-                entry["sha256"] = old["sha256"]
-            else:
-                fresh_ones.append(name)
-            entries[name] = entry
-        versions = _versions(packages) if fresh_ones else before["versions"]
-        manifest = {"seed": drawing.seed, "versions": versions, "exercises": entries}
+            for place in [path for path in fresh.iterdir() if path.is_dir() and not any(path.iterdir())]:
+                place.rmdir()
+        write_archives(fresh, stored)
         (fresh / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return fresh_ones
 
 
-def _keep(old: Path, fresh: Path) -> None:
-    """Put the stored files of before in the place of those that were drawn."""
-    shutil.rmtree(fresh / INPUTS, ignore_errors=True)
-    shutil.copytree(old / INPUTS, fresh / INPUTS)
-    for name in (EXPECTED, MISTAKES):
-        (fresh / name).unlink(missing_ok=True)
-        if (old / name).is_file():
-            shutil.copyfile(old / name, fresh / name)
+def checksums(files: Files) -> dict[str, str]:
+    """Name -> SHA-256, as the manifest has them."""
+    return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
 
-def _is_whole(folder: Path, entry: Mapping[str, Any]) -> bool:
-    """Whether the stored files are those that were written."""
-    files = {path: folder / path for path in entry["sha256"]}
-    return all(
-        file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == entry["sha256"][path]
-        for path, file in files.items()
-    )
-
-
-def _agree(old: Path, fresh: Path) -> bool:
-    """Whether two folders hold the same cases, but for rounding."""
-    about, stored = f"{INPUTS}/inputs.json", (f"{INPUTS}/inputs.safetensors", EXPECTED, MISTAKES)
-    there = [name for name in stored if (old / name).is_file()]
+def _agree(old: Files, fresh: Files) -> bool:
+    """Whether an exercise's files hold the same cases, but for rounding."""
     return (
-        (old / about).read_bytes() == (fresh / about).read_bytes()
-        and there == [name for name in stored if (fresh / name).is_file()]
-        and all(_same(load_file(old / name), load_file(fresh / name)) for name in there)
+        old.keys() == fresh.keys()
+        and old[ABOUT] == fresh[ABOUT]
+        and all(_same(load(old[name]), load(fresh[name])) for name in old if name != ABOUT)
     )
 
 
@@ -123,12 +114,8 @@ def _close(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.allclose(one, other, rtol=rounding, atol=rounding * largest, equal_nan=True))
 
 
-def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case], patched: str = "") -> dict[str, Any]:
-    """Write the cases of one exercise below ``folder``; -> its entry in the manifest.
-
-    patched: digest of what the mistakes' numbers are made of.
-    """
-    (folder / "inputs").mkdir(parents=True)
+def files_of(made: Exercise, drawn: Sequence[Case]) -> Files:
+    """The files that store the cases of one exercise."""
     arrays: dict[str, np.ndarray] = {}
     expected: dict[str, np.ndarray] = {}
     mistakes: dict[str, np.ndarray] = {}
@@ -143,21 +130,23 @@ def write_cases(folder: Path, made: Exercise, drawn: Sequence[Case], patched: st
         "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in drawn],
     }
     files = {
-        "inputs/inputs.json": (json.dumps(about, indent=1) + "\n").encode(),
-        "inputs/inputs.safetensors": save(_contiguous(arrays)),
+        ABOUT: (json.dumps(about, indent=1) + "\n").encode(),
+        ARRAYS: save(_contiguous(arrays)),
         EXPECTED: save(_contiguous(expected)),
     }
-    if mistakes:
-        files[MISTAKES] = save(_contiguous(mistakes))
-    for path, data in files.items():
-        (folder / path).write_bytes(data)
+    return files | ({MISTAKES: save(_contiguous(mistakes))} if mistakes else {})
+
+
+def _entry(made: Exercise, drawn: Sequence[Case], files: Files, patched: str, skip: int) -> dict[str, Any]:
+    """An exercise's entry in the manifest. patched: digest of what the mistakes' numbers are made of."""
     return {
         "cases": len(drawn),
         "atol": made.atol,
         "rtol": made.rtol,
-        **({"patched": patched} if mistakes else {}),
+        **({"patched": patched} if MISTAKES in files else {}),
         "sizes": [{name: list(array.shape) for name, array in case.inputs.items()} for case in drawn],
-        "sha256": {path: hashlib.sha256(data).hexdigest() for path, data in files.items()},
+        "sha256": checksums(files),
+        **({"skipped_draws": skip} if skip else {}),
     }
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
+from autograder.exercise.pack import pack_names
 from autograder.model import cells
 from autograder.model.syntax import tree_of
 from autograder.references.store import PACKS
@@ -51,7 +52,7 @@ def _names(folder: Path, package: str, module: str) -> set[str]:
     """
     top = folder.joinpath(*package.split("."))
     stem = top.joinpath(*module.split("."))
-    found = {path.stem for path in top.joinpath(PACKS, *module.split(".")).glob("*.npz")}
+    found = set(pack_names(top / PACKS / f"{module}.zip"))
     for path in (stem.with_suffix(".py"), *stem.glob("*.py")):
         if path.is_file():
             bound = set(_bound(tree_of(path.read_text(encoding="utf-8"))))

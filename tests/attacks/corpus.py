@@ -141,14 +141,14 @@ os.environ['AUTOGRADER_INPUTS'] = os.path.abspath('mine')"""),
 import os
 folder = os.environ['AUTOGRADER_ANSWERS'] + '/distilbert'
 os.makedirs(folder, exist_ok=True)
-os.symlink('{references}/distilbert/embeddings', folder + '/embeddings')""", answer=WRONG_ANSWER),
+os.symlink('{references}/distilbert', folder + '/embeddings')""", answer=WRONG_ANSWER),
     Attack("A11", "lays links to the expected tensors, file by file, at the moment of handing over", PAY + """
 import os
 from pathlib import Path
 def compare(self, **answers):
     target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{self.index}.safetensors')
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.symlink_to('{references}/distilbert/embeddings/expected.safetensors')
+    target.symlink_to('{references}/distilbert/expected.zip')
 probe.Case.compare = compare"""),
     Attack("A12", "hands over a pipe, on which a reader would wait for ever", PAY + """
 import os
@@ -238,7 +238,7 @@ deep = 'd'
 for _ in range(200):
     os.makedirs(deep, exist_ok=True); os.chdir(deep)
 os.chmod('.', 0)"""),
-    Attack("A38", "asks the shell", "!cat {references}/distilbert/embeddings/expected.safetensors; cat {course}/gradebook.db"),
+    Attack("A38", "asks the shell", "!cat {references}/distilbert/expected.zip; cat {course}/gradebook.db"),
     Attack("A39", "goes on rewriting answers from a thread behind the test", PAY + """
 import threading, time, os
 from pathlib import Path

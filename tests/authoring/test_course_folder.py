@@ -18,6 +18,7 @@ from autograder.authoring import packs
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.authoring.render import heading
 from autograder.errors import GradingError
+from autograder.exercise.pack import pack_names
 from autograder.model.course import Course
 from autograder.model.settings import read_config
 from autograder.references.draw import PUBLIC_SEED
@@ -79,7 +80,7 @@ def test_the_library_alone_refuses_a_wrong_answer_with_the_sentence_of_feedback(
 
 def test_it_has_a_pack_and_fewer_than_200_lines_of_python(made: Course) -> None:
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in made.root.rglob("*.py")) < 200
-    assert (made.root / "signal_processing_checks" / "_packs" / EXAMPLE / "moving_average.npz").is_file()
+    assert pack_names(made.root / "signal_processing_checks" / "_packs" / f"{EXAMPLE}.zip") == ["moving_average"]
 
 
 @pytest.mark.parametrize("name", ['a "quoted" name', "Физика 101", "it's\\odd", "{{ x }}", "..."])
@@ -110,7 +111,7 @@ def test_git_takes_nothing_about_students_from_the_new_course(made: Course) -> N
     ignored = subprocess.run([*git, "check-ignore", *personal], capture_output=True, text=True).stdout.split("\n")
     assert [path for path in personal if path not in ignored] == []
     kept = ["course.toml", "late_policy.toml", "source/signals/1_smoothing.ipynb", "release/signals/1_smoothing.ipynb",
-            "exercises/signals/moving_average/expected.safetensors", ".github/workflows/ci.yml"]  # fmt: skip
+            "exercises/signals/expected.zip", ".github/workflows/ci.yml"]  # fmt: skip
     assert subprocess.run([*git, "check-ignore", *kept], capture_output=True, text=True).stdout == ""
 
 

@@ -77,7 +77,7 @@ def test_the_folder_has_what_both_need_and_no_model_answer(written):
 
 
 def test_the_references_are_not_those_of_the_exam(written):
-    name = "exercises/signals/moving_average/expected.safetensors"
+    name = "exercises/signals/expected.zip"
     assert (written / "out" / "grader" / name).read_bytes() != (written / "course" / name).read_bytes()
 
 

@@ -20,7 +20,9 @@ from autograder.assignment.assignment import Assignment
 from autograder.authoring.sample_answers import Sample
 from autograder.authoring.texts import solutions, texts_of
 from autograder.authoring.trial import Tried
+from autograder.exercise.pack import pack_names, read_pack
 from autograder.model.course import Course
+from autograder.references.stored_files import read_files
 from tests.grading import ROOT
 
 FOLDER = Path(__file__).parent
@@ -50,9 +52,8 @@ def state(slug: str, root: Path = ROOT) -> str:
     assignment, _, exercise = slug.partition("/")
     exercises, checks = root / "exercises" / assignment, root / "course" / "check" / assignment
     own = [
-        *(exercises / exercise).rglob("*"), exercises / f"{exercise}.py", *exercises.glob("_*.py"),
+        *(exercises / exercise).rglob("*.py"), exercises / f"{exercise}.py", *exercises.glob("_*.py"),
         checks / f"{exercise}.py", *checks.glob("_*.py"), checks / "calls.py",
-        root / "course" / "check" / "_packs" / assignment / f"{exercise}.npz",
         *(root / "source" / assignment).rglob("*"),
     ]  # fmt: skip
     shared = [path for pattern in _SHARED for path in root.glob(pattern)]
@@ -60,7 +61,9 @@ def state(slug: str, root: Path = ROOT) -> str:
     for path in sorted({path for path in (*own, *shared) if path.is_file()}):
         if "__pycache__" not in path.parts and not path.name.lstrip("_").startswith("answers"):
             parts += [path.relative_to(root).as_posix(), _content(path)]
-    return digest(*parts)
+    packs = root / "course" / "check" / "_packs" / f"{assignment}.zip"
+    parts += [read_pack(packs, one) for one in pack_names(packs) if one == exercise]
+    return digest(*parts, *read_files(exercises, exercise).values())
 
 
 def _content(path: Path) -> bytes:

@@ -46,10 +46,10 @@ def test_g3_it_is_drawn_until_the_sample_answers_have_their_names(tmp_path: Path
     assert references.seed("tiny") == seed
     manifest = json.loads((tmp_path / "exercises/tiny/manifest.json").read_text())
     assert manifest["exercises"]["doubled"]["skipped_draws"] > 0
-    before = (tmp_path / "exercises/tiny/doubled/expected.safetensors").read_bytes()
+    before = (tmp_path / "exercises/tiny/expected.zip").read_bytes()
     assert references.build("tiny", seed) == [], "the same seed draws the same exam"
     references.build("tiny", seed, tmp_path / "elsewhere")
-    assert (tmp_path / "elsewhere/tiny/doubled/expected.safetensors").read_bytes() == before
+    assert (tmp_path / "elsewhere/tiny/expected.zip").read_bytes() == before
 
 
 def test_g3_what_no_draw_tells_apart_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

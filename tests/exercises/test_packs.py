@@ -24,6 +24,7 @@ from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import VISIBLE_SEED, draw
 from autograder.references.store import PACKS, References
+from autograder.references.stored_files import archive_of
 from autograder.release.leaks.search import leaks
 from course.check import decoder
 from tests.exercises.test_patched import EXERCISE, built, checked, one_file
@@ -45,7 +46,7 @@ def test_the_rules_are_written_once() -> None:
 @pytest.mark.parametrize("slug", PACKED)
 def test_public_cases_are_of_the_same_kinds_as_the_hidden_ones_and_others(slug: str) -> None:
     made = REFERENCES.exercise(slug)
-    packed = unpack(REFERENCES.pack_path(slug).read_bytes(), slug, lambda name: compare_case)
+    packed = unpack(REFERENCES.pack(slug), slug, lambda name: compare_case)
     hidden = REFERENCES.cases(slug)
     assert loader.rule_name(REFERENCES.folder, made)
     assert [case.config.keys() for case in packed.cases] == [case.config.keys() for case in hidden]
@@ -56,7 +57,7 @@ def test_public_cases_are_of_the_same_kinds_as_the_hidden_ones_and_others(slug: 
 def test_visible_checks_say_what_feedback_says(slug: str) -> None:
     """The texts of mistakes, and of what is right, as they are written in the exercise now."""
     made = REFERENCES.exercise(slug)
-    packed = unpack(REFERENCES.pack_path(slug).read_bytes(), slug, lambda name: compare_case).exercise
+    packed = unpack(REFERENCES.pack(slug), slug, lambda name: compare_case).exercise
     assert list(packed.shows) == list(made.shows) and dict(packed.axes) == dict(made.axes)
     texts, stored = ([(one.id, one.message, one.hint, one.share) for one in exercise.mistakes if one.id]
                      for exercise in (made, packed))  # fmt: skip
@@ -90,7 +91,7 @@ def test_nothing_secret_lies_in_packs_and_rules() -> None:
         for folder in (PACKS, packs.RULES):
             assert leaks(ROOT / "course" / "check" / folder, opened) == []
     for slug in PACKED:
-        data, made = REFERENCES.pack_path(slug).read_bytes(), REFERENCES.exercise(slug)
+        data, made = REFERENCES.pack(slug), REFERENCES.exercise(slug)
         told = " ".join(f"{mistake.message} {mistake.hint}" for mistake in made.mistakes)
         for _, mistake in made.patched():
             parts = [part for patch in mistake.patches for part in ([patch] if isinstance(patch, str) else patch)]
@@ -146,7 +147,7 @@ def with_checks(root: Path, text: str) -> Course:
 @pytest.mark.slow
 def test_packs_are_written_anew_only_where_something_has_changed(tmp_path: Path) -> None:
     course = with_checks(tmp_path, EXERCISE.replace("right={", 'shows=("sums",), right={'))
-    path = built(course).pack_path("tiny/doubled")
+    path = built(course).packs("tiny")
     with patched_solutions(course, "tiny") as run:
         assert path in packs.write_library(course, "tiny", run)
         assert packs.write_library(course, "tiny", run) == []
@@ -159,7 +160,7 @@ def test_packs_are_written_anew_only_where_something_has_changed(tmp_path: Path)
         assert packs.write_library(course, "tiny", run) == [rules / "compare.py"]
     assert [path.name for path in rules.glob("*.py")] == ["__init__.py"]
     assert not any("pack" in problem.text for problem in checked(course).problems)
-    path.write_bytes(later)  # as where chance hid a mistake in the first draw
+    path.write_bytes(archive_of({"doubled.npz": later}))  # as where chance hid a mistake in the first draw
     assert not any("pack" in problem.text for problem in checked(course).problems)
     module = tmp_path / "exercises" / "tiny" / "doubled.py"
     module.write_text(module.read_text().replace("were squared", "have been squared"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from textwrap import dedent
 
@@ -12,6 +13,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References
+from autograder.references.stored_files import ARCHIVES
 
 ORACLE = """
 import numpy as np
@@ -78,3 +80,11 @@ def tiny_course(root: Path, answers: str = "RIGHT = []\nWRONG = []\n", oracle: s
     loader.forget()
     References.of_course(root).build("tiny", seed=1)
     return Assignment.unreleased(Course(root), "tiny")
+
+
+def unpack_archives(folder: Path) -> None:
+    """Store the references of an assignment in folders, as older graders did it."""
+    for name in ARCHIVES:
+        with zipfile.ZipFile(folder / name) as archive:
+            archive.extractall(folder)
+        (folder / name).unlink()

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.isolation import Confined, Ending, Policy, channel_pair, environment, supervise
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import imports_of
+from autograder.kernel.scratch import NO_INPUTS, Inputs
 from autograder.model.course import Course
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, run
 from tests.grading import ROOT
@@ -81,7 +82,7 @@ def go(kernels: Kernels, tmp_path: Path) -> Go:
         *cells: NotebookNode,
         limits: Limits = Limits(),
         files: Mapping[str, bytes] = {},
-        inputs: Mapping[str, Path] = {},
+        inputs: Inputs = NO_INPUTS,
     ) -> ExecutedNotebook:
         answers = tmp_path / "answers"
         answers.mkdir(exist_ok=True)

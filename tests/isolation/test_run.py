@@ -37,15 +37,13 @@ def test_the_outputs_of_a_hidden_part_do_not_land_in_the_notebook(go: Go) -> Non
     assert text(ran.notebook) == "visible\n"
 
 
-def test_the_files_beside_the_notebook_can_be_imported_and_the_inputs_read(go: Go, tmp_path: Path) -> None:
-    (tmp_path / "stored").mkdir()
-    (tmp_path / "stored" / "inputs.json").write_text("7")
+def test_the_files_beside_the_notebook_can_be_imported_and_the_inputs_read(go: Go) -> None:
     ran = go(
         cell("import models, os, pathlib\nmodels.y"),
         cell("pathlib.Path(os.environ['AUTOGRADER_INPUTS'], 'a/b/inputs.json').read_text()"),
         cell("pathlib.Path(os.environ['AUTOGRADER_INPUTS'], 'a/b/inputs.json').write_text('8')"),
         files={"models.py": b"y = 5"},
-        inputs={"a/b": tmp_path / "stored"},
+        inputs={"a/b": {"inputs.json": b"7"}},
     )
     assert text(ran.notebook) == "5'7'"
     assert ran.outcomes[2].visible.ename == "PermissionError"

@@ -14,10 +14,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from autograder.assignment.assignment import Assignment
 from autograder.references.store import References
+from autograder.references.stored_files import write_archives
 from autograder.release.leaks import search
 
 
@@ -66,8 +67,8 @@ def _cell(source, grade_id, markdown=False, **marks):
 @pytest.fixture
 def sheet(tmp_path, monkeypatch):
     references = tmp_path / "exercises"
-    (references / "sheet" / "attention").mkdir(parents=True)
-    save_file({"0/output": EXPECTED}, references / "sheet" / "attention" / "expected.safetensors")
+    (references / "sheet").mkdir(parents=True)
+    write_archives(references / "sheet", {"attention": {"expected.safetensors": save({"0/output": EXPECTED})}})
     head = b"class Head:\n    '''One head.'''\n    def width(self, config):\n"
     solution = head + b"        return config.dim // config.heads\n"
     notebook = new_notebook(cells=[
@@ -361,7 +362,8 @@ def test_other_numbers_and_other_bytes_are_no_leak(sheet, folder):
 
 def test_round_numbers_that_anybody_could_print_are_no_leak(sheet, folder, tmp_path):
     round_ones = np.linspace(0, 70, 15).reshape(3, 5)
-    save_file({"0/output": round_ones}, tmp_path / "exercises" / "sheet" / "attention" / "expected.safetensors")
+    stored = {"expected.safetensors": save({"0/output": round_ones})}
+    write_archives(tmp_path / "exercises" / "sheet", {"attention": stored})
     (folder / "values.txt").write_text(" ".join(f"{number:.2f}" for number in round_ones.flat))
     assert leaks(folder, sheet) == []
 

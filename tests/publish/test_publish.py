@@ -14,15 +14,17 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
+from autograder.exercise.pack import pack_names, read_pack
 from autograder.publish.links import dead_links
 from autograder.publish.pictures import pictures
 from autograder.publish.publish import publish
+from autograder.references.stored_files import archive_of
 from autograder.release.as_submitted import solved
 from autograder.release.findings import ACCEPTED
 from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 
-CHECKS = sorted(path for end in ("py", "npz") for path in (ROOT / "course" / "check").rglob(f"*.{end}"))
+CHECKS = sorted(path for end in ("py", "zip") for path in (ROOT / "course" / "check").rglob(f"*.{end}"))
 MODEL_CARDS = [f"course/checkpoints/{name}/README.md" for name in ("mini", "minilm_small")]
 SHEET, OTHER = "numpy_attention", "distilbert"
 
@@ -72,6 +74,7 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     done = publish(course, out)
     notebooks = {f"release/{SHEET}/{path.name}" for path in (ROOT / "release" / SHEET).glob("*.ipynb")}
     notebooks |= {f"course/check/{path.relative_to(ROOT / 'course' / 'check')}" for path in CHECKS}
+    notebooks |= {f"course/check/_rules/{path.name}" for path in (ROOT / "autograder" / "exercise").glob("[!_]*.py")}
     beside = {"course/__init__.py", "docs/student.md", "docs/roadmap.md", *MODEL_CARDS, "LICENSE", "README.md",
               "environment-student.yml", "requirements-views.txt", "AGENTS.md", "CLAUDE.md",
               "pyproject.toml"}  # fmt: skip
@@ -81,6 +84,7 @@ def test_the_students_get_notebooks_library_and_guide_and_nothing_of_ours(course
     assert set(done.files) == files(out) - {".published.json"}
     assert "tool.mypy" not in (out / "pyproject.toml").read_text()
     assert "tool.setuptools" in (out / "pyproject.toml").read_text()
+    assert "package-dir" not in (out / "pyproject.toml").read_text(), "it leads to the grader, which is not here"
 
 
 def test_every_link_of_the_readme_leads_somewhere_and_every_notebook_has_a_badge(course, tmp_path):
@@ -153,8 +157,7 @@ def test_a_leak_anywhere_stops_it_and_nothing_is_written(course, tmp_path, where
 
 
 def test_reference_values_stop_it(course, tmp_path):
-    expected = next((ROOT / "exercises" / SHEET).rglob("expected.safetensors"))
-    shutil.copy(expected, course / "course" / "numbers.bin")
+    shutil.copy(ROOT / "exercises" / SHEET / "expected.zip", course / "course" / "numbers.bin")
     with pytest.raises(GradingError, match=r"would leak course/numbers\.bin"):
         publish(course, tmp_path / "students")
 
@@ -214,7 +217,9 @@ def test_a_cell_that_nobody_can_judge_is_not_published(course, tmp_path):
 
 
 def test_a_visible_check_that_the_library_does_not_have_is_not_published(course, tmp_path):
-    (course / "course" / "check" / "_packs" / SHEET / "softmax.npz").unlink()
+    packs = course / "course" / "check" / "_packs" / f"{SHEET}.zip"
+    members = {f"{name}.npz": read_pack(packs, name) for name in pack_names(packs) if name != "softmax"}
+    packs.write_bytes(archive_of(members))
     with pytest.raises(GradingError, match=r"cell 'softmax': course\.check\.numpy_attention has no softmax"):
         publish(course, tmp_path / "students")
 

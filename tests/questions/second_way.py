@@ -11,7 +11,6 @@ import re
 import sys
 import tokenize
 from importlib import import_module
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -215,8 +214,7 @@ def _traced(
 def _call(slug: str, kind: Any, trace: Any) -> None:
     assignment, _, exercise = slug.partition("/")
     package = f"course.check.{assignment}"
-    path = Path(import_module("course.check._rules").__file__ or "").parents[1] / "_packs" / f"{slug}.npz"
-    pack = asking._pack(package, path)
+    pack = asking.public_cases(package, exercise)
     case = pack.cases[0]
     arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
     stored = CaseInputs(slug, 0, pack.exercise.framework, dict(case.config), dict(case.texts), arrays)

@@ -10,6 +10,7 @@ from functools import cache
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.texts import solutions, texts_of
 from autograder.errors import GradingError
+from autograder.exercise.pack import pack_names
 from autograder.exercise.sample_answer import SampleAnswer
 from autograder.model import cells
 from autograder.model.course import Course
@@ -51,7 +52,7 @@ def styles(assignment: str) -> Iterator[Style]:
             exercise = str(cells.grade_id(cell))
             called = _called(cell.source, exercise) if cells.is_autograded(cell) else ""
             slug = f"{assignment}/{exercise}"
-            if not called or slug not in REFERENCES.exercises(assignment) or not REFERENCES.pack_path(slug).is_file():
+            if not called or exercise not in pack_names(REFERENCES.packs(assignment)):
                 continue
             right, _ = loader.sample_answers(REFERENCES.folder, slug)
             for answer in (SampleAnswer("the solution", cell=f"{exercise}_answer"), *right):

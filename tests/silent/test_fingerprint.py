@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -9,9 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from autograder.exercise.pack import pack_names, read_pack
 from autograder.pipeline.code_digest import described
+from autograder.references.stored_files import archive_of
 from tests.grading import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]
@@ -90,11 +94,45 @@ def changed(package: Path, original: dict[str, str], changes: list[Change]) -> s
             id="hint and grader",
         ),
         pytest.param([("course/check/base.py", "import", "import ")], {"course library"}, id="course library"),
+        pytest.param([("autograder/pipeline/judge.py", "import", "import ")], {"judge"}, id="judge"),
+        pytest.param([("autograder/pipeline/judge_tests.py", "import", "import ")], {"judge"}, id="judge of tests"),
+        pytest.param([("autograder/kernel/scratch.py", "import", "import ")], {"grader"}, id="kernels"),
         pytest.param(NEUTRAL, set(), id="what no grade depends on"),
     ],
 )
 def test_a_change_changes_the_parts_that_depend_on_it_and_no_other(package, original, changes, expected):
     assert changed(package, original, changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("mistakes", [], set()),
+        ("shows", ["other words"], set()),
+        ("atol", 0.5, {"course library"}),
+        ("cases", [], {"course library"}),
+    ],
+)
+def test_of_public_cases_what_decides_a_check_can_change_a_run_and_words_on_mistakes_cannot(
+    package, original, key, value, expected
+):
+    """A part that passes its visible check is taken into later notebooks."""
+    packs = package / "course/check/_packs/numpy_attention.zip"
+    before = packs.read_bytes()
+    members = {f"{name}.npz": read_pack(packs, name) for name in pack_names(packs)}
+    with np.load(io.BytesIO(members["softmax.npz"])) as file:
+        arrays = dict(file)
+    about = json.loads(arrays["about"].tobytes())
+    assert about[key] != value
+    arrays["about"] = np.frombuffer(json.dumps(about | {key: value}).encode(), dtype=np.uint8)
+    changed = io.BytesIO()
+    np.savez(changed, **arrays)
+    try:
+        packs.write_bytes(archive_of(members | {"softmax.npz": changed.getvalue()}))
+        now = parts(package)
+    finally:
+        packs.write_bytes(before)
+    assert {name for name in original if original[name] != now[name]} - {"version"} == expected
 
 
 def test_a_function_that_refers_to_itself_has_an_end():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +9,6 @@ from dataclasses import replace
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
-from safetensors.numpy import load, save
 
 from autograder import cli
 from autograder.assignment.assignment import Assignment
@@ -23,6 +21,7 @@ from autograder.pipeline.execute import Limits
 from autograder.pipeline.fingerprint import content_parts, digest
 from autograder.references.store import References
 from benchmarks.courses import ASSIGNMENT
+from tests.regrade.changing_course import store_other_answers
 from tests.silent.without_kernels import NOTEBOOK, STUDENTS, copied_course, full_marks, grade, graded_course, why  # noqa: F401
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fixes")]
@@ -119,13 +118,7 @@ def test_a_changed_data_file_is_named(course):
 
 
 def test_a_changed_reference_is_named(course):
-    references = course.root / "exercises" / ASSIGNMENT
-    expected = references / "embeddings" / "expected.safetensors"
-    other = save({name: array + 1 for name, array in load(expected.read_bytes()).items()})
-    expected.write_bytes(other)
-    manifest = json.loads((references / "manifest.json").read_text())
-    manifest["exercises"]["embeddings"]["sha256"]["expected.safetensors"] = hashlib.sha256(other).hexdigest()
-    (references / "manifest.json").write_text(json.dumps(manifest))
+    store_other_answers(course.root / "exercises" / ASSIGNMENT, "embeddings", 1.0)
     assert why(course) == {"expected answers of embeddings changed"}
 
 

@@ -20,8 +20,11 @@ from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import draw
 from autograder.references.store import References
+from autograder.references.stored_files import EXPECTED, Files, read_files, stored_exercises, write_archives
+from autograder.references.write import checksums
 from autograder.release import bundle
 from autograder.release.leaks.search import leaks
+from tests.exercises.tiny import unpack_archives
 from tests.grading import REFERENCES, ROOT, exercise_module
 
 implementations = exercise_module("numpy_attention/_implementations")
@@ -52,6 +55,10 @@ def bytes_below(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
 
 
+def stored(folder: Path) -> dict[str, Files]:
+    return {name: read_files(folder / ASSIGNMENT, name) for name in stored_exercises(folder / ASSIGNMENT)}
+
+
 def course(folder: Path) -> Path:
     (folder / "source" / ASSIGNMENT).mkdir(parents=True)
     (folder / "source" / ASSIGNMENT / "1_toy.ipynb").write_text("{}")
@@ -63,13 +70,13 @@ def course(folder: Path) -> Path:
 def test_another_exercise_leaves_the_bytes_of_all_others_alone(tmp_path):
     references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=5)
-    before = bytes_below(tmp_path)
+    before, old = bytes_below(tmp_path), stored(tmp_path)
     exercises(tmp_path, "a_new_one")
     references.build(ASSIGNMENT, seed=5)
     after = bytes_below(tmp_path)
-    assert "toy/a_new_one/expected.safetensors" in after
     changed = {path for path, data in before.items() if after[path] != data}
-    assert changed == {"toy/manifest.json"}
+    assert changed == {"toy/manifest.json", "toy/inputs.zip", "toy/expected.zip"}
+    assert {name: stored(tmp_path)[name] for name in old} == old and "a_new_one" in stored(tmp_path)
 
 
 ROUNDED = ORACLE.replace("2 * x", "2 * x * (1 + 3e-16)").replace('"x": x}', '"x": x * (1 + 3e-16)}')
@@ -101,24 +108,41 @@ def test_g2_a_stored_file_that_was_damaged_is_written_anew(tmp_path):
     references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=5)
     before = bytes_below(tmp_path)
-    (tmp_path / "toy" / "weights" / "expected.safetensors").write_bytes(b"damaged")
+    damaged = stored(tmp_path)
+    damaged["weights"][EXPECTED] = b"damaged"
+    write_archives(tmp_path / "toy", damaged)
     assert references.build(ASSIGNMENT, seed=5) == ["weights"]
     assert bytes_below(tmp_path) == before
+
+
+def test_files_stored_in_folders_as_older_graders_did_it_are_read_and_put_into_the_archives(tmp_path):
+    references = exercises(tmp_path, "doubling", "weights")
+    references.build(ASSIGNMENT, seed=5)
+    before, parts = bytes_below(tmp_path), content(references)
+    unpack_archives(tmp_path / "toy")
+    assert content(references) == parts
+    np.testing.assert_equal(references.cases("toy/weights")[0].expected["y"].shape, (2, 3))
+    assert references.build(ASSIGNMENT, seed=5) == [], "no number has changed"
+    assert bytes_below(tmp_path) == before
+
+
+def content(references: References) -> dict[str, dict[str, str]]:
+    """What fingerprints are made of."""
+    return {slug: checksums(references.stored(slug)) for slug in references.exercises(ASSIGNMENT)}
 
 
 def test_g2_one_exercise_is_drawn_alone(tmp_path, capsys):
     root = course(tmp_path / "course")
     words = ["--course", str(root), "references", ASSIGNMENT]
     assert cli.main([*words, "--seed", "5"]) == 0
-    before = bytes_below(root)
+    old = stored(root / "exercises")
     exercises(root / "exercises", "doubling", "weights", oracle=ORACLE.replace("2 * x", "7 * x"))
     exercises(root / "exercises", "a_new_one")
     loader.forget()
     assert cli.main([*words, "--exercise", "a_new_one"]) == 0
     after = bytes_below(root)
-    stored = [path for path in before if path.endswith((".safetensors", "inputs.json"))]
-    assert stored and all(before[path] == after[path] for path in stored)
-    assert {*after} - {*before} >= {"exercises/toy/a_new_one/expected.safetensors"}
+    assert {name: stored(root / "exercises")[name] for name in old} == old
+    assert {*stored(root / "exercises")} - {*old} == {"a_new_one"}
     assert [*json.loads(after["exercises/toy/manifest.json"])["exercises"]] == ["a_new_one", "doubling", "weights"]
     assert cli.main([*words, "--exercise", "a_new_one", "--seed", "6"]) == 2
     assert "one seed, 5" in capsys.readouterr().err
@@ -146,7 +170,7 @@ def test_two_courses_on_one_machine_have_references_of_their_own(tmp_path, capsy
     assert References.of_course(one).seed(ASSIGNMENT) == 1
     cases = [References.of_course(root).cases("toy/weights")[0].inputs["x"] for root in (one, two)]
     assert not np.allclose(*cases)
-    assert not list((ROOT / "autograder").rglob("expected.safetensors"))
+    assert not list((ROOT / "autograder").rglob("expected.zip"))
 
 
 def test_references_that_are_drawn_anew_are_read_anew(tmp_path):
@@ -219,19 +243,28 @@ def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path, capsys, words):
     assert not list(root.rglob("manifest.json"))
 
 
-@pytest.mark.parametrize("damage", ["no manifest", "no file", "another file", "not in the manifest"])
+@pytest.mark.parametrize(
+    "damage", ["no manifest", "no archive", "no zip", "no file", "another file", "not in the manifest"]
+)
 def test_damaged_references_are_said_and_not_used(tmp_path, damage):
     references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=1)
-    folder = tmp_path / "toy"
+    folder, stored_before = tmp_path / "toy", stored(tmp_path)
     if damage == "no manifest":
         (folder / "manifest.json").unlink()
+    files = stored(tmp_path)
+    if damage == "no archive":
+        (folder / "expected.zip").unlink()
+    elif damage == "no zip":
+        (folder / "expected.zip").write_bytes(b"cut short")
     elif damage == "no file":
-        (folder / "doubling" / "expected.safetensors").unlink()
+        del files["doubling"][EXPECTED]
     elif damage == "another file":
-        shutil.copy(folder / "weights" / "expected.safetensors", folder / "doubling" / "expected.safetensors")
-    else:
-        shutil.copytree(folder / "doubling", folder / "tripling")
+        files["doubling"][EXPECTED] = files["weights"][EXPECTED]
+    elif damage == "not in the manifest":
+        files["tripling"] = files["doubling"]
+    if files != stored_before:
+        write_archives(folder, files)
     slug = "toy/tripling" if damage == "not in the manifest" else "toy/doubling"
     with pytest.raises(GradingError, match="run 'autograder references toy'"):
         references.cases(slug)

@@ -16,7 +16,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from safetensors.numpy import load_file
+from safetensors.numpy import load
 
 from autograder import cli
 from autograder.authoring.course_folder import EXAMPLE, make_course
@@ -26,6 +26,7 @@ from autograder.pipeline.execute import Kernels
 from autograder.publish.links import dead_links
 from autograder.publish.publish import TEMPLATES, publish
 from autograder.publish.students_readme import students_readme
+from autograder.references.stored_files import read_files
 from autograder.release.main_line import Lesson
 from autograder.site.build import Page, Site, build
 from autograder.site.shown import MISTAKE
@@ -190,7 +191,8 @@ def _png(kind: str, text: str) -> str:
 
 
 def _expected(course: Course) -> str:
-    arrays = load_file(course.root / "exercises" / EXAMPLE / "moving_average" / "expected.safetensors")
+    stored = read_files(course.root / "exercises" / EXAMPLE, "moving_average")
+    arrays = load(stored["expected.safetensors"])
     return str(max(arrays.values(), key=lambda one: one.size).tolist())
 
 

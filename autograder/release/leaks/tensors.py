@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.numpy import load
 
 from autograder.assignment.assignment import Assignment
+from autograder.references.stored_files import EXPECTED, read_files, stored_exercises
 
 #: A tensor of fewer bytes, or of fewer different values, occurs by chance.
 MIN_BYTES = 24
@@ -112,10 +113,11 @@ def _visible_groups(assignment: Assignment) -> set[Group]:
 
 def _expected(assignment: Assignment) -> Iterator[tuple[str, np.ndarray]]:
     public = assignment.references.public_answers(assignment.name)
-    for path in sorted((assignment.references.folder / assignment.name).glob("*/expected.safetensors")):
-        for name, array in load_file(path).items():
+    folder = assignment.references.folder / assignment.name
+    for exercise in stored_exercises(folder):
+        for name, array in load(read_files(folder, exercise, EXPECTED)[EXPECTED]).items():
             if np.issubdtype(array.dtype, np.floating) and array.tobytes() not in public:
-                yield f"the expected tensor {assignment.name}/{path.parent.name}/{name}", array
+                yield f"the expected tensor {assignment.name}/{exercise}/{name}", array
 
 
 def _raw(array: np.ndarray) -> set[bytes]:

@@ -292,10 +292,12 @@ def test_a_bundle_holds_the_modules_that_its_exercises_import_and_no_sample_answ
     for path, data in bundle._oracles(REFERENCES.folder, assignment):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
-    shutil.copytree(ROOT / "course" / "data", tmp_path / "course" / "data")  # a bundle has it, too
+    for name in ("data", "check"):  # a bundle has the library, too
+        shutil.copytree(ROOT / "course" / name, tmp_path / "course" / name)
+    (tmp_path / "course.toml").write_text('library = "course"\nchecks = "course.check"\n')
     found = loader.exercises(tmp_path / "exercises", assignment)
     assert list(found) == list(REFERENCES.exercises(assignment))
-    assert not list(tmp_path.rglob("*answers*"))
+    assert not list((tmp_path / "exercises").rglob("*answers*"))
     told = leaks(tmp_path / "exercises", Assignment.open(ROOT, assignment))
     assert [one for one in told if one.text.startswith(("solution", "mark scheme"))] == []
 

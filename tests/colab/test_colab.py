@@ -92,15 +92,37 @@ def test_the_setup_cell_shows_what_pip_said_when_it_fails(bare: Colab, tmp_path:
     assert "Traceback" not in done.stderr
 
 
-@needs_git
-def test_the_setup_cell_installs_the_course_and_nothing_else(bare: Colab, repository: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def github(repository: Path) -> Path:
+    """The folder in which the students' repository lies, as git clones it."""
     for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Course"]):
         known = ["-c", "user.name=Course", "-c", "user.email=course@example.org"]
         subprocess.run(["git", *known, *words], cwd=repository, check=True)
-    done = run_setup(with_github_at(bare, repository.parents[1]), tmp_path, "import course; print(course.__file__)")
+    return repository.parents[1]
+
+
+@needs_git
+def test_the_setup_cell_installs_the_course_and_nothing_else(bare: Colab, github: Path, tmp_path: Path) -> None:
+    done = run_setup(with_github_at(bare, github), tmp_path, "import course; print(course.__file__)")
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).is_relative_to(bare.python.parents[1])
     assert bare.run("-c", "import autograder", folder=tmp_path).returncode == 1
+
+
+@needs_git
+def test_the_setup_cell_shows_what_pip_warns_of_where_it_succeeds(bare: Colab, github: Path, tmp_path: Path) -> None:
+    """A package of Colab's own does not get on with a version of the course."""
+    about = next(bare.python.parents[1].glob("lib/python*/site-packages")) / "google_colab-1.0.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: google-colab\nVersion: 1.0.0\nRequires-Dist: transformer-course<0\n"
+    )
+    colab = with_github_at(bare, github)
+    del colab.environment["PIP_NO_DEPS"]  # what is required is there
+    done = run_setup(colab, tmp_path, "import course")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("The course is installed. pip warned:\n")
+    assert "google-colab 1.0.0 requires transformer-course<0, but you have transformer-course" in done.stdout
 
 
 def test_the_first_view_fetches_its_packages_and_nothing_that_they_require(

@@ -1,17 +1,21 @@
-"""Dependencies are named once, and are what is imported; environments, pins and the setup cell agree with them."""
+"""Dependencies are named once, and are what is imported; environments, pins, Colab and set-up cell agree with them."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
+import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -24,6 +28,8 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "source").glob("*/*.ipynb"))
 OURS = {"transformer-course", "transformer-course-autograder"}
 CONDA_NAMES = {"pytorch-cpu": "torch"}
+#: Versions of the packages that Colab has before the setup cell runs.
+COLAB = "tests/colab/versions_2026_08_19.txt"
 STUDENT = ["--editable .[views]"]
 INSTRUCTOR = [*STUDENT, "--editable ./autograder[canvas,dask,postgresql,site]"]
 #: Declared and imported nowhere, and why.
@@ -68,8 +74,48 @@ def test_a_conda_environment_takes_its_packages_from_the_projects(path, ours):
     assert pip == ours
     conda = [Requirement(entry) for entry in listed if isinstance(entry, str)]
     named = {CONDA_NAMES.get(one.name, one.name): str(one.specifier) for one in conda}
-    required = {one.name: str(one.specifier) for one in _requirements("pyproject.toml")}
-    assert {name: spec for name, spec in named.items() if name not in ENVIRONMENT_ONLY} == {"torch": required["torch"]}
+    assert {name for name in named if name not in ENVIRONMENT_ONLY} == {"torch"}
+
+
+def _pins(path: str) -> dict[str, str]:
+    """Package -> version, of the lines ``name==version``."""
+    return dict(line.split("==") for line in _lines(path) if "==" in line)
+
+
+def _pip_would_change(folder: Path, installed: Mapping[str, str], *words: str) -> str:
+    """What pip says of the requirements that these packages do not meet; empty where it would leave them as they are.
+
+    installed: package -> version, of packages that pip finds before those of this environment.
+    """
+    for name, version in installed.items():
+        about = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    command = [sys.executable, "-m", "pip", "--isolated", "install", "--dry-run", "--no-index", "--no-deps", "--quiet"]
+    found = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run([*command, *words], cwd=ROOT, env=found, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+def test_nothing_that_the_course_asks_for_is_newer_than_what_colab_has(tmp_path):
+    installed = _pins(COLAB)
+    python = installed.pop("python")
+    asked = [one for one in _requirements("pyproject.toml") if one.name in installed]
+    assert {one.name for one in asked} == {"ipython", "ipywidgets", "numpy", "torch", "transformers"}
+    assert _pip_would_change(tmp_path, installed, *map(str, asked)) == ""
+    assert python in SpecifierSet(_project("pyproject.toml")["requires-python"])
+
+
+def test_a_requirement_that_is_newer_than_what_colab_has_is_found(tmp_path):
+    assert "ipython>=9" in _pip_would_change(tmp_path, _pins(COLAB), "ipython>=9")
+
+
+def test_pip_leaves_the_torch_that_conda_installed(tmp_path):
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    (torch,) = [one for one in listed if isinstance(one, str) and one.startswith("pytorch-cpu")]
+    (required,) = [one for one in _requirements("pyproject.toml") if one.name == "torch"]
+    installed = {"torch": torch.removeprefix("pytorch-cpu==")}
+    assert _pip_would_change(tmp_path, installed, "--constraint", "constraints.txt", str(required)) == ""
 
 
 def test_an_instructor_without_conda_gets_the_same():
@@ -147,8 +193,7 @@ def test_what_students_are_told_to_run_and_what_their_files_import_is_installed(
 
 
 def test_every_dependency_is_pinned_within_its_range():
-    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line)
-    pinned = {canonicalize_name(name): Version(version) for name, version in pins.items()}
+    pinned = {canonicalize_name(name): Version(pin) for name, pin in _pins("constraints.txt").items()}
     plain = [line for name in ("", "-dev", "-views") for line in _lines(f"requirements{name}.txt")]
     required = [Requirement(line) for line in plain if not line.startswith("--")]
     for requirement in [*_requirements("pyproject.toml"), *_requirements("autograder/pyproject.toml"), *required]:

@@ -8,6 +8,8 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 # PyTorch without CUDA, 200 MB in place of 3 GB: where there is no GPU, pip's settings are left to us and the index answers
 CPU_TORCH := https://download.pytorch.org/whl/cpu
+# What draws the interactive views of attention, without what it requires: bertviz asks for an AWS client of 37 MB
+VIEWS     := bertviz mpld3 XStatic-jQuery
 ANSWERS   := import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)
 
 .PHONY: help setup demo test test-fast release site mutants check bench changelog dist sign clean
@@ -17,13 +19,13 @@ help:
 
 ## make setup      virtual environment with everything pinned
 setup: $(STAMP)
-$(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-dev.txt requirements-views.txt
+$(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	index=; command -v nvidia-smi >/dev/null || env | grep -q '^PIP_.*\(INDEX_URL\|FIND_LINKS\)=' \
 	  || ! $(BIN)/python -c '$(ANSWERS)' $(CPU_TORCH)/torch/ 2>/dev/null || index='--extra-index-url $(CPU_TORCH)'; \
 	$(BIN)/pip install --quiet --constraint constraints.txt $$index torch
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[views]' --editable './autograder[canvas,dask,postgresql,site]' --requirement requirements-dev.txt
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps --requirement requirements-views.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps $(VIEWS)
 	touch $(STAMP)
 
 ## make demo       release the course, grade a sample class, show grades, feedback and picture

@@ -4,7 +4,7 @@ bertviz's page fetches require.js, jQuery and D3 from the internet. Here jQuery 
 and D3 (from mpld3) are put into the page itself, and a few lines stand for require.js; so a view also works in an
 exam room, and in a saved notebook years from now.
 
-The three packages are installed without what they require (``requirements-views.txt``): bertviz asks for an AWS client,
+The three packages are installed without what they require (``pip install --no-deps``): bertviz asks for an AWS client,
 for a view that the course does not use. On Colab the first view fetches them.
 """
 

@@ -44,6 +44,7 @@ ELSEWHERE = {
     "lms.md": "tests/lms",
     "marking.md": "tests/browser/test_marking.py",
     "jupyterhub.md": "tests/hub",
+    "student.md": "its lines fetch packages; tests/docs/test_links.py reads them",
     "writing-exercises.md": "tests/docs/test_writing_exercises.py",
 }
 #: Blocks that no test can run, word for word.
@@ -52,6 +53,8 @@ NOT_HERE = {
     "make test": "it is this",
     "make setup": "these tests run in what it made",
     "jupyter lab": "it serves until somebody stops it; tests/browser starts it, and opens the formgrader",
+    ". .venv/bin/activate": "these tests run in this environment",
+    "python3 -m venv .venv && . .venv/bin/activate && pip install ./autograder": "tests/kit installs the wheel",
     **dict.fromkeys(
         (
             "autograder explain grace ps1 squares",
@@ -85,7 +88,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("term") / "course"
     root.mkdir()
     settings = ("nbgrader_config.py", "course.toml", "pyproject.toml", "constraints.txt")
-    settings += ("requirements-views.txt", "environment-student.yml")
     for name in (*settings, "LICENSE", "README.md"):
         shutil.copy(ROOT / name, root)
     shutil.copy(ROOT / ACCEPTED, root)

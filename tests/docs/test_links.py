@@ -16,6 +16,17 @@ from tests.grading import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+STUDENTS_PAGES = [ROOT / "docs" / "student.md", ROOT / "docs" / "students_readme.md.j2"]
+INSTALLING = [*PAGES, ROOT / "docs" / "students_readme.md.j2",
+              ROOT / "autograder" / "authoring" / "templates" / "course" / "README.md.j2"]  # fmt: skip
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+#: Language of a block of code -> what activates an environment in its shell.
+ACTIVATE = {
+    "sh": re.compile(r"(?m)(?:^|&& )\. \.venv/bin/activate\b"),
+    "bat": re.compile(r"(?m)^\.venv\\Scripts\\activate$|^conda activate transformer-course$"),
+}
+MAKES = re.compile(r"-m venv \.venv|conda (?:env )?create")
+INSTALLS = re.compile(r"(?<![\w/%!])pip install\b")
 
 
 def anchors(page: Path) -> set[str]:
@@ -35,6 +46,52 @@ def test_every_link_leads_to_a_file_and_a_heading(page):
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+def not_activated(text: str) -> list[str]:
+    """The blocks and paragraphs that make an environment, or install into one, that no line has activated."""
+    wrong = []
+    for language, block in BLOCK.findall(text):
+        makes, installs = MAKES.search(block), INSTALLS.search(block)
+        active = ACTIVATE[language].search(block) if language in ACTIVATE else None
+        order = [line.start() for line in (makes, active, installs) if line]
+        if (makes or installs) and (not active or order != sorted(order)):
+            wrong.append(block)
+    rest = BLOCK.sub("", text)
+    paragraphs = [row for part in rest.split("\n\n") for row in (part.splitlines() if "\n|" in part else [part])]
+    return wrong + [one for one in paragraphs if (MAKES.search(one) or INSTALLS.search(one)) and "activate" not in one]
+
+
+@pytest.mark.parametrize("page", INSTALLING, ids=lambda page: page.name)
+def test_every_line_that_installs_comes_after_one_that_activates_the_environment_in_its_shell(page):
+    assert not_activated(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```sh\npip install .\n```",
+        "```sh\npip install .\n. .venv/bin/activate\n```",
+        "```bat\npy -m venv .venv\n. .venv/bin/activate\npip install .\n```",
+        "```bat\nconda create --name transformer-course python\npip install .\n```",
+        "```bat\nconda activate transformer-course\nconda create --name transformer-course python\n```",
+        "Type `conda env create -f environment.yml`, then go on.",
+        "| a | `pip install .` |\n| b | `. .venv/bin/activate` |",
+    ],
+)
+def test_a_line_that_installs_into_no_environment_is_found(text):
+    assert not_activated(text)
+
+
+@pytest.mark.parametrize("page", STUDENTS_PAGES, ids=lambda page: page.name)
+def test_students_get_the_small_torch_on_linux_and_lines_of_their_own_on_windows(page):
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    linux = [block for language, block in blocks if language == "sh" and "pip install" in block]
+    windows = [block for language, block in blocks if language == "bat" and "venv" in block]
+    assert len(linux) == len(windows) == 1
+    assert "--extra-index-url https://download.pytorch.org/whl/cpu '.[views]'" in linux[0]
+    assert "'" not in windows[0], "the command prompt takes a single quote for a letter"
+    assert "C:\\course" not in page.read_text(encoding="utf-8"), "a folder of this name hides the library"
 
 
 def test_every_picture_is_shown_in_a_guide():

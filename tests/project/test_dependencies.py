@@ -19,6 +19,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from course.attention_html import PACKAGES
 from tests.project.test_three_places import imported
 from tests.tree import modules
 
@@ -30,8 +31,7 @@ OURS = {"transformer-course", "transformer-course-autograder"}
 CONDA_NAMES = {"pytorch-cpu": "torch"}
 #: Versions of the packages that Colab has before the setup cell runs.
 COLAB = "tests/colab/versions_2026_08_19.txt"
-STUDENT = ["--editable .[views]"]
-INSTRUCTOR = [*STUDENT, "--editable ./autograder[canvas,dask,postgresql,site]"]
+INSTRUCTOR = ["--editable .[views]", "--editable ./autograder[canvas,dask,postgresql,site]"]
 #: Declared and imported nowhere, and why.
 NOT_IMPORTED = {
     "psycopg": "SQLAlchemy loads it",
@@ -61,17 +61,10 @@ def _lines(path: str) -> list[str]:
     return [line for line in lines if line]
 
 
-@pytest.mark.parametrize(
-    ("path", "ours"),
-    [
-        ("environment.yml", ["--constraint constraints.txt", *INSTRUCTOR]),
-        ("environment-student.yml", STUDENT),
-    ],
-)
-def test_a_conda_environment_takes_its_packages_from_the_projects(path, ours):
-    listed = yaml.safe_load((ROOT / path).read_text())["dependencies"]
+def test_the_conda_environment_takes_its_packages_from_the_projects():
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     (pip,) = [entry["pip"] for entry in listed if isinstance(entry, dict)]
-    assert pip == ours
+    assert pip == ["--constraint constraints.txt", *INSTRUCTOR]
     conda = [Requirement(entry) for entry in listed if isinstance(entry, str)]
     named = {CONDA_NAMES.get(one.name, one.name): str(one.specifier) for one in conda}
     assert {name for name in named if name not in ENVIRONMENT_ONLY} == {"torch"}
@@ -143,15 +136,18 @@ def _imported(*folders: str) -> dict[str, set[str]]:
     ("path", "folder"), [("autograder/pyproject.toml", "autograder"), ("pyproject.toml", "course")]
 )
 def test_what_is_imported_is_declared(path, folder):
-    views = {canonicalize_name(Requirement(line).name) for line in _lines("requirements-views.txt")}
+    views = {canonicalize_name(name) for name in PACKAGES.values()}
     declared = _declared(path) | (views if folder == "course" else set())
     assert {name: files for name, files in _imported(folder).items() if name not in declared} == {}
 
 
-def test_the_views_are_those_that_the_course_looks_for_and_the_extra_drags_none_of_them_in():
-    from course.attention_html import PACKAGES
-
-    assert [Requirement(line).name for line in _lines("requirements-views.txt")] == list(PACKAGES.values())
+def test_what_draws_the_views_is_installed_without_what_it_requires_and_the_extra_drags_none_of_it_in():
+    pins = {canonicalize_name(name) for name in _pins("constraints.txt")}
+    assert {canonicalize_name(name) for name in PACKAGES.values()} <= pins
+    views = " ".join(PACKAGES.values())
+    assert f"VIEWS     := {views}\n" in (ROOT / "Makefile").read_text()
+    for page in ("Containerfile", "environment.yml", "docs/student.md", "docs/students_readme.md.j2"):
+        assert f"--no-deps {views}\n" in (ROOT / page).read_text(), page
     named = _declared("pyproject.toml", "autograder/pyproject.toml")
     assert named & {canonicalize_name(name) for name in (*PACKAGES.values(), "boto3", "sentencepiece")} == set()
     assert "boto3" not in (ROOT / "constraints.txt").read_text()
@@ -194,7 +190,7 @@ def test_what_students_are_told_to_run_and_what_their_files_import_is_installed(
 
 def test_every_dependency_is_pinned_within_its_range():
     pinned = {canonicalize_name(name): Version(pin) for name, pin in _pins("constraints.txt").items()}
-    plain = [line for name in ("", "-dev", "-views") for line in _lines(f"requirements{name}.txt")]
+    plain = [line for name in ("", "-dev") for line in _lines(f"requirements{name}.txt")]
     required = [Requirement(line) for line in plain if not line.startswith("--")]
     for requirement in [*_requirements("pyproject.toml"), *_requirements("autograder/pyproject.toml"), *required]:
         name = canonicalize_name(requirement.name)

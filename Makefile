@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-
 
 ## make demo       release the course, grade a sample class, show grades, feedback and picture
 demo: setup
-	$(BIN)/python -m demo
+	$(BIN)/python -m tools.demo
 
 ## make test       the quick tests, and a part of the slow ones, drawn anew; EVERY=1 make test: all
 test: setup
@@ -46,7 +46,7 @@ release: setup
 
 ## make site       the project's own site in build/site: front page, course, guides; needs no network
 site: setup
-	$(BIN)/python scripts/own_site.py
+	$(BIN)/python -m tools.own_site
 
 ## make mutants    changes every solution a little: each change must cost points; writes build/checks.md
 mutants: setup
@@ -60,7 +60,7 @@ check: setup
 
 ## make bench      measured comparisons, as Markdown tables; writes docs/measured.md
 bench: setup
-	$(BIN)/python -m benchmarks --write docs/measured.md
+	$(BIN)/python -m tools.bench --write docs/measured.md
 
 ## make changelog VERSION=0.2.0   the fragments of changes/ as a section of CHANGELOG.md
 changelog: setup

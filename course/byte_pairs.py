@@ -18,7 +18,7 @@ def word_counts(texts: Iterable[str]) -> dict[str, int]:
 
 
 def stored_merges() -> list[tuple[str, str]]:
-    """A thousand merges of the reviews' words, as ``scripts/make_merges.py`` learned them with tokenizers."""
+    """A thousand merges of the reviews' words, as ``tools/make_merges.py`` learned them with tokenizers."""
     return [(left, right) for left, right in json.loads(STORED.read_text(encoding="utf-8"))]
 
 

@@ -68,7 +68,7 @@ class SmallDecoder(nn.Module):
 
 
 def trained_decoder() -> SmallDecoder:
-    """The model that was trained on repeated random tokens (``scripts/train_induction.py``), in eval mode."""
+    """The model that was trained on repeated random tokens (``tools/train_induction.py``), in eval mode."""
     model = SmallDecoder(**SIZES)
     model.load_state_dict(load_file(FILE))
     return model.eval()

@@ -20,7 +20,6 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.model.course import Course
-from benchmarks.courses import ASSIGNMENT, environment, make_course
 from tests.attacks.attack import Attack
 from tests.attacks.attempt import NOTEBOOK, submission
 from tests.attacks.corpus import ATTACKS
@@ -29,6 +28,7 @@ from tests.attacks.ordinary import FULL, Outcome, Unavailable, outcomes
 from tests.attacks.second_user import attempts_on_a_grader_at_work, grader_among_traps, second_user
 from tests.attacks.test_attacks import graded, released
 from tests.once import FOLDER
+from tools.bench.courses import ASSIGNMENT, environment, make_course
 
 SECONDS = 90
 #: Of an attack on an ordinary user's grader: points, whether files were changed, points of the next submission.

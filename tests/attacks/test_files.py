@@ -17,9 +17,9 @@ from autograder.feedback import write_feedback
 from autograder.model.course import Course
 from autograder.pipeline.execute import Limits
 from autograder.report import write_report
-from benchmarks.courses import make_course, without_warm_modules
 from tests.attacks.files import ASSIGNMENT, FULL, NAME, NOTEBOOK, ODD_FILES, OddFiles
 from tests.grading import leave_out_shown
+from tools.bench.courses import make_course, without_warm_modules
 
 pytestmark = pytest.mark.xdist_group("odd files")
 

@@ -9,10 +9,10 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 
 from autograder import cli
-from demo import EXPECTED
 from tests.browser.conftest import Photograph
 from tests.feedback.browser import needs_browser, overflow
 from tests.pipeline.conftest import graded_class
+from tools.demo import EXPECTED
 
 pytestmark = [pytest.mark.slow, needs_browser]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import os
 import re
 from collections import Counter, deque
@@ -35,6 +34,7 @@ from tests.browser.conftest import Photograph
 from tests.browser.test_axe import AXE, scheme, serious
 from tests.feedback.browser import needs_browser, overflow
 from tests.grading import ROOT
+from tools import own_site
 
 pytestmark = [pytest.mark.slow, needs_browser]
 MAX_BYTES = 15_000_000
@@ -62,11 +62,7 @@ MATHML = {"math", "mrow", "mi", "mo", "mn", "msub", "msup", "msubsup", "mfrac", 
 def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("sites")
     publish(ROOT, folder / "students", site=True)
-    spec = importlib.util.spec_from_file_location("own_site", ROOT / "scripts" / "own_site.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.make(folder / "own" / "site")
+    own_site.make(folder / "own" / "site")
     return {name: folder / name / "site" for name in ("own", "students")}
 
 

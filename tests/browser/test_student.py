@@ -14,13 +14,13 @@ from selenium.webdriver.support.ui import Select
 
 from autograder.assignment.assignment import Assignment
 from autograder.release.as_submitted import solved
-from demo.answers import ALAN
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server
 from tests.browser.lab import Notebook, addresses, solve
 from tests.browser.test_axe import AXE, serious
 from tests.feedback.browser import needs_browser
 from tests.grading import ROOT
+from tools.demo.answers import ALAN
 
 pytestmark = [pytest.mark.slow, needs_browser]
 

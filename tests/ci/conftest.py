@@ -9,9 +9,9 @@ import pytest
 
 from autograder.ci import submission
 from autograder.model.course import Course
-from demo import build_sample_class
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
 from tests.grading import ROOT, copy_exercises, leave_out_shown
+from tools.demo import build_sample_class
 
 
 @pytest.fixture(scope="session")

@@ -18,11 +18,11 @@ from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.release import bundle
 from autograder.release.leaks.search import leaks
-from demo import EXPECTED
 from tests.ci.conftest import everything_in
 from tests.grading import REFERENCES, ROOT, copy_exercises
 from tests.pipeline.conftest import nbgrader
 from tests.silent.test_settings import EVERYTHING, configured
+from tools.demo import EXPECTED
 
 BASH = shutil.which("bash")
 

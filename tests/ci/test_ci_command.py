@@ -13,9 +13,9 @@ from autograder.assignment.assignment import Assignment
 from autograder.ci import FILES, submission
 from autograder.pipeline.execute import InfrastructureError
 from autograder.release.leaks.search import leaks
-from demo import EXPECTED
 from tests.ci.conftest import everything_in
 from tests.ci.outcomes import every_status
+from tools.demo import EXPECTED
 
 
 @pytest.fixture

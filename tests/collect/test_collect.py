@@ -18,9 +18,9 @@ from autograder.collect import make_plan
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
 from autograder.model.course import Course
-from demo import build_sample_class
 from tests.collect.uploads import MOODLE, ONE, SHEET, TWO, collect, packed, submitted
 from tests.pipeline.conftest import ROOT
+from tools.demo import build_sample_class
 
 
 def test_canvas_files_get_their_own_names_back_and_the_latest_counts(course, tmp_path):

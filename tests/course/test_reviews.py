@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import threading
@@ -19,6 +18,7 @@ from huggingface_hub import constants
 from course import reviews
 from course.errors import DownloadError
 from course.reviews import Batches, EqualLengths, Reviews, fetch_reviews, load_reviews
+from tools import make_reviews
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COURSE_DATA", ROOT.parent / "shared" / "data"))
@@ -50,13 +50,9 @@ def test_no_sentence_holds_a_control_character_or_a_tab() -> None:
 
 @pytest.mark.skipif(not (DATA / "sentence-polarity").is_dir(), reason="needs the source data: set COURSE_DATA")
 def test_the_script_makes_the_same_bytes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = importlib.util.spec_from_file_location("make_reviews", ROOT / "scripts" / "make_reviews.py")
-    assert found is not None and found.loader is not None
-    script = importlib.util.module_from_spec(found)
-    found.loader.exec_module(script)
     monkeypatch.setattr("sys.argv", ["make_reviews.py", "--out", str(tmp_path)])
     monkeypatch.setenv("COURSE_DATA", str(DATA))
-    script.main()
+    make_reviews.main()
     for name in ("train.tsv", "test.tsv"):
         assert (tmp_path / name).read_bytes() == (reviews.FOLDER / name).read_bytes()
 

@@ -182,8 +182,8 @@ def test_the_arrays_have_the_sheets_shapes_and_are_not_saturated() -> None:
 
 
 def test_the_script_makes_the_arrays_that_ship_with_the_course(tmp_path: Any) -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "make_numpy_arrays.py"), "--out", str(tmp_path)]
-    subprocess.run(command, check=True, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"})
+    command = [sys.executable, "-m", "tools.make_numpy_arrays", "--out", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, env={"OMP_NUM_THREADS": "1"})
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in DATA.iterdir()}
     for path in tmp_path.glob("*.npy"):
         assert np.allclose(np.load(path), np.load(DATA / path.name), atol=1e-12, rtol=0)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import coverage_page  # noqa: E402
+from tests.grading import ROOT
+from tools import coverage_page
 
 ITEMS = coverage_page.read_items()
 #: The list that the items were taken from lies beside the checkout where the course is developed.
@@ -35,7 +32,7 @@ def test_no_cell_claims_an_item_that_there_is_not() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "coverage_page.py"), "--check"], capture_output=True)
+    done = subprocess.run([sys.executable, "-m", "tools.coverage_page", "--check"], cwd=ROOT, capture_output=True)
     assert done.returncode == 0, done.stdout.decode()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 
 import numpy as np
@@ -12,11 +11,8 @@ from tokenizers import Tokenizer, models
 from course import byte_pairs
 from course.check.decoder import _byte_pairs as ready
 from course.reviews import load_reviews
-from tests.grading import ROOT, exercise_module
-
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import make_merges
+from tests.grading import exercise_module
+from tools import make_merges
 
 oracle = exercise_module("decoder/_byte_pairs")
 

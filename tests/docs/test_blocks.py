@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from autograder.release.findings import ACCEPTED
-from demo import build_sample_class
 from tests.docs.test_links import PAGES
 from tests.grading import ROOT, copy_exercises, leave_out_shown
+from tools.demo import build_sample_class
 
 pytestmark = pytest.mark.slow
 

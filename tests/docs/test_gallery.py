@@ -7,10 +7,8 @@ import base64
 import importlib.util
 import io
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
-from types import ModuleType
 
 import nbformat
 import pytest
@@ -21,6 +19,7 @@ from autograder.model import cells
 from course import figures
 from course.figures.described import MIN_CHARACTERS, alt_text
 from tests.grading import ROOT
+from tools import gallery
 
 PAGE, FOLDER = ROOT / "docs" / "gallery.md", ROOT / "docs" / "gallery"
 NOTEBOOKS = {f"{path.parent.name}/{path.stem}": path for path in sorted(ROOT.glob("source/*/*.ipynb"))}
@@ -96,20 +95,10 @@ def draws(name: str) -> set[Shown]:
     }
 
 
-@cache
-def gallery() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("gallery", ROOT / "scripts" / "gallery.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["gallery"] = module  # its dataclass looks there
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_cell_that_draws_is_in_the_gallery_and_no_other(name: str) -> None:
     shown = {(one, cell) for one, cell in listed() if one == name}
-    assert shown == draws(name), f"run python scripts/gallery.py {name}"
+    assert shown == draws(name), f"run python -m tools.gallery {name}"
 
 
 def test_every_picture_has_a_file_that_is_small_and_a_notebook() -> None:
@@ -126,7 +115,7 @@ def test_a_cell_that_draws_for_itself_says_what_it_shows(name: str) -> None:
         calls = Calls(cells.split_hidden(cell.source).visible).found
         if {"plt.show", "plot_attention"} & set(calls) and (name, cell.id) in listed():
             assert len(cell.metadata.get("alt", "")) >= MIN_CHARACTERS, cell.id
-            assert listed()[name, cell.id] == cell.metadata.alt, f"run python scripts/gallery.py {name}"
+            assert listed()[name, cell.id] == cell.metadata.alt, f"run python -m tools.gallery {name}"
             released = nbformat.read(ROOT / "release" / f"{name}.ipynb", as_version=4)
             assert {one.id: one.metadata.get("alt") for one in released.cells}[cell.id] == cell.metadata.alt
 
@@ -146,14 +135,14 @@ def test_the_words_of_the_drawings_are_those_that_they_carry_now() -> None:
 def test_an_executed_notebook_has_the_figures_and_the_words_of_the_gallery() -> None:
     """One with a drawing and a measurement; pixels may differ on another machine."""
     name = "numpy_attention/1_attention"
-    made = gallery().pictures(name, gallery().executed(NOTEBOOKS[name]))
+    made = gallery.pictures(name, gallery.executed(NOTEBOOKS[name]))
     found = {(one.notebook, one.cell): one.alt for one in made}
     assert found == {shown: words for shown, words in listed().items() if shown[0] == name}
 
 
 def test_the_command_refuses_a_name_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        gallery().main(["nothing"])
+        gallery.main(["nothing"])
     assert ended.value.code == 2
     assert "There is no notebook nothing. There are: " in capsys.readouterr().err
 
@@ -165,14 +154,13 @@ def test_a_picture_without_words_is_refused_and_one_with_words_keeps_them() -> N
     output = nbformat.v4.new_output("display_data", {"image/png": png})
     cell = nbformat.v4.new_code_cell("", id="a", outputs=[output, output])
     with pytest.raises(ValueError, match="cell a in x/y has no alt text"):
-        list(gallery().pictures("x/y", nbformat.v4.new_notebook(cells=[cell])))
+        list(gallery.pictures("x/y", nbformat.v4.new_notebook(cells=[cell])))
     cell.metadata["alt"] = "A point with [brackets] and under_scores."
-    made = list(gallery().pictures("x/y", nbformat.v4.new_notebook(cells=[cell])))
+    made = list(gallery.pictures("x/y", nbformat.v4.new_notebook(cells=[cell])))
     assert [one.file for one in made] == ["x-y-a.png", "x-y-a-2.png"]
-    assert r"A point with \[brackets\] and under\_scores." in gallery().section("x/y", made)
+    assert r"A point with \[brackets\] and under\_scores." in gallery.section("x/y", made)
 
 
 def test_sections_of_other_notebooks_are_kept() -> None:
-    module = gallery()
-    page = module.page({"b/1": "### [b/1](x)\n\none\n", "a/2": "### [a/2](y)\n\ntwo\n"})
-    assert module.page(module.sections(page)) == page and page.index("## a") < page.index("## b")
+    page = gallery.page({"b/1": "### [b/1](x)\n\none\n", "a/2": "### [a/2](y)\n\ntwo\n"})
+    assert gallery.page(gallery.sections(page)) == page and page.index("## a") < page.index("## b")

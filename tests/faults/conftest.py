@@ -19,8 +19,8 @@ from sqlalchemy import text
 
 from autograder.classroom.workers import PROCESS_NAME
 from autograder.model.course import Course
-from benchmarks.courses import environment, make_course, without_warm_modules
 from tests.grading import leave_out_shown
+from tools.bench.courses import environment, make_course, without_warm_modules
 
 #: Says whether a process is of the kind that is to be killed.
 Victim = Callable[[psutil.Process], bool]

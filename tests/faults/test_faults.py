@@ -17,7 +17,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.courses import environment
 from tests.faults.conftest import (
     ASSIGNMENT,
     MOMENTS,
@@ -34,6 +33,7 @@ from tests.faults.conftest import (
     kill_beneath,
     random_moments,
 )
+from tools.bench.courses import environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,9 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertModel, DistilBertForSequenceClassification
 
 from course import Config
+from tools.train_mini import fold_bert, transformers_config
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from train_mini import fold_bert, transformers_config  # noqa: E402  # the script lies outside of the packages
-
 MINILM = Path(os.environ.get("COURSE_DATA", ROOT.parent / "shared" / "data")) / "minilm-l6-v2"
 LENGTHS = (3, 4, 14, 77, 300)
 

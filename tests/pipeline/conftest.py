@@ -14,11 +14,11 @@ from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
 from autograder.release import generate
 from autograder.release.generate import Done
-from benchmarks.courses import make_course, without_warm_modules
-from demo import build_sample_class
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
 from tests.grading import copy_exercises, leave_out_shown
 from tests.once import made_once
+from tools.bench.courses import make_course, without_warm_modules
+from tools.demo import build_sample_class
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What :func:`small_course` holds.

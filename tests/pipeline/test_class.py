@@ -12,8 +12,8 @@ from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class, row_of
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
-from demo import EXPECTED
 from tests.pipeline.conftest import SMALL, graded_class, small_course
+from tools.demo import EXPECTED
 
 pytestmark = pytest.mark.slow
 

@@ -32,11 +32,11 @@ from autograder.model.verdict import to_json
 from autograder.pipeline import running
 from autograder.pipeline.execute import InfrastructureError
 from autograder.pipeline.grade import grade_submission
-from benchmarks.courses import without_warm_modules
 from tests.attacks.machine import ENDLESS
 from tests.once import made_once
 from tests.pipeline.chain import BASE, LAST, NOTEBOOKS, PLAIN, TWICE, chain, submitted
 from tests.pipeline.conftest import SMALL, course_of_exercises
+from tools.bench.courses import without_warm_modules
 
 pytestmark = pytest.mark.slow
 

@@ -15,12 +15,12 @@ from autograder.classroom.run import GradingOptions, grade_class
 from autograder.gradebook.gather import gather
 from autograder.gradebook.late.times import record_times
 from autograder.model.course import Course
-from benchmarks.courses import make_course, without_warm_modules
-from demo import EXPECTED, build_sample_class
 from tests.attacks.files import ASSIGNMENT, NAME, ODD_FILES
 from tests.damage.test_damage import as_format_3, cell, marks, position
 from tests.grading import leave_out_shown
 from tests.pipeline.conftest import graded_class, nbgrader, new_course
+from tools.bench.courses import make_course, without_warm_modules
+from tools.demo import EXPECTED, build_sample_class
 
 #: Right but half, wrong, forged.
 STUDENTS = ("barbara", "grace", "mallory")

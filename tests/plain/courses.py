@@ -24,8 +24,8 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions
 
 from autograder.model.verdict import read
-from benchmarks.courses import environment
 from tests.plain.variants import class_of
+from tools.bench.courses import environment
 
 #: What a run makes, and what is too large or nobody's business.
 _NOT_COPIED = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.courses import ASSIGNMENT, ROOT, make_course
-from benchmarks.measure import watched
+from tools.bench.courses import ASSIGNMENT, ROOT, make_course
+from tools.bench.measure import watched
 
 
 def test_a_command_that_says_more_than_a_pipe_holds_comes_to_its_end(tmp_path: Path) -> None:
@@ -25,4 +25,4 @@ def test_a_command_that_fails_ends_the_benchmark_with_its_last_words(tmp_path: P
 @pytest.mark.slow
 def test_the_bare_limit_runs_the_notebooks(tmp_path: Path) -> None:
     course = make_course(tmp_path / "course", 2, only="1_embedding")
-    assert float(watched(ROOT, "benchmarks.bare", str(course.root), ASSIGNMENT, "2", "2").last_line) > 0
+    assert float(watched(ROOT, "tools.bench.bare", str(course.root), ASSIGNMENT, "2", "2").last_line) > 0

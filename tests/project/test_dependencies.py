@@ -164,7 +164,7 @@ def test_what_is_declared_is_imported(path, folders):
 def test_what_the_tests_import_is_declared():
     declared = _declared("autograder/pyproject.toml", "pyproject.toml")
     declared |= {canonicalize_name(Requirement(line).name) for line in _lines("requirements-dev.txt")}
-    found = _imported("tests", "benchmarks", "demo", "exercises", "scripts")
+    found = _imported("tests", "tools", "exercises")
     assert {name: files for name, files in found.items() if name not in declared} == {}
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.grading import ROOT
 from tests.tree import modules
 
-MODULES = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules("benchmarks", "demo")]
+MODULES = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules("tools")]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -17,7 +17,7 @@ from tests.grading import ROOT
 from tests.tree import modules
 
 #: What only a course may need: the grader works for any subject.
-OF_A_COURSE = {"course", "demo", "exercises", "torch", "transformers", "tokenizers"}
+OF_A_COURSE = {"course", "exercises", "tools", "torch", "transformers", "tokenizers"}
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -40,7 +40,7 @@ def test_the_grader_imports_nothing_of_a_course():
 
 
 def test_what_students_import_knows_neither_grader_nor_exercises():
-    assert offenders("course", {"autograder", "demo", "exercises"}) == []
+    assert offenders("course", {"autograder", "exercises", "tools"}) == []
 
 
 def test_an_import_inside_of_a_function_is_found(tmp_path):

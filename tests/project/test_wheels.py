@@ -52,4 +52,4 @@ def test_neither_holds_an_oracle_a_sample_answer_or_a_test(wheels):
     own = [path for path in packaged if "templates" not in path.parts]  # 'autograder init' writes an example
     assert len(own) > 100
     assert [path for path in own if path.name in ("expected.zip", "manifest.json")] == []
-    assert [path for path in own if {"tests", "exercises", "solutions", "demo"} & set(path.parts[:-1])] == []
+    assert [path for path in own if {"tests", "exercises", "solutions", "tools"} & set(path.parts[:-1])] == []

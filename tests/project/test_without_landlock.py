@@ -11,9 +11,9 @@ import pytest
 from autograder.cli import main
 from autograder.model.course import Course
 from autograder.release.generate import generate
-from demo import EXPECTED
-from demo.__main__ import main as demo
 from tests.grading import ROOT
+from tools.demo import EXPECTED
+from tools.demo.__main__ import main as demo
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="system-call filters are Linux's")]
 FILTER = [sys.executable, str(ROOT / "tests" / "without_landlock.py"), sys.executable]
@@ -39,7 +39,7 @@ def test_anybody_elses_work_is_refused_with_what_to_do(tmp_path, command):
 
 
 def test_the_demo_grades_its_own_students_alone_and_says_so_in_one_line():
-    done = without_landlock("-c", "from demo.__main__ import _unconfined; print(_unconfined())")
+    done = without_landlock("-c", "from tools.demo.__main__ import _unconfined; print(_unconfined())")
     said, options, *more = done.stdout.splitlines()
     assert not more and "the kit's own" in said and "a container or WSL 2" in said
     named = [word for student in EXPECTED for word in ("--student", student)]
@@ -48,7 +48,7 @@ def test_the_demo_grades_its_own_students_alone_and_says_so_in_one_line():
 
 def test_the_demo_grades_nobody_whom_it_did_not_write_itself(tmp_path, monkeypatch, capsys):
     """The folder of the demo leads to another one, or is a file."""
-    monkeypatch.setattr("demo.__main__.ROOT", tmp_path)
+    monkeypatch.setattr("tools.demo.__main__.ROOT", tmp_path)
     (tmp_path / "build").mkdir()
     (tmp_path / "own" / "submitted").mkdir(parents=True)
     (tmp_path / "build" / "demo").symlink_to(tmp_path / "own")

@@ -22,8 +22,8 @@ from autograder.classroom.workers import Job, JobResult
 from autograder.gradebook import gather as gathering
 from autograder.gradebook import parts
 from autograder.model.course import Course
-from benchmarks.large import ASSIGNMENT, make_tiny_course
 from tests.silent.without_kernels import full_marks
+from tools.bench.large import ASSIGNMENT, make_tiny_course
 
 SMALL, PART = 40, 10
 

@@ -20,9 +20,9 @@ from autograder.pipeline.cell_times import record_pace
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.fingerprint import content_parts, digest
 from autograder.references.store import References
-from benchmarks.courses import ASSIGNMENT
 from tests.regrade.changing_course import store_other_answers
 from tests.silent.without_kernels import NOTEBOOK, STUDENTS, copied_course, full_marks, grade, graded_course, why  # noqa: F401
+from tools.bench.courses import ASSIGNMENT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fixes")]
 

@@ -16,8 +16,8 @@ from autograder.classroom.workers import Job, JobResult
 from autograder.gradebook import write as gradebook_module
 from autograder.gradebook.gather import gather
 from autograder.model.course import Course
-from benchmarks.courses import ASSIGNMENT
 from tests.silent.without_kernels import NOTEBOOK, STUDENTS, copied_course, full_marks, grade, graded_course, why  # noqa: F401
+from tools.bench.courses import ASSIGNMENT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fixes")]
 

@@ -18,8 +18,8 @@ from autograder.model.graded import Graded
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.prepare import ungraded_verdict
-from benchmarks.courses import ASSIGNMENT, make_course
 from tests.once import made_once
+from tools.bench.courses import ASSIGNMENT, make_course
 
 NOTEBOOK = "1_embedding"
 STUDENTS = ["student0000", "student0001", "student0002"]

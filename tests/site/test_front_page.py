@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 
 import pytest
 
 from tests.grading import ROOT
+from tools import own_site
 
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
 TOP = PAGE.partition("\n## ")[0]
@@ -51,11 +51,7 @@ def test_the_answers_are_true() -> None:
 
 
 def test_every_guide_is_on_one_shelf_of_the_site() -> None:
-    spec = importlib.util.spec_from_file_location("own_site", ROOT / "scripts" / "own_site.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    held = [page for pages in module.shelves().values() for page in pages]
+    held = [page for pages in own_site.shelves().values() for page in pages]
     guides = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))
     assert sorted(page for page in held if page.startswith("docs/")) == guides
     assert all((ROOT / page).is_file() for page in held)

@@ -18,10 +18,10 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.model.course import Course
-from benchmarks.courses import environment
 from tests.plain.cheats.cheat import CHEATS, Cheat
 from tests.plain.cheats.course import ASSIGNMENT, RIGHT, SECRET, WRONG, make_course
 from tests.plain.cheats.targets import BY_ID
+from tools.bench.courses import environment
 
 #: Seconds that a cell has here: some cheats never end.
 LIMIT = 10

@@ -11,10 +11,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.model.course import Course
-from benchmarks.courses import call
-from benchmarks.plain import cell
 from tests.plain.cheats.cheat import Cheat
 from tests.plain.cheats.targets import GIVEN, HELPER, TARGETS, Target
+from tools.bench.courses import call
+from tools.bench.plain import cell
 
 ASSIGNMENT = "cheats"
 #: notebook -> its exercises. Who cheats hands in one of them: the exercises beside the attacked one are there to be hit.

@@ -1,0 +1,73 @@
+"""Builds the project's own site in build/site: README as the front page, the course, and the guides on four shelves.
+
+    python -m tools.own_site            # what 'make site' runs; a minute, or some more where nothing was released yet
+
+The course's pages are those of ``autograder publish --site``, and what they must not show is searched for in the same
+way. Nothing is written where something of it is found.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from autograder.assignment.assignment import Assignment
+from autograder.errors import GradingError
+from autograder.files.atomic import put_in_place
+from autograder.model.course import Course
+from autograder.release.findings import Accepted
+from autograder.release.leaks.search import hidden_of
+from autograder.site.build import Site, build
+from autograder.site.course_pages import course_pages
+from autograder.site.students import site_leaks
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "build" / "site"
+SHELVES = {
+    "Study": ("roadmap", "student"),
+    "Teach": (
+        "instructor", "teaching", "commands", "collecting", "marking", "own-code", "exports", "lms", "site", "scale",
+        "verdicts", "privacy", "jupyterhub", "container", "ci", "from-nbgrader", "from-otter",
+    ),
+    "Write exercises": ("writing-exercises", "plain-tests", "coverage"),
+    "Maintain": ("../CONTRIBUTING", "architecture", "security", "../SECURITY", "measured", "gallery", "../CHANGELOG"),
+}  # fmt: skip
+
+
+def shelves() -> dict[str, list[str]]:
+    """Title of a shelf -> its pages, as paths in the repository."""
+    paths = {title: [(ROOT / "docs" / f"{name}.md").resolve() for name in names] for title, names in SHELVES.items()}
+    return {title: [str(path.relative_to(ROOT)) for path in held] for title, held in paths.items()}
+
+
+def make(target: Path) -> tuple[int, int]:
+    """Build the site in the place of ``target``; returns (pages, bytes). Raises GradingError."""
+    course = Course(ROOT)
+    assignments = [Assignment.open(course, name) for name in course.assignments()]
+    pages = course_pages(course, {one.name: one.release for one in assignments})
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".site-") as temporary:
+        made = Path(temporary, "site")
+        build(Site(course.file.title, course.file.repository, ROOT, "README.md", pages, shelves()), made)
+        if found := Accepted.of_course(ROOT).left(site_leaks(hidden_of(course, assignments), made, pages)):
+            raise GradingError("the site would leak:\n" + "\n".join(map(str, found)))
+        files = [path for path in made.rglob("*") if path.is_file()]
+        size = len([path for path in files if path.suffix == ".html"]), sum(path.stat().st_size for path in files)
+        put_in_place(made, target, Path(temporary, "old"))
+    return size
+
+
+def main() -> None:
+    start = time.monotonic()
+    try:
+        pages, size = make(TARGET)
+    except GradingError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None
+    print(f"{TARGET / 'index.html'}: {pages} pages, {size / 1e6:.1f} MB, {time.monotonic() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

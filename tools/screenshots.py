@@ -1,0 +1,65 @@
+"""Photographs solved notebooks in JupyterLab, for the guides.
+
+    python -m tools.screenshots            # needs chromium and chromedriver; some minutes
+
+Each notebook runs as for the gallery, then a headless Chromium opens it at the cell named below. Look at every picture
+before you commit it: the solution cells are not in it, the figure is.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import nbformat
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+
+from tests.browser.conftest import FLAGS
+from tests.browser.jupyter import jupyter_server
+from tests.browser.lab import Notebook
+from tests.feedback.browser import CHROMIUM, DRIVER
+from tools.gallery import ROOT, executed, notebooks, small
+
+#: Notebook -> the cell at the top of its picture.
+SHOWN = {
+    "decoder/1_language_model": "train-text",
+    "decoder/2_generation": "filters-text",
+    "decoder/3_kv_cache": "time",
+    "decoder/4_modern_block": "distance",
+    "decoder/5_looking_inside": "effect-text",
+}
+
+
+def chromium(profile: Path) -> webdriver.Chrome:
+    options = Options()
+    options.binary_location = CHROMIUM or ""
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    return webdriver.Chrome(options=options, service=Service(DRIVER))
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, home, profile = (Path(temporary, name) for name in ("notebooks", "home", "profile"))
+        for one in (folder, home, profile):
+            one.mkdir()
+        sources = notebooks(list(SHOWN))
+        for name, path in sources.items():
+            nbformat.write(executed(path), folder / path.name)
+            print(f"{name}: executed", flush=True)
+        browser = chromium(profile)
+        try:
+            with jupyter_server(folder, home) as server:
+                for name, path in sources.items():
+                    Notebook(browser, server, path.name).show_from(SHOWN[name])
+                    target = ROOT / "docs" / "images" / f"{name.replace('/', '-')}.png"
+                    target.write_bytes(small(browser.get_screenshot_as_png()))
+                    print(target.relative_to(ROOT), flush=True)
+        finally:
+            browser.quit()
+
+
+if __name__ == "__main__":
+    main()

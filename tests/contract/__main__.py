@@ -71,7 +71,7 @@ def outcome(course: Course, server: WarmServer, assignment: str, exercise: str, 
 
 def _gone(assignment: str, rows: dict[str, dict[str, recorded.Row]]) -> list[str]:
     """Recorded answers that nobody wrote down any more, whatever their name."""
-    old = {exercise: recorded.table(assignment).get(exercise, {}).get("answers", {}) for exercise in rows}
+    old = {exercise: recorded.table().get(f"{assignment}/{exercise}", {}).get("answers", {}) for exercise in rows}
     texts = {exercise: {row["text"] for row in answers.values()} for exercise, answers in rows.items()}
     return [
         f"{assignment}/{exercise}: {key}: there is no such answer any more"
@@ -82,11 +82,12 @@ def _gone(assignment: str, rows: dict[str, dict[str, recorded.Row]]) -> list[str
 
 
 def record(assignment: str, exercise: str, found: Outcome) -> None:
-    entries = dict(recorded.table(assignment)) if exercise else {}
-    for exercise, answers in found.rows.items():
-        entries[exercise] = {"state": recorded.state(f"{assignment}/{exercise}"), "answers": answers}
-    recorded.write(assignment, entries)
-    recorded.table.cache_clear()
+    """Of a whole assignment, exercises that are gone leave the record, too."""
+    left_alone = {
+        slug: entry for slug, entry in recorded.table().items() if exercise or not slug.startswith(f"{assignment}/")
+    }
+    made = {f"{assignment}/{name}": answers for name, answers in found.rows.items()}
+    recorded.write(left_alone | {slug: {"state": recorded.state(slug), "answers": made[slug]} for slug in made})
 
 
 if __name__ == "__main__":

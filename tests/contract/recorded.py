@@ -1,6 +1,6 @@
 """The record of what becomes of every sample answer, and which answers have to be tried because something has changed.
 
-``<assignment>.json`` holds, for every exercise, a digest of what its verdicts depend on, and for every answer a digest
+``answers.json`` holds, for every exercise, a digest of what its verdicts depend on, and for every answer a digest
 of its text, the points that are lost, the mistakes that feedback names, its messages, and what the visible checks say
 against it. What is empty is left out: a right answer is one digest. Where an exercise's digest is the same, the tests
 try one answer in eight; where it is not, all. An answer without a record is tried, and needs none.
@@ -25,7 +25,7 @@ from autograder.model.course import Course
 from autograder.references.stored_files import read_files
 from tests.grading import ROOT
 
-FOLDER = Path(__file__).parent
+RECORD = Path(__file__).with_name("answers.json")
 ONE_IN = 8
 #: What decides about every answer, beside the assignment's own files.
 _SHARED = (
@@ -108,20 +108,20 @@ def _masked(message: str) -> str:
 
 
 @lru_cache
-def table(assignment: str) -> dict[str, Any]:
-    """Exercise -> ``state`` and ``answers``; empty where nothing was recorded."""
-    path = FOLDER / f"{assignment}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def table() -> dict[str, Any]:
+    """``assignment/exercise`` -> ``state`` and ``answers``; empty where nothing was recorded."""
+    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
 
 
-def write(assignment: str, exercises: Mapping[str, Any]) -> None:
+def write(exercises: Mapping[str, Any]) -> None:
     """One line per answer, so that a diff shows which answers are told something else."""
     blocks = []
-    for exercise, entry in sorted(exercises.items()):
+    for slug, entry in sorted(exercises.items()):
         rows = [f"  {_json(key)}: {_json(one)}" for key, one in entry["answers"].items()]
-        head = f' {_json(exercise)}: {{"state": {_json(entry["state"])}, "answers": {{\n'
+        head = f' {_json(slug)}: {{"state": {_json(entry["state"])}, "answers": {{\n'
         blocks.append(head + ",\n".join(rows) + "\n }}")
-    (FOLDER / f"{assignment}.json").write_text("{\n" + ",\n".join(blocks) + "\n}\n", encoding="utf-8")
+    RECORD.write_text("{\n" + ",\n".join(blocks) + "\n}\n", encoding="utf-8")
+    table.cache_clear()
 
 
 def _json(value: object) -> str:
@@ -129,8 +129,7 @@ def _json(value: object) -> str:
 
 
 def _entry(sample: Sample) -> dict[str, Any]:
-    assignment, _, exercise = sample.slug.partition("/")
-    return table(assignment).get(exercise, {"state": "", "answers": {}})
+    return table().get(sample.slug, {"state": "", "answers": {}})
 
 
 def stored(sample: Sample) -> Row | None:

@@ -67,7 +67,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
     monkeypatch.setattr(recorded, "text", lambda sample: recorded.digest(sample.answer.text))
     monkeypatch.setattr(recorded, "state", lambda slug: "now")
     rows = {recorded.name(one): {"text": recorded.text(one)} for one in every}
-    monkeypatch.setattr(recorded, "table", lambda assignment: {"sums": {"state": "now", "answers": rows}})
+    monkeypatch.setattr(recorded, "table", lambda: {"sheet/sums": {"state": "now", "answers": rows}})
     return every
 
 
@@ -107,9 +107,10 @@ def test_the_digits_of_a_measured_number_are_no_difference() -> None:
 def test_what_is_written_is_read_again_with_one_line_per_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
+    monkeypatch.setattr(recorded, "RECORD", tmp_path / "written.json")
     answers = {"right: a": {"text": "1"}, "wrong: b": {"text": "2", "feedback": {"sums": ["no", "“no”"]}}}
-    exercises = {"sums": {"state": "now", "answers": answers}, "means": {"state": "", "answers": {"right: c": {}}}}
-    recorded.write("written", exercises)
-    assert recorded.table("written") == exercises
+    exercises = {"a/sums": {"state": "now", "answers": answers}, "b/sums": {"state": "", "answers": {"right: c": {}}}}
+    recorded.write(exercises)
+    assert recorded.table() == exercises
+    recorded.table.cache_clear()
     assert len((tmp_path / "written.json").read_text().splitlines()) == 9

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
@@ -19,9 +20,11 @@ from autograder.files.atomic import put_in_place
 from autograder.model.course import Course
 from autograder.release.findings import Accepted
 from autograder.release.leaks.search import hidden_of
+from autograder.release.solved_run import kept
 from autograder.site.build import Site, build
 from autograder.site.course_pages import course_pages
 from autograder.site.students import site_leaks
+from tools import gallery
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "site"
@@ -42,6 +45,19 @@ def shelves() -> dict[str, list[str]]:
     return {title: [str(path.relative_to(ROOT)) for path in held] for title, held in paths.items()}
 
 
+def solved_figures(course: Course, assignments: Sequence[Assignment]) -> list[gallery.Picture]:
+    """What the solutions drew in the run that the pages show. Raises GradingError for a figure without an alt text."""
+    try:
+        return [
+            picture
+            for one in assignments
+            for name, outputs in (kept(course, one) or {}).items()
+            for picture in gallery.pictures(f"{one.name}/{name}", one.source[name], outputs)
+        ]
+    except ValueError as error:
+        raise GradingError(str(error)) from None
+
+
 def make(target: Path) -> tuple[int, int]:
     """Build the site in the place of ``target``; returns (pages, bytes). Raises GradingError."""
     course = Course(ROOT)
@@ -49,8 +65,14 @@ def make(target: Path) -> tuple[int, int]:
     pages = course_pages(course, {one.name: one.release for one in assignments})
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".site-") as temporary:
-        made = Path(temporary, "site")
-        build(Site(course.file.title, course.file.repository, ROOT, "README.md", pages, shelves()), made)
+        made, drawn = Path(temporary, "site"), Path(temporary, "drawn")
+        figures = solved_figures(course, assignments)
+        (drawn / gallery.FOLDER).mkdir(parents=True)
+        for one in figures:
+            (drawn / gallery.FOLDER / one.file).write_bytes(one.png)
+        texts = {gallery.PAGE: gallery.page(figures)}
+        title, repository = course.file.title, course.file.repository
+        build(Site(title, repository, ROOT, "README.md", pages, shelves(), earlier=drawn, texts=texts), made)
         if found := Accepted.of_course(ROOT).left(site_leaks(hidden_of(course, assignments), made, pages)):
             raise GradingError("the site would leak:\n" + "\n".join(map(str, found)))
         files = [path for path in made.rglob("*") if path.is_file()]

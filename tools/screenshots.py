@@ -2,25 +2,30 @@
 
     python -m tools.screenshots            # needs chromium and chromedriver; some minutes
 
-Each notebook runs as for the gallery, then a headless Chromium opens it at the cell named below. Look at every picture
-before you commit it: the solution cells are not in it, the figure is.
+Each notebook runs without its hidden tests, then a headless Chromium opens it at the cell named below. Look at every
+picture before you commit it: the solution cells are not in it, the figure is.
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
 import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
+from autograder.model.cells import split_hidden
 from tests.browser.conftest import FLAGS
 from tests.browser.jupyter import jupyter_server
 from tests.browser.lab import Notebook
 from tests.feedback.browser import CHROMIUM, DRIVER
-from tools.gallery import ROOT, executed, notebooks, small
+from tests.grading import ROOT
+from tools.gallery import small
 
 #: Notebook -> the cell at the top of its picture.
 SHOWN = {
@@ -30,6 +35,17 @@ SHOWN = {
     "decoder/4_modern_block": "distance",
     "decoder/5_looking_inside": "effect-text",
 }
+
+
+def executed(path: Path) -> NotebookNode:
+    """The solved notebook with its outputs. Nothing is downloaded. Raises CellExecutionError where a cell fails."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.source = split_hidden(cell.source).visible
+    folder = {"metadata": {"path": str(path.parent)}}
+    return NotebookClient(notebook, kernel_name="python3", timeout=600, resources=folder).execute()
 
 
 def chromium(profile: Path) -> webdriver.Chrome:
@@ -45,7 +61,7 @@ def main() -> None:
         folder, home, profile = (Path(temporary, name) for name in ("notebooks", "home", "profile"))
         for one in (folder, home, profile):
             one.mkdir()
-        sources = notebooks(list(SHOWN))
+        sources = {name: ROOT / "source" / f"{name}.ipynb" for name in SHOWN}
         for name, path in sources.items():
             nbformat.write(executed(path), folder / path.name)
             print(f"{name}: executed", flush=True)

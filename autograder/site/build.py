@@ -56,7 +56,7 @@ class Site:
 
     folder: of the repository, in which ``front`` and ``shelves`` (title of a shelf -> its Markdown files) lie; a shelf
     with one file is that page itself. pages: in the order of the course. earlier: a second folder of the repository,
-    with the pictures of notebooks that are not in the first.
+    with pictures that are not in the first. texts: of files of shelves that are made anew, whatever lies in the folder.
     """
 
     title: str
@@ -66,6 +66,7 @@ class Site:
     pages: Sequence[Page]
     shelves: Mapping[str, Sequence[str]] = field(default_factory=dict)
     earlier: Path | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def file(self, name: str) -> Path | None:
         """A file of the repository; None where there is none of this name, or it lies elsewhere."""
@@ -114,7 +115,9 @@ def _lay_out(site: Site, source: Path) -> None:
     files = [site.front, *(file for files in site.shelves.values() for file in files)]
     pages = {file: safe_name(file) for file in files} | {site.front: "index.md"}
     pages |= {page.lesson.path: page.path for page in site.pages} | {"release": COURSE}
-    texts = {file: (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)}
+    texts = {
+        file: site.texts.get(file) or (site.folder / file).read_text(encoding="utf-8") for file in dict.fromkeys(files)
+    }
     notes = [
         (page.lesson.path, cell.source)
         for page in site.pages

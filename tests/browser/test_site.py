@@ -229,6 +229,16 @@ def test_every_figure_of_the_solved_run_is_there_with_its_words(visits: Visits, 
     assert found > 40
 
 
+def test_the_gallery_shows_every_figure_of_the_solved_run(sites: dict[str, Path]) -> None:
+    course, figures = Course(ROOT), 0
+    for name in course.assignments():
+        for outputs in (kept(course, Assignment.open(course, name)) or {}).values():
+            figures += sum("image/png" in one.get("data", {}) for shown in outputs.values() for one in shown)
+    pictures = parsed(sites["own"] / "docs" / "gallery.html").pictures
+    drawn = [one for one in pictures if one["alt"].startswith("The figure of ")]
+    assert len(drawn) == figures > 60
+
+
 def test_every_other_picture_is_there_and_no_page_has_a_title_or_an_id_twice(site: Path) -> None:
     for page in pages(site):
         for picture in parsed(page).pictures:

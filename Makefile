@@ -62,7 +62,7 @@ check: setup
 bench: setup
 	$(BIN)/python -m tools.bench --write docs/measured.md
 
-## make changelog VERSION=0.2.0   the fragments of changes/ as a section of CHANGELOG.md
+## make changelog VERSION=0.2.0   the fragments of docs/changes/ as a section of CHANGELOG.md
 changelog: setup
 	$(BIN)/towncrier build --yes --version $(VERSION)
 

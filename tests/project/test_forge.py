@@ -52,15 +52,16 @@ def test_links_and_files_of_a_page_exist(page):
 
 
 def test_fragments_become_a_section_of_the_changelog(tmp_path):
-    for name in ("pyproject.toml", "CHANGELOG.md", "changes"):
-        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
-    (tmp_path / "changes" / "pages.instructor.md").write_text("Pages show what a check says.\n")
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "docs" / "changes", tmp_path / "docs" / "changes")
+    (tmp_path / "docs" / "changes" / "pages.instructor.md").write_text("Pages show what a check says.\n")
     command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", "9.9.9", "--date", "2027-01-01"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     text = (tmp_path / "CHANGELOG.md").read_text()
     section = text.partition("## 9.9.9, 2027-01-01")[2]
     assert "### For instructors" in section and "- Pages show what a check says." in section.partition("\n## ")[0]
-    named = [path.name for path in (ROOT / "changes").glob("*") if path.name != "README.md"]
+    named = [path.name for path in (ROOT / "docs" / "changes").glob("*") if path.name != "README.md"]
     assert [name for name in named if not re.fullmatch(r"[\w-]+\.(student|instructor|author|security)\.md", name)] == []
 
 

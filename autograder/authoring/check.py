@@ -20,7 +20,7 @@ from autograder.model import cells
 from autograder.model.course import Course
 from autograder.pipeline.fingerprint import digest, machine_parts
 from autograder.references import loader
-from autograder.release.findings import ACCEPTED, Accepted, Finding, pinned
+from autograder.release.findings import Accepted, Finding, pinned
 
 #: Told how many answers are done, and of how many.
 Progress = Callable[[int, int], None]
@@ -145,9 +145,7 @@ def state(course: Course, assignment: Assignment) -> str:
         for path in sorted(paths)
         if path.is_file() and _counts(path)
     }
-    accepted = course.root / ACCEPTED
-    meant = accepted.read_text(encoding="utf-8") if accepted.is_file() else ""
-    return digest(files, meant, machine_parts(course))
+    return digest(files, Accepted.of_course(course.root).reasons, machine_parts(course))
 
 
 def _counts(path: Path) -> bool:

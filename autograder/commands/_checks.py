@@ -57,15 +57,16 @@ def _documented(accepted: Iterable[tuple[Finding, str]]) -> list[dict[str, str]]
 
 
 def _say_how_to_accept(output: Output, course: Course, findings: Sequence[Finding]) -> None:
-    """Print the lines of ``accepted.toml`` for what cannot be mended because it is meant so."""
-    from autograder.release.findings import ACCEPTED, Accepted, entry
+    """Print the lines of ``course.toml`` for what cannot be mended because it is meant so."""
+    from autograder.model.course_file import NAME
+    from autograder.release.findings import Accepted, entry
 
     entries = {one.digest: one for one in findings if one.digest}
     if not entries:
         return
     accepted = Accepted.of_course(course.root)
     what = "Mend these. What" if any(one.blocks for one in entries.values()) else "What"
-    output.problem(f"  {what} is meant as it is goes into {course.root / ACCEPTED}, with your reason:")
+    output.problem(f"  {what} is meant as it is goes to the end of {course.root / NAME}, with your reason:")
     for one in entries.values():
         changed = "# accepted before, but it is another one now\n" if accepted.was_changed(one) else ""
         output.problem(f"\n{changed}{entry(one)}".rstrip("\n"))

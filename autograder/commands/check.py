@@ -29,7 +29,7 @@ def run(
     context: typer.Context,
     assignment: AssignmentNames = None,
     exercise: OneExercise = "",
-    notes: Annotated[bool, typer.Option("--notes", help="Say how notes are accepted, too (in accepted.toml).")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="Say how notes are accepted, too (in course.toml).")] = False,
     require_outside: RequireOutside = False,
     of_class: Annotated[
         bool, typer.Option("--class", help="Judge the class again by the rules as they are now; write nothing.")

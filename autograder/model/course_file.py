@@ -107,6 +107,7 @@ class CourseFile:
     total: how ``autograder export --total`` adds up the assignments.
     questions: "assignment/notebook" of those that ask about the student's own code (``model/questions.py``).
     stretch: "fold" where stretch goals have a fold with their solution (``model/stretch.py``); "none" otherwise.
+    accepted: the tables that say which findings are meant so (``release/findings.py`` reads them).
     """
 
     title: str = ""
@@ -130,6 +131,7 @@ class CourseFile:
     assistants: str = ""
     stretch: str = "none"
     questions: tuple[str, ...] = ()
+    accepted: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     def fill_in(self, notebook: NotebookNode, name: str = "") -> NotebookNode:
         """Put the public repository in the place of its placeholder, in every cell, the rule for assistants at the end
@@ -315,6 +317,12 @@ def _questions(key: str, value: Any) -> tuple[str, ...]:
     return found
 
 
+def _accepted(key: str, value: Any) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise _wrong(key, f"tables [[{key}]]", value)
+    return tuple(value)
+
+
 def _steps(key: str, value: Any) -> Mapping[str, str]:
     return {name: _path(f"{key}.{name}", step) for name, step in _table(key, value).items()}
 
@@ -354,4 +362,5 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "assistants": partial(_one_of, SENTENCES),
     "stretch": partial(_one_of, CHOICES),
     "questions": _questions,
+    "accepted": _accepted,
 }

@@ -22,6 +22,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.authoring.packs import copy_rules
 from autograder.errors import GradingError
 from autograder.model.course import Course, unknown_assignment
+from autograder.model.course_file import NAME
 from autograder.publish.assistants import write_rules
 from autograder.publish.corrections import Correction, note_corrections
 from autograder.publish.due import Due, due
@@ -29,7 +30,7 @@ from autograder.publish.links import dead_links
 from autograder.publish.pictures import pictures
 from autograder.publish.students_readme import lessons_of, students_readme, with_own_words
 from autograder.release.agreement import differences
-from autograder.release.findings import ACCEPTED, Accepted, Finding, accept, entry
+from autograder.release.findings import Accepted, Finding, accept, entry
 from autograder.release.judgeable import require_judgeable
 from autograder.release.leaks.search import Hidden, found_in, hidden_of, release_leaks
 from autograder.release.main_line import Lesson, main_line
@@ -123,8 +124,8 @@ def _require_none(why: str, found: Sequence[Finding]) -> None:
     if found:
         lines = [f"{one} ({' '.join(entry(one).splitlines()[1:])})" for one in found]
         raise GradingError(
-            f"nothing was published, {why} {'; '.join(lines)}; what is meant so gets an entry [[accepted]] in "
-            f"{ACCEPTED} with the lines in brackets, each on a line of its own, and a reason"
+            f"nothing was published, {why} {'; '.join(lines)}; what is meant so gets a table [[accepted]] at "
+            f"the end of {NAME} with the lines in brackets, each on a line of its own, and a reason"
         )
 
 

@@ -1,6 +1,6 @@
 """What release, check and publish find in what students get, and what an instructor has accepted of it.
 
-``accepted.toml`` in the course's folder has an entry for each finding that is meant so::
+``course.toml`` has a table at its end for each finding that is meant so::
 
     [[accepted]]
     finding = "leak"
@@ -8,22 +8,25 @@
     digest = "0123456789abcdef0123456789abcdef"
     reason = "the lecture shows these lines, too"
 
-The digest is of the finding and the cell or file it was made in. When either changes, the entry counts no longer.
+The digest is of the finding and the cell or file it was made in. When either changes, the table counts no longer.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
+from autograder.model.course_file import NAME, read_course_file
+from autograder.model.toml_text import toml_text
 
-ACCEPTED = "accepted.toml"
+#: Where earlier versions kept the tables.
+_EARLIER = "accepted.toml"
 #: Where earlier versions kept the digests of accepted pictures, as ``sha256sum`` writes them.
 _PICTURES = "approved_pictures.sha256"
 _KEYS = ("finding", "where", "digest", "reason")
@@ -62,8 +65,10 @@ class Accepted:
 
     @classmethod
     def of_course(cls, root: Path) -> Accepted:
-        """Raises GradingError for a file that cannot be read, and for an entry without a reason."""
-        entries = [_checked(number, one) for number, one in enumerate(_entries(root), 1)]
+        """Raises GradingError for a file that cannot be read, and for a table without a reason."""
+        if (root / _EARLIER).is_file():
+            raise GradingError(f"{_EARLIER} is no longer read: append its tables to {NAME}, then remove it")
+        entries = [_checked(number, one) for number, one in enumerate(read_course_file(root).accepted, 1)]
         before = root / _PICTURES
         lines = before.read_text(encoding="utf-8").splitlines() if before.is_file() else []
         earlier = {line.split()[0].lower()[:_WIDTH]: f"in {_PICTURES}" for line in lines if line.split()}
@@ -83,35 +88,23 @@ class Accepted:
 
 
 def entry(finding: Finding, reason: str = "") -> str:
-    """The lines of ``accepted.toml`` that accept it."""
+    """The lines of ``course.toml`` that accept it."""
     values = (finding.kind, finding.where, finding.digest, reason)
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in zip(_KEYS, values, strict=True)]
     return "\n".join(["[[accepted]]", *lines, ""])
 
 
 def accept(root: Path, findings: Iterable[Finding], reason: str) -> None:
-    """Write down at the end of the file that these are meant so."""
-    known, path = Accepted.of_course(root), root / ACCEPTED
-    before = [path.read_text(encoding="utf-8")] if path.is_file() else []
+    """Write down at the end of ``course.toml`` that these are meant so; the rest of it stays as it is."""
+    known, path = Accepted.of_course(root), root / NAME
     new = {one.digest: entry(one, reason) for one in findings if known.reason(one) is None}
-    write_file(path, "\n".join([*before, *new.values()]).encode())
+    if new:
+        before = toml_text(path.read_bytes()).rstrip() if path.is_file() else ""
+        write_file(path, "\n".join([*([f"{before}\n"] if before else []), *new.values()]).encode())
 
 
-def _entries(root: Path) -> list[dict[str, str]]:
-    try:
-        read = tomllib.loads((root / ACCEPTED).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return []
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise GradingError(f"{root / ACCEPTED} cannot be read: {error}") from error
-    entries = read.get("accepted", [])
-    if set(read) - {"accepted"} or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
-        raise GradingError(f"{ACCEPTED}: expected nothing but tables [[accepted]]")
-    return entries
-
-
-def _checked(number: int, entry: dict[str, str]) -> dict[str, str]:
-    where = f"{ACCEPTED}, entry {number}"
+def _checked(number: int, entry: Mapping[str, Any]) -> Mapping[str, str]:
+    where = f"{NAME}, table {number} of [[accepted]]"
     for key in (*entry, *_KEYS):
         if key not in _KEYS or not isinstance(entry.get(key), str):
             raise GradingError(f"{where}: expected {', '.join(_KEYS)}, each a text; look at {key!r}")

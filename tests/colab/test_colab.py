@@ -37,7 +37,7 @@ def test_the_published_wheel_holds_the_course_and_no_answer(wheel: Path) -> None
     assert "course/check/distilbert/__init__.py" in names
     assert any(name.endswith(".safetensors") for name in names)
     assignments = [Assignment.open(ROOT, folder.name) for folder in sorted((ROOT / "release").iterdir())]
-    accepted = {one["digest"] for one in tomllib.loads((ROOT / "accepted.toml").read_text("utf-8"))["accepted"]}
+    accepted = {one["digest"] for one in tomllib.loads((ROOT / "course.toml").read_text("utf-8"))["accepted"]}
     assert [one for one in leaks(wheel.parent, assignments) if one.digest not in accepted] == []
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.release.findings import ACCEPTED
 from tests.docs.test_links import PAGES
 from tests.grading import ROOT, copy_exercises, leave_out_shown
 from tools.demo import build_sample_class
@@ -90,7 +89,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = ("nbgrader_config.py", "course.toml", "pyproject.toml", "constraints.txt")
     for name in (*settings, "LICENSE", "README.md"):
         shutil.copy(ROOT / name, root)
-    shutil.copy(ROOT / ACCEPTED, root)
     copy_exercises(root, SHEET)
     for path in (root / "exercises" / SHEET).glob("*.py"):
         if "\nEXERCISE = " in (text := path.read_text(encoding="utf-8")) and path.stem != THOROUGH:

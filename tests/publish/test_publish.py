@@ -20,7 +20,6 @@ from autograder.publish.pictures import pictures
 from autograder.publish.publish import publish
 from autograder.references.stored_files import archive_of
 from autograder.release.as_submitted import solved
-from autograder.release.findings import ACCEPTED
 from tests.grading import copy_exercises
 from tests.pipeline.conftest import ROOT
 
@@ -42,7 +41,7 @@ def course(tmp_path):
     (root / "course" / "__pycache__" / "course.pyc").write_bytes(b"\0")
     shutil.copytree(ROOT / "docs" / "images", root / "docs" / "images")
     for name in ("pyproject.toml", "LICENSE", "docs/student.md", "nbgrader_config.py", "docs/attention.png",
-                 "docs/students_readme.md.j2", "docs/roadmap.md", "course.toml", ACCEPTED):  # fmt: skip
+                 "docs/students_readme.md.j2", "docs/roadmap.md", "course.toml"):  # fmt: skip
         shutil.copy(ROOT / name, root / name)
     for name in MODEL_CARDS:
         (root / name).parent.mkdir(parents=True)

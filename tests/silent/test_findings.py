@@ -14,7 +14,8 @@ from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.model.course import Course
-from autograder.release.findings import ACCEPTED, Accepted, accept, entry, pinned
+from autograder.model.course_file import NAME, read_course_file
+from autograder.release.findings import Accepted, accept, entry, pinned
 from autograder.release.leaks.search import release_leaks
 from autograder.release.points_in_text import wrong_points
 from tests.plain.notebooks import answer, code, graded, notebook, read_by_hand, words, write
@@ -82,10 +83,10 @@ def test_h1_what_is_accepted_once_is_released_until_it_changes(
     assert "most of solution ps1/p1/smoothed" in said and "with 1.0 of 1 points" in said
     lines = "\n".join(re.findall(r"^(?:\[\[accepted\]\]|\w+ = \".*\")$", said, re.MULTILINE))
     assert [one["finding"] for one in tomllib.loads(lines)["accepted"]] == ["leak", "untouched"]
-    (tmp_path / ACCEPTED).write_text(lines)
+    (tmp_path / NAME).write_text(lines)
     assert main(words_) == 2
     assert "say in 'reason' why this is meant so" in capsys.readouterr().err
-    (tmp_path / ACCEPTED).write_text(lines.replace('reason = ""', 'reason = "shown in the lecture"'))
+    (tmp_path / NAME).write_text(lines.replace('reason = ""', 'reason = "shown in the lecture"'))
     assert main(words_) == 0
     said = capsys.readouterr().out
     assert said.count("accepted: ps1/p1.ipynb, cell ") == 2 and "(shown in the lecture)" in said
@@ -100,7 +101,7 @@ def test_h1_a_cell_without_a_test_is_accepted_and_everybody_has_its_points(
     said = capsys.readouterr().out
     assert "ps1/p1.ipynb, cell 'present': there is no test in it" in said and said.count("[[accepted]]") == 1
     lines = "\n".join(re.findall(r"^(?:\[\[accepted\]\]|\w+ = \".*\")$", said, re.MULTILINE))
-    (tmp_path / ACCEPTED).write_text(lines.replace('reason = ""', 'reason = "for being here"'))
+    (tmp_path / NAME).write_text(lines.replace('reason = ""', 'reason = "for being here"'))
     assert main([*words_, "release", "ps1"]) == 0
     target = course.submitted("ada", "ps1")
     target.mkdir(parents=True)
@@ -122,7 +123,7 @@ def test_h1_notes_are_accepted_too(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "note: " in before and "! 1 of 3 points rest on" in before and "[[accepted]]" not in before
     assert main([*check, "--notes"]) == 0
     lines = "\n".join(re.findall(r"^(?:\[\[accepted\]\]|\w+ = \".*\")$", capsys.readouterr().out, re.MULTILINE))
-    (tmp_path / ACCEPTED).write_text(lines.replace('reason = ""', 'reason = "on purpose"'))
+    (tmp_path / NAME).write_text(lines.replace('reason = ""', 'reason = "on purpose"'))
     assert main(check) == 0
     said = capsys.readouterr().out
     assert "note: " not in said and "rest on" not in said and said.count("(on purpose)") == before.count("note: ") + 1
@@ -155,7 +156,7 @@ def test_h1_an_accepted_leak_is_published_too(tmp_path: Path) -> None:
     from autograder.release.generate import generate
 
     generate(course, "ps1")
-    with pytest.raises(GradingError, match=r"would leak ps1/p1\.ipynb.*finding = \"leak\".*digest = .*accepted\.toml"):
+    with pytest.raises(GradingError, match=r"would leak ps1/p1\.ipynb.*finding = \"leak\".*digest = .*course\.toml"):
         publish(tmp_path, tmp_path / "students")
     accept(tmp_path, leaked(tmp_path, PASTED, *SMOOTHED), "on purpose")
     publish(tmp_path, tmp_path / "students")
@@ -209,16 +210,16 @@ def test_h1_points_above_graded_cells_are_still_checked() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("accepted = 1", "expected nothing but tables"),
-        ("[[acepted]]\nfinding = 'leak'", "expected nothing but tables"),
+        ("accepted = 1", r"accepted: expected tables \[\[accepted\]\], got 1"),
+        ("[[acepted]]\nfinding = 'leak'", "unknown key 'acepted' .*; did you mean 'accepted'"),
         ("[[accepted]]\nfinding = 'leak'\nwhere = 'x'\ndigest = '0'", "look at 'reason'"),
         ("[[accepted]]\nfinding = 'leak'\nwhere = 'x'\ndigest = '0'\nreason = ' '", "say in 'reason'"),
         ("[[accepted]]\nfinding = 'leak'\nwhere = 'x'\ndigest = '0'\nreason = 'y'\nmore = 'z'", "look at 'more'"),
-        ("[[accepted]", "cannot be read"),
+        ("[[accepted]", "is not TOML"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_line(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / ACCEPTED).write_text(text)
+    (tmp_path / NAME).write_text(text)
     with pytest.raises(GradingError, match=said):
         Accepted.of_course(tmp_path)
 
@@ -226,9 +227,26 @@ def test_a_file_that_cannot_be_used_is_one_line(tmp_path: Path, text: str, said:
 def test_what_is_printed_is_what_is_read(tmp_path: Path) -> None:
     finding = pinned("leak", "a \"quoted\" \\ place, cell 'ä'", "text", "content")
     accept(tmp_path, [finding], "because\tso")
-    (tmp_path / ACCEPTED).write_text("# mine\n" + (tmp_path / ACCEPTED).read_text())
+    (tmp_path / NAME).write_text("# mine\n" + (tmp_path / NAME).read_text())
     accept(tmp_path, [finding, pinned("leak", "b", "text", "other")], "twice")
-    text = (tmp_path / ACCEPTED).read_text()
+    text = (tmp_path / NAME).read_text()
     assert text.startswith("# mine\n") and text.count("[[accepted]]") == 2
     assert Accepted.of_course(tmp_path).reason(finding) == "because\tso"
     assert tomllib.loads(entry(finding, "x"))["accepted"][0]["where"] == finding.where
+
+
+def test_what_is_accepted_comes_after_the_settings_which_stay_as_they_are(tmp_path: Path) -> None:
+    settings = '# My course.\ntitle = "Physics"  # for now\n\n[deliverables]\nps1 = ["a.py"]  # no newline at the end'
+    (tmp_path / NAME).write_text(settings)
+    finding = pinned("leak", "a", "text", "content")
+    accept(tmp_path, [finding], "because")
+    accept(tmp_path, [finding], "again")
+    assert (tmp_path / NAME).read_text() == f"{settings}\n\n{entry(finding, 'because')}"
+    assert read_course_file(tmp_path).deliverables == {"ps1": ("a.py",)}
+    assert Accepted.of_course(tmp_path).reason(finding) == "because"
+
+
+def test_a_file_of_an_earlier_version_says_in_one_line_where_its_tables_go(tmp_path: Path) -> None:
+    (tmp_path / "accepted.toml").write_text(entry(pinned("leak", "a", "text", "content"), "because"))
+    with pytest.raises(GradingError, match=r"^accepted\.toml is no longer read: append its tables to course\.toml"):
+        Accepted.of_course(tmp_path)

@@ -19,12 +19,13 @@ help:
 
 ## make setup      virtual environment with everything pinned
 setup: $(STAMP)
-$(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt requirements-dev.txt
+$(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	index=; command -v nvidia-smi >/dev/null || env | grep -q '^PIP_.*\(INDEX_URL\|FIND_LINKS\)=' \
 	  || ! $(BIN)/python -c '$(ANSWERS)' $(CPU_TORCH)/torch/ 2>/dev/null || index='--extra-index-url $(CPU_TORCH)'; \
 	$(BIN)/pip install --quiet --constraint constraints.txt $$index torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[views]' --editable './autograder[canvas,dask,postgresql,site]' --requirement requirements-dev.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[views]' --editable './autograder[canvas,dask,postgresql,site]' --group dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps $(VIEWS)
 	touch $(STAMP)
 

@@ -35,7 +35,10 @@ SHELVES = {
         "verdicts", "privacy", "jupyterhub", "container", "ci", "from-nbgrader", "from-otter",
     ),
     "Write exercises": ("writing-exercises", "plain-tests", "coverage"),
-    "Maintain": ("../CONTRIBUTING", "architecture", "security", "../SECURITY", "measured", "gallery", "../CHANGELOG"),
+    "Maintain": (
+        "../.github/CONTRIBUTING", "architecture", "security", "../.github/SECURITY", "releasing", "measured",
+        "gallery", "../CHANGELOG",
+    ),
 }  # fmt: skip
 
 

@@ -274,7 +274,7 @@ def _shown(root: Path, files: Sequence[str]) -> Iterator[str]:
 def _for_installing(project: str) -> str:
     """``pyproject.toml`` without the settings of tools that only developers run, and of folders that are not there."""
     tables = re.split(r"(?m)^(?=\[)", project)
-    kept = re.compile(r"\[(?!tool\.)|\[tool\.setuptools(?!\.package-dir)")
+    kept = re.compile(r"\[(?!tool\.|dependency-groups)|\[tool\.setuptools(?!\.package-dir)")
     return "".join(one for one in tables if not one.startswith("[") or kept.match(one))
 
 

@@ -148,8 +148,9 @@ def _lay_out(site: Site, source: Path) -> None:
 
 
 def safe_name(name: str) -> str:
-    """A name that Sphinx and browsers read in the same way."""
-    return re.sub(r"[^\w./-]", lambda found: f"_{ord(found[0]):x}_", name, flags=re.ASCII)
+    """A name that Sphinx and browsers read in the same way, and that no server takes for a hidden file."""
+    shown = re.sub(r"(?<![^/])\.+", "", name)
+    return re.sub(r"[^\w./-]", lambda found: f"_{ord(found[0]):x}_", shown, flags=re.ASCII)
 
 
 def _pictures(site: Site, file: str, text: str, link_of: re.Pattern[str]) -> Iterator[tuple[str, Path]]:

@@ -35,7 +35,7 @@ def instructions(text: str) -> list[Instruction]:
     return [Instruction(*line.split(None, 1)) for line in joined.splitlines() if line.strip()]
 
 
-FOUND = instructions((ROOT / "Containerfile").read_text(encoding="utf-8"))
+FOUND = instructions((ROOT / ".devcontainer" / "Containerfile").read_text(encoding="utf-8"))
 
 
 def copied() -> dict[str, str]:
@@ -69,7 +69,7 @@ def test_nothing_is_fetched_by_a_moving_name_or_piped_into_a_shell():
 
 def test_the_devcontainer_builds_this_image_and_asks_the_self_test():
     said = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
-    assert (ROOT / ".devcontainer" / said["build"]["dockerfile"]).resolve() == ROOT / "Containerfile"
+    assert (ROOT / ".devcontainer" / said["build"]["dockerfile"]).resolve() == ROOT / ".devcontainer" / "Containerfile"
     assert (said["postCreateCommand"], said["remoteUser"]) == ("autograder doctor", "jovyan")
     assert "privileged" not in json.dumps(said)
 
@@ -77,7 +77,7 @@ def test_the_devcontainer_builds_this_image_and_asks_the_self_test():
 def test_the_workflow_builds_it_and_runs_the_self_test_inside():
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
     steps = "\n".join(step.get("run", "") for step in jobs["image"]["steps"])
-    assert "docker build --file Containerfile" in steps
+    assert "docker build --file .devcontainer/Containerfile" in steps
     assert "course autograder doctor" in steps
 
 

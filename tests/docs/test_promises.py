@@ -29,7 +29,7 @@ def test_g5_an_untrue_promise_is_gone(file: str, sentence: str) -> None:
 def test_g5_every_test_that_the_guides_name_exists() -> None:
     """A promise is followed by the test that holds it: a file or a folder of tests, or one test in it."""
     missing = []
-    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"]:
         for named in re.findall(r"`(tests/[\w./]+)(?:::(\w+))?`", page.read_text(encoding="utf-8")):
             path, test = ROOT / named[0], named[1]
             if not path.exists() or (test and test not in _tests(path)):

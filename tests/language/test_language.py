@@ -18,7 +18,7 @@ from tests.language.prose import (
     what_students_get,
 )
 
-spellchecker = pytest.importorskip("spellchecker", reason="pyspellchecker is not installed (requirements-dev.txt)")
+spellchecker = pytest.importorskip("spellchecker", reason="pyspellchecker is not installed ('make setup' does)")
 
 HERE = Path(__file__).parent
 DICTIONARY = spellchecker.SpellChecker(distance=1)

@@ -56,6 +56,11 @@ def _requirements(path: str) -> list[Requirement]:
     return [Requirement(entry) for entry in project["dependencies"] + extras]
 
 
+def _of_developers() -> list[Requirement]:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    return [Requirement(entry) for entry in groups["dev"]]
+
+
 def _lines(path: str) -> list[str]:
     lines = [line.partition("#")[0].strip() for line in (ROOT / path).read_text().splitlines()]
     return [line for line in lines if line]
@@ -112,9 +117,8 @@ def test_pip_leaves_the_torch_that_conda_installed(tmp_path):
 
 
 def test_an_instructor_without_conda_gets_the_same():
-    lines = _lines("requirements.txt")
-    assert [line for line in lines if line.startswith("--editable")] == INSTRUCTOR
-    assert any(re.match(r"--extra-index-url https://download\.pytorch\.org/whl/cpu$", line) for line in lines)
+    words = " ".join(f"--editable '{one.removeprefix('--editable ')}'" for one in INSTRUCTOR)
+    assert f" --constraint constraints.txt {words} --group dev\n" in (ROOT / "Makefile").read_text()
 
 
 def _declared(*paths: str) -> set[str]:
@@ -146,7 +150,7 @@ def test_what_draws_the_views_is_installed_without_what_it_requires_and_the_extr
     assert {canonicalize_name(name) for name in PACKAGES.values()} <= pins
     views = " ".join(PACKAGES.values())
     assert f"VIEWS     := {views}\n" in (ROOT / "Makefile").read_text()
-    for page in ("Containerfile", "environment.yml", "docs/student.md", "docs/students_readme.md.j2"):
+    for page in (".devcontainer/Containerfile", "environment.yml", "docs/student.md", "docs/students_readme.md.j2"):
         assert f"--no-deps {views}\n" in (ROOT / page).read_text(), page
     named = _declared("pyproject.toml", "autograder/pyproject.toml")
     assert named & {canonicalize_name(name) for name in (*PACKAGES.values(), "boto3", "sentencepiece")} == set()
@@ -163,7 +167,7 @@ def test_what_is_declared_is_imported(path, folders):
 
 def test_what_the_tests_import_is_declared():
     declared = _declared("autograder/pyproject.toml", "pyproject.toml")
-    declared |= {canonicalize_name(Requirement(line).name) for line in _lines("requirements-dev.txt")}
+    declared |= {canonicalize_name(one.name) for one in _of_developers()}
     found = _imported("tests", "tools", "exercises")
     assert {name: files for name, files in found.items() if name not in declared} == {}
 
@@ -190,9 +194,8 @@ def test_what_students_are_told_to_run_and_what_their_files_import_is_installed(
 
 def test_every_dependency_is_pinned_within_its_range():
     pinned = {canonicalize_name(name): Version(pin) for name, pin in _pins("constraints.txt").items()}
-    plain = [line for name in ("", "-dev") for line in _lines(f"requirements{name}.txt")]
-    required = [Requirement(line) for line in plain if not line.startswith("--")]
-    for requirement in [*_requirements("pyproject.toml"), *_requirements("autograder/pyproject.toml"), *required]:
+    projects = [*_requirements("pyproject.toml"), *_requirements("autograder/pyproject.toml")]
+    for requirement in [*projects, *_of_developers()]:
         name = canonicalize_name(requirement.name)
         assert name in pinned, f"{name} is not in constraints.txt"
         assert requirement.specifier.contains(pinned[name]), f"{name} is pinned outside its range"

@@ -43,12 +43,13 @@ def test_every_place_with_dependencies_is_kept_up_to_date():
     assert all((ROOT / folder.lstrip("/") / "pyproject.toml").is_file() for folder in pip["directories"])
 
 
-@pytest.mark.parametrize("page", ["SECURITY.md", "RELEASING.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", [".github/SECURITY.md", "docs/releasing.md", ".github/CONTRIBUTING.md"])
 def test_links_and_files_of_a_page_exist(page):
     text = (ROOT / page).read_text()
-    named = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r"`([\w./]+\.(?:md|toml|cff))`", text)
-    assert named
-    assert [name for name in named if not (ROOT / name).is_file()] == []
+    links = [(ROOT / page).parent / link for link in re.findall(r"\]\(([^)#:]+)\)", text)]
+    named = [ROOT / name for name in re.findall(r"`([\w./]+\.(?:md|toml|cff))`", text)]
+    assert links or named
+    assert [path for path in (*links, *named) if not path.is_file()] == []
 
 
 def test_fragments_become_a_section_of_the_changelog(tmp_path):
@@ -93,7 +94,7 @@ def test_ci_tries_every_python_and_both_ends_of_what_is_allowed_every_week():
 
 
 def test_the_outline_of_the_paper_has_what_the_journal_asks_for():
-    text = (ROOT / "paper" / "paper.md").read_text()
+    text = (ROOT / "docs" / "paper" / "paper.md").read_text()
     _, head, body = text.split("---\n", 2)
     about = yaml.safe_load(head)
     assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} <= set(about)
@@ -101,7 +102,7 @@ def test_the_outline_of_the_paper_has_what_the_journal_asks_for():
     sections = re.findall(r"(?m)^# (.+)$", body)
     assert {"Summary", "Statement of need", "Learning objectives", "Content and design", "References"} <= set(sections)
     cited = set(re.findall(r"@(\w+)", body))
-    assert cited == set(re.findall(r"(?m)^@\w+\{(\w+),", (ROOT / "paper" / about["bibliography"]).read_text()))
+    assert cited == set(re.findall(r"(?m)^@\w+\{(\w+),", (ROOT / "docs" / "paper" / about["bibliography"]).read_text()))
     row = r"(?m)^\| `(\w+)` \| (\d+) \| (\d+) \|"
     assert re.findall(row, body) == re.findall(row, (ROOT / "README.md").read_text())
     assert 600 <= len(body.split()) <= 1200

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from autograder.site.build import safe_name
 from tests.grading import ROOT
 from tools import own_site
 
@@ -48,6 +49,12 @@ def test_the_answers_are_true() -> None:
     links = re.findall(r"\]\(((?!https)[^)]+)\)", TOP)
     assert {"docs/roadmap.md", "docs/instructor.md", "docs/writing-exercises.md"} <= set(links)
     assert all((ROOT / link).exists() for link in links)
+
+
+def test_no_page_lies_in_a_folder_that_servers_hide() -> None:
+    held = [page for pages in own_site.shelves().values() for page in pages]
+    assert ".github/SECURITY.md" in held
+    assert [page for page in held if any(part.startswith(".") for part in safe_name(page).split("/"))] == []
 
 
 def test_every_guide_is_on_one_shelf_of_the_site() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections import Counter
+
+import pytest
 
 from tests.grading import ROOT
 from tests.tree import modules
@@ -61,3 +64,12 @@ def test_no_module_is_longer_than_500_lines():
         if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 500
     }
     assert long == {}
+
+
+def test_who_lists_the_repository_sees_at_most_22_names():
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no git repository here")
+    there = [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
+    assert len({name.partition("/")[0] for name in there}) <= 22

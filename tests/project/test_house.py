@@ -10,6 +10,7 @@ import pytest
 
 from tests.grading import ROOT
 from tests.tree import modules
+from tools import ceilings
 
 GRADER = ROOT / "autograder"
 MODULES = [path for path in modules("autograder") if "templates" not in path.parts]
@@ -73,3 +74,19 @@ def test_who_lists_the_repository_sees_at_most_22_names():
         pytest.skip("no git repository here")
     there = [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
     assert len({name.partition("/")[0] for name in there}) <= 22
+
+
+def test_no_room_is_larger_than_its_ceiling(capsys):
+    if subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True).returncode:
+        pytest.skip("no git repository here")
+    assert ceilings.main([]) == 0, capsys.readouterr().out
+
+
+def test_a_room_above_its_ceiling_is_named_and_ceilings_only_go_down(tmp_path, monkeypatch, capsys):
+    project = tmp_path / "pyproject.toml"
+    project.write_text("[tool.ceilings]\ncourse = [5, 9]\ntools = [7, 1]\n")
+    monkeypatch.setattr(ceilings, "PROJECT", project)
+    monkeypatch.setattr(ceilings, "measured", lambda room: {"course": (6, 8), "tools": (7, 1)}[room])
+    assert ceilings.main(["--lower"]) == 1
+    assert "1 lines and 0 files too many" in capsys.readouterr().out
+    assert project.read_text() == "[tool.ceilings]\ncourse = [5, 8]\ntools = [7, 1]\n"

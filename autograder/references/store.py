@@ -37,7 +37,7 @@ from autograder.references.stored_files import (
 )
 from autograder.references.write import CaseDraw, checksums, write_references
 
-#: Checksums of all expected answers that have ever shipped with the kit, made by ``scripts/list_public_references.py``.
+#: Checksums of all expected answers that have ever shipped with the kit, made by ``tools/list_public_references.py``.
 PUBLIC_LIST = Path(__file__).with_name("public.txt")
 #: The folder of packs, within the package of the visible checks.
 PACKS = "_packs"

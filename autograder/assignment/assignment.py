@@ -17,8 +17,9 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
 from autograder.model.course import Course, unknown_assignment
+from autograder.model.nbgrader import stored_cells
 from autograder.model.points import total
-from autograder.model.source import OtherLanguage, instructors_notebook, name_cells, read_notebook, stored_cells
+from autograder.model.source import OtherLanguage, instructors_notebook, name_cells, read_notebook
 from autograder.references.store import References
 
 #: notebook -> grade id -> text of the cell, as nbgrader keeps it

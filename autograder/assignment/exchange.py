@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
-
 from autograder.assignment.submission import EXCHANGE_FILES, exchange_files
 from autograder.errors import GradingError
 from autograder.model.course import Course
+from autograder.model.nbgrader import submission_time
 from autograder.model.plain_text import is_folder_name
 
 #: Copying takes a moment: the name says when it began, the file system when it ended.
@@ -101,7 +100,7 @@ def _parsed(folder: Path, names: list[str], assignment: str, student: str | None
                 yield Inbound(path, name, None, changed, f"its name {why}")
                 continue
             ((who, time),) = fitting
-            yield Inbound(path, who, _named(time), changed, _against(path, who))
+            yield Inbound(path, who, submission_time(time), changed, _against(path, who))
 
 
 def _against(path: Path, student: str) -> str:
@@ -110,13 +109,6 @@ def _against(path: Path, student: str) -> str:
     if path.is_symlink() or not path.is_dir():
         return "it is a link" if path.is_symlink() else "it is no folder"
     return ""
-
-
-def _named(time: str) -> datetime | None:
-    try:
-        return parse_utc(time).replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def last_change(folder: Path) -> datetime:

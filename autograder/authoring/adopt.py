@@ -15,7 +15,7 @@ from autograder.files.atomic import write_file
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.course_file import NAME
-from autograder.model.settings import CONFIG
+from autograder.model.nbgrader import CONFIG
 from autograder.model.source import read_notebook
 
 _PLUGS_IN = """

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from nbgrader.api import Gradebook
-
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
@@ -37,6 +35,7 @@ from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.parts import parts_of
+from autograder.gradebook.read import Gradebook
 from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import Probe, available, verify
 from autograder.kernel.fork_server import KernelForkServer

@@ -99,7 +99,7 @@ def with_global_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(**given: Any) -> Any:
         if given["context"].invoked_subcommand is None:  # else the command comes, or its help
-            from autograder.model.import_nbgrader import import_nbgrader
+            from autograder.model.nbgrader import import_nbgrader
 
             import_nbgrader()  # before anything else imports it whole
         options: GlobalOptions = given["context"].obj

@@ -111,20 +111,13 @@ def _entry(
 
 
 def _pages(course: Course, assignment: str, student: str, notebooks: list[str]) -> list[str]:
-    """Where the formgrader shows them; it names no student there."""
-    from nbgrader.api import MissingEntry
-
-    from autograder.gradebook.read import open_book
+    from autograder.gradebook.read import open_book, pages_of_formgrader
 
     book = open_book(course.db_url) if notebooks else None
     if book is None:
         return []
     with book:
-        try:
-            found = [book.find_submission_notebook(name, assignment, student) for name in notebooks]
-        except MissingEntry:
-            return []
-        return [f"/formgrader/submissions/{one.id}" for one in found]
+        return pages_of_formgrader(book, assignment, student, notebooks)
 
 
 def _tell(output: Output, entries: list[dict[str, Any]]) -> None:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from nbgrader.api import Gradebook
-
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.gradebook.read import Key
 from autograder.gradebook.results import StudentResult
+from autograder.gradebook.write import give_points
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,7 @@ def accept(root: Path, db_url: str, assignment: str, one: Disputed, reason: str)
     entry = {"points": one.inside, "reason": reason, "date": date.today().isoformat()}
     kept.setdefault(one.student, {})[f"{one.notebook}/{one.cell}"] = entry
     write_file(path, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
-    with Gradebook(db_url) as gradebook:
-        grade = gradebook.find_grade(one.cell, one.notebook, assignment, one.student)
-        grade.manual_score, grade.needs_manual_grade = one.inside, False
-        gradebook.db.commit()
+    give_points(db_url, assignment, one.student, (one.notebook, one.cell), one.inside)
     return path
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import nullcontext
 from dataclasses import replace
 
-from nbgrader.api import Gradebook
-
 from autograder.errors import NothingToGrade
 from autograder.gradebook.graded_answers import waiting_again
 from autograder.gradebook.groups import Group, read_groups, shared_times, submitters
@@ -17,7 +15,7 @@ from autograder.gradebook.late.policy import LatePolicy
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.late.written import read_written
 from autograder.gradebook.parts import PART, parts_of
-from autograder.gradebook.read import Key, open_book, read_book, read_part, read_students
+from autograder.gradebook.read import Gradebook, Key, open_book, read_book, read_part, read_students
 from autograder.gradebook.regradings import read_regradings
 from autograder.gradebook.results import GradedExercise, ResultsTable, StudentResult, check_one_version
 from autograder.gradebook.student_row import Known, ReadStudents, row_for

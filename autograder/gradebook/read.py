@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader import api
+from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy import Select, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
@@ -78,18 +79,35 @@ def patient(db_url: str) -> str:
     return url.update_query_dict({"timeout": str(PATIENCE)}).render_as_string(hide_password=False)
 
 
-def open_book(db_url: str) -> api.Gradebook | None:
+def open_book(db_url: str) -> Gradebook | None:
     """None where there is no gradebook yet: opening would make one. Raises GradingError where it cannot be opened."""
     try:
         database = make_url(db_url).database
         if db_url.startswith("sqlite") and not (database and Path(database).is_file()):
             return None
-        return api.Gradebook(patient(db_url))
+        return Gradebook(patient(db_url))
     except SQLAlchemyError as error:
         raise GradingError(f"the gradebook cannot be opened: {gradebook_said(error)}") from error
 
 
-def read_book(gradebook: api.Gradebook | None, assignment: str, students: Collection[str] | None = None) -> Book:
+def find_submission(gradebook: Gradebook, assignment: str, student: str) -> api.SubmittedAssignment | None:
+    """The student's row with its notebooks; None where the gradebook has no submission of theirs."""
+    try:
+        return gradebook.find_submission(assignment, student)
+    except MissingEntry:
+        return None
+
+
+def pages_of_formgrader(gradebook: Gradebook, assignment: str, student: str, notebooks: Iterable[str]) -> list[str]:
+    """Where the formgrader shows these notebooks of a submission; it names no student there."""
+    try:
+        rows = [gradebook.find_submission_notebook(name, assignment, student) for name in notebooks]
+    except MissingEntry:
+        return []
+    return [f"/formgrader/submissions/{row.id}" for row in rows]
+
+
+def read_book(gradebook: Gradebook | None, assignment: str, students: Collection[str] | None = None) -> Book:
     """Empty where there is no gradebook. An unknown assignment has students and no grades.
 
     students: whose grades, comments and penalties are read; None for everybody's.
@@ -97,12 +115,12 @@ def read_book(gradebook: api.Gradebook | None, assignment: str, students: Collec
     return _read_book(gradebook, assignment, students, None)
 
 
-def read_part(gradebook: api.Gradebook | None, assignment: str, students: Collection[str]) -> Book:
+def read_part(gradebook: Gradebook | None, assignment: str, students: Collection[str]) -> Book:
     """As :func:`read_book`, and with no other students than these."""
     return _read_book(gradebook, assignment, students, students)
 
 
-def read_students(gradebook: api.Gradebook | None, those: Collection[str] | None = None) -> dict[str, Student]:
+def read_students(gradebook: Gradebook | None, those: Collection[str] | None = None) -> dict[str, Student]:
     """Everybody whom the gradebook knows, or ``those`` of them, by id."""
     if gradebook is None:
         return {}
@@ -115,7 +133,7 @@ def read_students(gradebook: api.Gradebook | None, those: Collection[str] | None
 
 
 def _read_book(
-    gradebook: api.Gradebook | None, assignment: str, students: Collection[str] | None, named: Collection[str] | None
+    gradebook: Gradebook | None, assignment: str, students: Collection[str] | None, named: Collection[str] | None
 ) -> Book:
     book = Book(read_students(gradebook, named))
     if gradebook is None:
@@ -158,6 +176,19 @@ def _submitted_notebooks(assignment: str, students: Collection[str] | None) -> S
         .order_by(api.Notebook.name)
     )
     return of if students is None else of_students(of, students)
+
+
+def rows_of(assignment: str, table: Any, *columns: Any) -> Select[Any]:
+    """A query for the rows of nbgrader's table of grades or of comments, each with its student, notebook and cell."""
+    return (
+        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, *columns)
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
+        .join(table, table.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, api.BaseCell.id == table.cell_id)
+        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+        .where(api.Assignment.name == assignment)
+    )
 
 
 def of_students(query: Select[Any], students: Collection[str]) -> Select[Any]:

@@ -9,18 +9,20 @@ user's name at a forge last for the term. Moodle's number is the assignment's (i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
-from sqlalchemy.exc import SQLAlchemyError
+from nbgrader.api import MissingEntry
+from sqlalchemy import MetaData, select, text
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, gradebook_said
 from autograder.files.atomic import write_file
 from autograder.gradebook.origins import origins_path, read_origins
-from autograder.gradebook.read import Student, open_book, patient, read_students
+from autograder.gradebook.read import Gradebook, Student, open_book, patient, read_students
 from autograder.model.course import Course
 
 #: The LMSs whose numbers last longer than one assignment.
@@ -123,6 +125,49 @@ def enter_students(course: Course, students: Iterable[Student]) -> None:
     except SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
         raise GradingError(f"the roster could not be written into the gradebook: {cause}; collect again") from error
+
+
+def rows_naming(db_url: str, names: Callable[[bytes], bool]) -> list[str]:
+    """``table: number of rows`` with a text that ``names`` somebody; nothing where there is no gradebook."""
+    book = open_book(db_url)
+    if book is None:
+        return []
+    with book:
+        return [f"{table}: {count}" for table, count in _counted(book, names)]
+
+
+def _counted(book: Gradebook, names: Callable[[bytes], bool]) -> Iterator[tuple[str, int]]:
+    tables = MetaData()
+    tables.reflect(bind=book.db.get_bind())
+    for table in tables.sorted_tables:
+        rows = book.db.execute(select(table)).all()
+        count = sum(any(isinstance(cell, str) and names(cell.encode()) for cell in row) for row in rows)
+        if count:
+            yield table.name, count
+
+
+def remove_students(db_url: str, ids: Collection[str]) -> None:
+    """Delete students with every submission, grade and comment. Raises GradingError.
+
+    SQLite is compacted afterwards, for it leaves deleted rows in the file.
+    """
+    book = open_book(db_url)
+    if book is None:
+        return
+    try:
+        with book, warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)
+            for student in read_students(book, ids):
+                book.remove_student(student)
+            book.db.commit()
+            engine = book.db.get_bind()
+            if engine.dialect.name == "sqlite":
+                book.db.close()
+                with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+                    connection.execute(text("VACUUM"))
+    except SQLAlchemyError as error:
+        raise GradingError(f"the gradebook cannot be changed: {gradebook_said(error)}") from error
 
 
 def _ids_path(root: Path, kind: str, assignment: str) -> Path:

@@ -17,13 +17,12 @@ from typing import TypeVar
 
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy import select
+from nbgrader.api import MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning
 
 from autograder.errors import GOES_ON, GradingError, gradebook_said
 from autograder.gradebook.graded_answers import NotebookRecord, read_record, settle, settling, write_record
-from autograder.gradebook.read import PATIENCE, of_students, patient
+from autograder.gradebook.read import PATIENCE, Gradebook, Key, of_students, patient, rows_of
 from autograder.model import cells
 from autograder.model.checksum import checksum_of
 from autograder.model.graded import Graded
@@ -141,21 +140,21 @@ def _save_notebook(stored: SubmittedNotebook, verdict: NotebookVerdict, notebook
         comment.auto_comment = "No response." if comment.name in untouched else None
 
 
+def give_points(db_url: str, assignment: str, student: str, key: Key, points: float) -> None:
+    """Enter points as a person does who grades by hand."""
+    with Gradebook(db_url) as gradebook:
+        notebook, cell = key
+        grade = gradebook.find_grade(cell, notebook, assignment, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.db.commit()
+
+
 def not_in_gradebook(
     gradebook: Gradebook, assignment: str, verdicts: Mapping[str, SubmissionVerdict], root: Path
 ) -> list[str]:
     """The students (by ``verdicts``, which are by student) whose points the gradebook does not hold, or about another
     answer than the last one: it may be a new gradebook, or an old one."""
-    one = api.Grade
-    asked = (
-        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, one.auto_score, one.id)
-        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
-        .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
-        .join(api.BaseCell, api.BaseCell.id == api.Grade.cell_id)
-        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-        .where(api.Assignment.name == assignment)
-    )
+    asked = rows_of(assignment, api.Grade, api.Grade.auto_score, api.Grade.id)
     held: dict[str, dict[tuple[str, str], float | None]] = {}
     rows: dict[str, list[tuple[str, str, str]]] = {}
     for student, notebook, cell, points, row in gradebook.db.execute(of_students(asked, verdicts)):

@@ -6,32 +6,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader import api
-from sqlalchemy import Select, select
 
 from autograder.assignment.assignment import Assignment
-from autograder.errors import GradingError
 from autograder.gradebook.graded_answers import read_record
-from autograder.gradebook.read import Key, open_book
+from autograder.gradebook.marks import GradeRows, MarkChange, MarkState, paragraphs, read_marks
+from autograder.gradebook.read import EARLIER, Key
 from autograder.marking.exercises import MarkedExercise, exercises_of
 from autograder.marking.slices import answer_cells, digest_of, text_of
 from autograder.model import cells
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.verdict import FOR_A_PERSON, NotebookVerdict
-
-
-@dataclass(frozen=True)
-class MarkState:
-    """What the gradebook holds of one answer, as nbgrader has it."""
-
-    score: float | None
-    waits: bool
-    comment: str | None
 
 
 @dataclass(frozen=True)
@@ -111,7 +99,7 @@ class AnswerReader:
 
         Raises GradingError where there is no gradebook.
         """
-        grades, comments = _rows(self.course.db_url, self.assignment)
+        grades, comments = read_marks(self.course.db_url, self.assignment)
         found = ReadClass()
         for student, rows in sorted(grades.items()):
             if not self.course.takes(student):
@@ -134,7 +122,7 @@ class AnswerReader:
         found.answers = {key: found.answers[key] for key in self.exercises if key in found.answers}
         return found
 
-    def _tests(self, rows: Rows, notebook: str) -> tuple[float, float]:
+    def _tests(self, rows: GradeRows, notebook: str) -> tuple[float, float]:
         judged = [
             (auto, exercise.max_points)
             for key, (_, auto, _, _) in rows.items()
@@ -199,33 +187,16 @@ def _digest(shown: list[NotebookNode], said: tuple[str, ...]) -> str:
     return digest_of([*shown, *map(nbformat.v4.new_raw_cell, said)])
 
 
-Rows = dict[Key, tuple[str, float | None, float | None, bool]]
+def change_of(answer: ClassAnswer, points: float, comment: str, alone: bool) -> MarkChange:
+    """The mark that a person gives.
 
-
-def _rows(db_url: str, assignment: str) -> tuple[dict[str, Rows], dict[tuple[str, str, str], tuple[str, str | None]]]:
-    """Student to the rows of their grades; (student, notebook, cell) to id and text of the comment."""
-    gradebook = open_book(db_url)
-    if gradebook is None:
-        raise GradingError(f"there is no gradebook: run 'autograder grade {assignment}' first")
-    grades: dict[str, Rows] = {}
-    with gradebook:
-        grade, comment = api.Grade, api.Comment
-        columns = (grade.id, grade.auto_score, grade.manual_score, grade.needs_manual_grade)
-        for student, notebook, cell, row, auto, manual, needs in gradebook.db.execute(_of(assignment, grade, *columns)):
-            grades.setdefault(student, {})[notebook, cell] = row, auto, manual, bool(needs)
-        texts = gradebook.db.execute(_of(assignment, comment, comment.id, comment.manual_comment))
-        comments = {(student, notebook, cell): (row, text) for student, notebook, cell, row, text in texts}
-    return grades, comments
-
-
-def _of(assignment: str, table: Any, *columns: Any) -> Select[Any]:
-    """The rows of one of nbgrader's two tables, each with its student, notebook and cell."""
-    return (
-        select(api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name, *columns)
-        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
-        .join(table, table.notebook_id == api.SubmittedNotebook.id)
-        .join(api.BaseCell, api.BaseCell.id == table.cell_id)
-        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-        .where(api.Assignment.name == assignment)
-    )
+    alone: the person has seen the comment that is there, and ``comment`` takes its place. Else it is added to it. One
+    about an earlier answer, which students do not see, stays as long as there is no other.
+    """
+    before = answer.state
+    there = before.comment or ""
+    kept = "" if there.startswith(EARLIER) else there
+    if not alone and kept:
+        comment = "\n\n".join(dict.fromkeys([*paragraphs(kept), *paragraphs(comment)]))
+    said = comment if comment or kept else before.comment
+    return MarkChange(answer.row, answer.comment_row, before, MarkState(points, False, said))

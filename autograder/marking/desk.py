@@ -14,14 +14,14 @@ from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.graders import read_graders
+from autograder.gradebook.marks import MarkChange, store_marks, undo_marks
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Key, Student, open_book, read_students
-from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass
+from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of
 from autograder.marking.claims import Claims
 from autograder.marking.groups import AnswerGroup, form, grouped, put_back, put_together, read_splits, write_splits
 from autograder.marking.likeness import BY_WORDS, Likeness, TextEncoder
-from autograder.marking.log import LoggedMark, LoggedMarks, MarkChange, MarkLog, logged
-from autograder.marking.marks import change_of, store, undo
+from autograder.marking.log import LoggedMark, LoggedMarks, MarkLog, logged
 from autograder.marking.new_points import NewPoints, given_lines, new_points
 from autograder.marking.twice import waiting_for_second
 from autograder.model.course import Course
@@ -208,7 +208,7 @@ class Desk:
         if not changes:
             return 0
         lines = partial(given_lines, self.reader.exercises[key])
-        stored = store(
+        stored = store_marks(
             self.course, self.assignment, changes,
             lambda stored: self._log.noting(logged(key, answers, stored, marker.name, click, lines)),
         )  # fmt: skip
@@ -267,7 +267,7 @@ class Desk:
 
     def _take_back(self, marks: Sequence[LoggedMark], marker: Marker) -> int:
         firsts: list[MarkChange] = [one.change for one in marks if not one.second]
-        back = undo(self.course, self.assignment, firsts) if firsts else []
+        back = undo_marks(self.course, self.assignment, firsts) if firsts else []
         self._log.take_back(marks, marker.name)
         return len(back) + len(marks) - len(firsts)
 

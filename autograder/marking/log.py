@@ -10,34 +10,21 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from autograder.errors import GradingError
 from autograder.files.atomic import writing
+from autograder.gradebook.marks import MarkChange, MarkState
 from autograder.gradebook.read import Key
-from autograder.marking.answers import ClassAnswer, MarkState
+from autograder.marking.answers import ClassAnswer
 
 #: What ends a line for Python, and not for JSON.
 _ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 #: Of a line of the mark scheme: its text without points, its points, what the student reads.
 GivenLine = tuple[str, float, str]
-
-
-@dataclass(frozen=True)
-class MarkChange:
-    """One answer's mark as it was and as it is to be; ``row``, ``comment_row``: ids in the gradebook."""
-
-    row: str
-    comment_row: str
-    before: MarkState
-    after: MarkState
-
-    @property
-    def reverse(self) -> MarkChange:
-        return replace(self, before=self.after, after=self.before)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autograder.gradebook.remarks import paragraphs
+from autograder.gradebook.marks import paragraphs
 from autograder.marking.answers import ClassAnswer
 from autograder.marking.exercises import MarkedExercise
 from autograder.marking.log import GivenLine, LoggedMarks

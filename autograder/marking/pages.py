@@ -14,8 +14,8 @@ from nbformat import NotebookNode
 from autograder.feedback.page import page_style
 from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
+from autograder.gradebook.marks import given_comments
 from autograder.gradebook.read import EARLIER, Key
-from autograder.gradebook.remarks import remarks
 from autograder.marking.answers import ClassAnswer, ReadClass
 from autograder.marking.desk import Desk, Marker, member
 from autograder.marking.exercises import MarkedExercise
@@ -269,7 +269,7 @@ def _button(count: int, alone: bool) -> str:
 def _lines(desk: Desk, exercise: MarkedExercise) -> list[dict[str, object]]:
     """The mark scheme's lines, then the comments that were given before, the most frequent first."""
     listed = {line.comment for line in exercise.lines}
-    given = remarks(desk.course.db_url, desk.assignment, exercise.key[0]).get(exercise.comment_cell, [])
+    given = given_comments(desk.course.db_url, desk.assignment, exercise.key[0]).get(exercise.comment_cell, [])
     before = [text for text in given if text not in listed][:OFFERED]
     return [{"text": line.text, "comment": line.comment, "points": line.points} for line in exercise.lines] + [
         {"text": text, "comment": text, "points": 0.0} for text in before

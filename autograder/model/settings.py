@@ -17,15 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError
+from autograder.model.nbgrader import CONFIG, configuration, course_directory
 from autograder.model.source import SourceForm, form_of
 
-if TYPE_CHECKING:  # nbgrader takes its time
-    from nbgrader.apps.baseapp import NbGrader
-    from nbgrader.coursedir import CourseDirectory
-    from nbgrader.exchange.default import ExchangeCollect
+if TYPE_CHECKING:
     from traitlets.config import Config
 
-CONFIG = "nbgrader_config.py"
 #: Where the settings of a root without a configuration of its own were read: ``c.CourseDirectory.root`` points there.
 _CONFIGURED_IN: dict[Path, Path] = {}
 
@@ -126,13 +123,8 @@ def _in_class(course: Settings, folder: Path) -> bool:
 
 def _read(folder: Path, anywhere: bool = False) -> Settings:
     """anywhere: whether the user's own Jupyter settings may name another root."""
-    from nbgrader.coursedir import CourseDirectory
-    from nbgrader.exchange.default import ExchangeCollect
-
     with _standing_in(folder):
-        config = _config(folder, anywhere)
-        directory = CourseDirectory(config=config)
-        return _settings(folder, directory, ExchangeCollect(coursedir=directory, config=config), config)
+        return _settings(folder, configuration(folder, anywhere))
 
 
 def read_config(root: Path) -> Config:
@@ -140,37 +132,11 @@ def read_config(root: Path) -> Config:
     root = Path(os.path.abspath(root))
     folder = root if (root / CONFIG).is_file() else _CONFIGURED_IN.get(root, root)
     with _standing_in(folder):
-        return _config(folder, anywhere=False)
+        return configuration(folder, anywhere=False)
 
 
-def _config(folder: Path, anywhere: bool) -> Config:
-    from nbgrader.apps.baseapp import NbGrader
-
-    app = NbGrader(log_level="ERROR")
-    app.update_config(_merged(folder, app, anywhere))  # puts outdated names right, as nbgrader does
-    config: Config = app.config
-    if "root" not in config.CourseDirectory:
-        config.CourseDirectory.root = str(folder)
-    return config
-
-
-def _merged(folder: Path, app: NbGrader, anywhere: bool) -> Config:
-    """Every configuration that nbgrader reads, in its order: the machine's, the user's, the course's."""
-    from traitlets.config import Config
-
-    merged = Config()
-    for name in ("jupyter_config", CONFIG.removesuffix(".py")):
-        folders = [*app.config_file_paths]
-        if name in CONFIG:
-            folders.insert(0, str(folder))
-        for part, path in app._load_config_files(name, folders, raise_config_file_errors=True):
-            if not anywhere and not Path(path).is_relative_to(folder) and "CourseDirectory" in part:
-                part.CourseDirectory.pop("root", None)
-            merged.merge(part)
-    return merged
-
-
-def _settings(folder: Path, directory: CourseDirectory, exchange: ExchangeCollect, config: Config) -> Settings:
+def _settings(folder: Path, config: Config) -> Settings:
+    directory, exchange = course_directory(config)
     root = Path(directory.root)
     return Settings(
         root=root,

@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.errors import GradingError, gradebook_said
+from autograder.errors import GradingError
 from autograder.model import cells
 
 #: nbgrader's setting -> the marker by its default.
@@ -195,24 +195,6 @@ def _made_of(source: str, made: str, form: SourceForm) -> bool:
     return all(line in left for line in others) and all(
         snippet in made for _, snippets in asked for snippet in snippets or ()
     )
-
-
-def stored_cells(db_url: str, assignment: str) -> dict[str, dict[str, str]]:
-    """notebook -> grade id -> text of each cell, as ``nbgrader generate_assignment`` wrote them into its gradebook."""
-    from nbgrader.api import Gradebook, MissingEntry
-    from sqlalchemy.exc import SQLAlchemyError
-
-    path = db_url.removeprefix("sqlite:///")
-    if path != db_url and not Path(path).exists():
-        return {}
-    try:
-        with Gradebook(db_url) as gradebook:
-            notebooks = gradebook.find_assignment(assignment).notebooks
-            return {one.name: {cell.name: cell.source for cell in one.source_cells} for one in notebooks}
-    except MissingEntry:
-        return {}
-    except SQLAlchemyError as error:
-        raise GradingError(f"the gradebook cannot be read: {gradebook_said(error)}") from error
 
 
 def form_of(config: Any, root: Path) -> SourceForm:

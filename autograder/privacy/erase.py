@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,9 +17,9 @@ from autograder.classroom.lock import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.pseudonyms import pseudonym, salt_path
-from autograder.gradebook.roster import lasting_ids
+from autograder.gradebook.read import Student, open_book, read_students
+from autograder.gradebook.roster import lasting_ids, remove_students, rows_naming
 from autograder.model.course import Course
-from autograder.privacy import database
 from autograder.privacy.clean import TooLarge, clean, names_person
 from autograder.privacy.person import ErasedPerson, person
 from autograder.privacy.places import own_paths
@@ -74,7 +74,7 @@ def _terms(root: Path) -> list[Path]:
 
 
 def _find(courses: list[Course], student: str) -> ErasedPerson:
-    everybody = [one for course in courses for one in database.students(course.db_url)]
+    everybody = [one for course in courses for one in _students(course.db_url).values()]
     aliases = {pseudonym(one.root, student) for one in courses if salt_path(one.root).exists()}
     others = [one for one in everybody if one.id != student]
     rows = [one for one in everybody if one.id == student]
@@ -83,6 +83,11 @@ def _find(courses: list[Course], student: str) -> ErasedPerson:
     if best is None:
         return ErasedPerson(student, numbers=numbers, aliases=frozenset(aliases))
     return person(best, others, aliases, numbers)
+
+
+def _students(db_url: str) -> dict[str, Student]:
+    with open_book(db_url) or nullcontext() as book:
+        return read_students(book)
 
 
 def _own(course: Course, who: ErasedPerson, write: bool, done: Erasure) -> None:
@@ -103,12 +108,12 @@ def _remove(path: Path) -> None:
 def _rows(course: Course, who: ErasedPerson, write: bool, done: Erasure) -> None:
     copies = [f"sqlite:///{path}" for path in course.root.glob("*.db*") if _is_sqlite(path)]
     for url in dict.fromkeys([course.db_url, *copies]):
-        named = database.rows_of(url, who)
+        named = rows_naming(url, who.is_in)
         name = Path(url.partition("///")[2]).name if url.startswith("sqlite") else "the gradebook"
         done.changed += [f"{name}, table {row}" for row in named]
-        if write and (named or any(one.id in who.ids for one in database.students(url))):
-            database.remove(url, who)
-            done.left += [f"{name}, table {row}, in a text about somebody else" for row in database.rows_of(url, who)]
+        if write and (named or who.ids & _students(url).keys()):
+            remove_students(url, who.ids)
+            done.left += [f"{name}, table {row}, in a text about somebody else" for row in rows_naming(url, who.is_in)]
 
 
 def _is_sqlite(path: Path) -> bool:

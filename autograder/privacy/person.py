@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import quote
 
+from autograder.gradebook.read import Student
+
 _CODECS = ("utf-8", "utf-16-le", "latin-1")
 _LMS_COLUMN = re.compile(r"\b(id|identifier|sis|lms|participant|user)\b", re.IGNORECASE)
 
@@ -75,26 +77,22 @@ class ErasedPerson:
 
 
 def person(
-    student: object, others: Iterable[object], aliases: Iterable[str] = (), numbers: Iterable[str] = ()
+    student: Student, others: Sequence[Student], aliases: Iterable[str] = (), numbers: Iterable[str] = ()
 ) -> ErasedPerson:
     """The person behind a row of the gradebook's table of students. What another student has too is left out.
 
     numbers: by which LMSs know them.
     """
 
-    def of(one: object, name: str) -> str:
-        return (getattr(one, name, "") or "").strip()
-
-    others = list(others)
-    taken = {_full(of(one, "first_name"), of(one, "last_name")) for one in others}
-    first, last, email = of(student, "first_name"), of(student, "last_name"), of(student, "email")
+    taken = {_full(one.first_name.strip(), one.last_name.strip()) for one in others}
+    first, last, email = student.first_name.strip(), student.last_name.strip(), student.email.strip()
     names: tuple[str, ...] = ()
     if first and last and _full(first, last) not in taken:
         names = (f"{first} {last}", f"{last}, {first}", f"{last},{first}", f"{last} {first}")
-    if email.casefold() in {of(one, "email").casefold() for one in others}:
+    if email.casefold() in {one.email.strip().casefold() for one in others}:
         email = ""
-    known = frozenset({of(student, "lms_user_id"), *numbers}) - {""}
-    return ErasedPerson(of(student, "id"), names, email, known, (first, last), frozenset(aliases))
+    known = frozenset({student.lms_user_id.strip(), *numbers}) - {""}
+    return ErasedPerson(student.id.strip(), names, email, known, (first, last), frozenset(aliases))
 
 
 def _full(first: str, last: str) -> tuple[str, str]:

@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from nbgrader.utils import notebook_hash
-
 from autograder.assignment import exchange
 from autograder.model.course import Course
+from autograder.model.nbgrader import feedback_page
 from autograder.privacy.person import ErasedPerson
 
 _SECRET = "submission_secret.txt"
@@ -87,4 +86,4 @@ def _released(course: Course, secret: Path) -> Iterator[Path]:
     folder = course.settings.exchange_root / course.settings.course_id / "feedback"
     for assignment in course.assignments():
         for notebook in course.source(assignment).glob("*.ipynb"):
-            yield folder / f"{notebook_hash(secret=text, notebook_id=notebook.stem)}.html"
+            yield folder / feedback_page(text, notebook.stem)

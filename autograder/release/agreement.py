@@ -21,6 +21,7 @@ from autograder.assignment.assignment import Assignment, read_files
 from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course
+from autograder.model.nbgrader import students_version
 from autograder.model.settings import read_config
 from autograder.model.source import BESIDE, MARKERS
 from autograder.model.syntax import tree_of
@@ -78,30 +79,8 @@ def _for_standard_form(config: Config) -> Config:
     return config
 
 
-def released(assignment: str, name: str, source: NotebookNode, config: Config) -> NotebookNode:
-    """What nbgrader makes of an instructor's notebook for students. Raises GradingError with nbgrader's reason."""
-    from nbgrader.converters import GenerateAssignment
-    from nbgrader.nbgraderformat import SchemaTooOldError
-    from nbgrader.preprocessors import InstantiateTests, SaveCells
-
-    steps = config.GenerateAssignment.get("preprocessors")
-    if not isinstance(steps, list):
-        steps = GenerateAssignment.class_traits()["preprocessors"].default()
-    notebook = nbformat.from_dict(source)
-    names = {"assignment": assignment, "notebook": name, "student": ".", "db_url": "sqlite://"}
-    resources: dict[str, Any] = {"nbgrader": names, "unique_key": name, "metadata": {"name": name}}
-    try:
-        for step in steps:
-            if not issubclass(step, SaveCells | InstantiateTests):  # the gradebook; a kernel
-                notebook, resources = step(config=config)(notebook, resources)
-    except Exception as error:  # whatever nbgrader raises says what is wrong with the notebook
-        advice = "; run 'nbgrader update .' in the course's folder" if isinstance(error, SchemaTooOldError) else ""
-        raise GradingError(f"{assignment}: nbgrader cannot release {name}.ipynb: {error}{advice}") from error
-    return cleared(notebook)
-
-
 def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[Difference]:
-    ours = released(assignment.name, name, assignment.source[name], config)
+    ours = cleared(students_version(assignment.name, name, assignment.source[name], config))
     theirs = assignment.release[name]
     if _without_ids(ours) == _without_ids(theirs):
         return

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
-import os
 import re
 import secrets
 import shutil
-import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from glob import has_magic
 from pathlib import Path
 
@@ -24,12 +19,14 @@ import nbformat
 
 from autograder.assignment.assignment import Assignment, Generated, read_files
 from autograder.assignment.deliverables import write_stubs
-from autograder.errors import GradingError, gradebook_said
+from autograder.errors import GradingError
 from autograder.files import atomic
 from autograder.files.temporary import TemporaryFolder
+from autograder.gradebook.graded_cells import is_registered, read_graded_cells
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.source import OtherLanguage, instructors_notebook, read_notebook, stored_cells
+from autograder.model.nbgrader import make_temporary_gradebook, run_nbgrader, stored_cells
+from autograder.model.source import OtherLanguage, instructors_notebook, read_notebook
 from autograder.release.clear import cleared
 from autograder.release.free_versions import require_free
 
@@ -39,32 +36,6 @@ _CONVERTING = re.compile(r"Converting notebook .*?([^/\\]+\.ipynb)")
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt):(?: |$)")
 _ERROR = re.compile(r"\[\w+ \| (?:ERROR|CRITICAL)\] (.*)")
 _SAYS_NOTHING = re.compile(r"There was an error processing assignment|Please see the |Did you mean")
-
-
-#: nbgrader's program, but for the extensions of Jupyter's server.
-_NBGRADER = (
-    "from autograder.model.import_nbgrader import import_nbgrader; import_nbgrader(); "
-    "from nbgrader.apps.nbgraderapp import main; main()"
-)
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command of nbgrader's ended. said: what it printed, on both streams."""
-
-    returncode: int
-    said: str
-
-
-def nbgrader(arguments: Sequence[str], folder: Path) -> Done:
-    """``nbgrader ARGUMENTS``, typed in ``folder``. Raises GradingError where the process was ended from outside."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", _NBGRADER, *arguments], cwd=folder, env={**os.environ, "PYTHONWARNINGS": "ignore"},
-        text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    if done.returncode < 0:
-        raise GradingError(f"'nbgrader {' '.join(arguments)}' was ended from outside: is there too little memory?")
-    return Done(done.returncode, done.stdout)
 
 
 def generate(course: Course, assignment: str, step: str | None = None, db_url: str | None = None) -> Path:
@@ -83,7 +54,7 @@ def generate(course: Course, assignment: str, step: str | None = None, db_url: s
     arguments += [f"--CourseDirectory.db_url={db_url}"] if db_url else []
     arguments.append("--ClearMarkScheme.check_attachment_leakage=False")  # such an attachment is dropped below
     config = course.settings.config
-    done = nbgrader(arguments, config.parent if config else course.root)
+    done = run_nbgrader(arguments, config.parent if config else course.root)
     if done.returncode:
         raise GradingError(f"nbgrader cannot release {assignment!r}: {_reason(done.said)}")
     folder = course.folder(step or course.settings.release_directory, assignment)
@@ -150,11 +121,7 @@ def workspace(course: Course) -> Iterator[str]:
 def draft(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
     """The release as it would be, made under ``step`` with a gradebook that is thrown away, and the cells in that."""
     with TemporaryFolder("release-") as folder:
-        gradebook = Path(folder, "gradebook.db")
-        with contextlib.closing(sqlite3.connect(gradebook)) as database:
-            # else nbgrader starts alembic, only to be told the version of a gradebook that is thrown away
-            database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
-        db_url = f"sqlite:///{gradebook}"
+        db_url = make_temporary_gradebook(Path(folder, "gradebook.db"))
         return generate(course, assignment, step, db_url), stored_cells(db_url, assignment)
 
 
@@ -188,9 +155,9 @@ def require_same_cells(course: Course, assignment: Assignment, *, adding: bool =
 
     adding: new cells are meant.
     """
-    for notebook, known in _graded_cells(course, assignment.name).items():
+    for notebook, known in read_graded_cells(course.db_url, assignment.name).items():
         source = assignment.source.get(notebook)
-        now = {grade_id for cell in (source.cells if source else ()) if (grade_id := _registered(cell))}
+        now = {str(cells.grade_id(cell)) for cell in (source.cells if source else ()) if is_registered(cell)}
         for word, names in (("new", now - known), ("gone", known - now)):
             hint = "; '--add-exercises' enters new ones" if word == "new" else ""
             if names and not (adding and word == "new"):
@@ -199,26 +166,3 @@ def require_same_cells(course: Course, assignment: Assignment, *, adding: bool =
                     f"without this change, and nbgrader allows none{hint}: see 'Changing a running assignment' in "
                     "docs/instructor.md"
                 )
-
-
-def _registered(cell: object) -> str | None:
-    marks = cells.nbgrader(cell)  # type: ignore[arg-type]
-    return marks.get("grade_id") if any(marks.get(one) for one in ("grade", "solution", "locked", "task")) else None
-
-
-def _graded_cells(course: Course, assignment: str) -> dict[str, set[str]]:
-    """notebook -> its cells in the gradebook, for every notebook with submissions. Makes no gradebook."""
-    from nbgrader.api import Gradebook, MissingEntry
-    from sqlalchemy.exc import SQLAlchemyError
-
-    path = course.db_url.removeprefix("sqlite:///")
-    if path != course.db_url and not Path(path).exists():
-        return {}
-    try:
-        with Gradebook(course.db_url, course.settings.course_id) as gradebook:
-            notebooks = gradebook.find_assignment(assignment).notebooks
-            return {one.name: {cell.name for cell in one.source_cells} for one in notebooks if one.submissions}
-    except MissingEntry:
-        return {}
-    except SQLAlchemyError as error:
-        raise GradingError(f"the gradebook cannot be read: {gradebook_said(error)}") from error

@@ -18,7 +18,7 @@ from autograder.errors import GradingError
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.model import course_file
 from autograder.model.course import Course
-from autograder.model.settings import CONFIG
+from autograder.model.nbgrader import CONFIG
 from autograder.report.code import Answer, read_answers
 from autograder.report.similarity import Pair, similar_pairs
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from autograder.errors import GradingError
-from autograder.marking.answers import ClassAnswer, MarkState, ReadAnswer
+from autograder.gradebook.marks import MarkState
+from autograder.marking.answers import ClassAnswer, ReadAnswer
 from autograder.marking.groups import (
     clusters,
     differing_words,

@@ -13,13 +13,13 @@ from sqlalchemy import text
 from autograder import cli
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather_one
+from autograder.gradebook.marks import store_marks, undo_marks
 from autograder.gradebook.pseudonyms import pseudonym
 from autograder.gradebook.read import EARLIER
 from autograder.marking import claims as claims_module
-from autograder.marking.answers import ClassAnswer
+from autograder.marking.answers import ClassAnswer, change_of
 from autograder.marking.claims import Claims
 from autograder.marking.desk import Desk, Marker, member
-from autograder.marking.marks import change_of, store, undo
 from autograder.model.course import Course
 from autograder.pipeline.rebuild import SubmittedCell
 from tests.marking.classroom import ASSIGNMENT, NOTEBOOK, gradebook_of, hand_in, held
@@ -116,7 +116,7 @@ def test_an_answer_that_changed_while_it_was_read_gets_no_mark_and_waits(course:
 def test_a_row_of_an_earlier_answer_is_never_written(course: Course, desk: Desk) -> None:
     change = change_of(answers(desk)["ada"], 2.0, "", False)
     hand_in(course, "ada", {"scale": "Something else.", **REST})
-    assert store(course, ASSIGNMENT, [change]) == []
+    assert store_marks(course, ASSIGNMENT, [change]) == []
     assert held(course, "ada", "scale")[0] is None
 
 
@@ -126,10 +126,11 @@ def test_what_the_formgrader_stored_meanwhile_is_not_overwritten(course: Course,
     as_the_formgrader_does(course, "ada", 0.5, "No.")
     desk.mark(lin, KEY, [member(seen)], 2.0, "Yes.", alone)
     assert held(course, "ada", "scale") == (0.5, None, False, "No.")
-    assert store(course, ASSIGNMENT, [change_of(seen, 2.0, "Yes.", alone)]) == []
+    assert store_marks(course, ASSIGNMENT, [change_of(seen, 2.0, "Yes.", alone)]) == []
     with gradebook_of(course) as gradebook:  # the comment alone
         gradebook.find_comment("scale", NOTEBOOK, ASSIGNMENT, "bob").manual_comment = "Mine."
-    assert store(course, ASSIGNMENT, [change_of(replace(seen, row=answers(desk)["bob"].row), 2.0, "Yes.", alone)]) == []
+    seen = replace(seen, row=answers(desk)["bob"].row)
+    assert store_marks(course, ASSIGNMENT, [change_of(seen, 2.0, "Yes.", alone)]) == []
     assert held(course, "bob", "scale") == (None, None, True, "Mine.")
 
 
@@ -201,7 +202,7 @@ def test_many_who_mark_at_once_lose_no_mark_and_give_none_twice(course: Course, 
 
     def give(name: str) -> None:
         for student in ("ada", "bob", "cid", "dan"):
-            if store(course, ASSIGNMENT, [change_of(seen[student], 1.0, name, False)]):
+            if store_marks(course, ASSIGNMENT, [change_of(seen[student], 1.0, name, False)]):
                 stored.append(student)
 
     threads = [threading.Thread(target=give, args=(f"grader {number}",)) for number in range(4)]
@@ -263,6 +264,6 @@ def test_bad_input_is_one_line(
 
 
 def test_undo_is_the_same_as_storing_the_other_way(course: Course, desk: Desk) -> None:
-    stored = store(course, ASSIGNMENT, [change_of(answers(desk)["ada"], 2.0, "Good.", False)])
-    assert undo(course, ASSIGNMENT, stored) == [stored[0].reverse]
+    stored = store_marks(course, ASSIGNMENT, [change_of(answers(desk)["ada"], 2.0, "Good.", False)])
+    assert undo_marks(course, ASSIGNMENT, stored) == [stored[0].reverse]
     assert held(course, "ada", "scale") == (None, None, True, None)

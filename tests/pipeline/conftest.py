@@ -12,8 +12,7 @@ import pytest
 from autograder.classroom.row import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
-from autograder.release import generate
-from autograder.release.generate import Done
+from autograder.model.nbgrader import CommandResult, run_nbgrader
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
 from tests.grading import copy_exercises, leave_out_shown
 from tests.once import made_once
@@ -25,9 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL, SMALL_NOTEBOOK = "numpy_attention", "1_attention"
 
 
-def nbgrader(course: Path, *words: str) -> Done:
+def nbgrader(course: Path, *words: str) -> CommandResult:
     """``nbgrader WORDS`` in the course's folder, as an instructor types it."""
-    return generate.nbgrader(words, course)
+    return run_nbgrader(words, course)
 
 
 def new_course(folder: Path, assignment: str = "distilbert") -> Course:

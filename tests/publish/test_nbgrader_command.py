@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import GradingError
-from autograder.release.generate import nbgrader
+from autograder.model.nbgrader import run_nbgrader
 
 #: An assignment that does not exist, so that nothing is made.
 COMMAND = ["generate_assignment", "missing"]
@@ -24,7 +24,7 @@ def test_it_runs_in_its_folder_and_environment_and_says_why_it_fails(
 ) -> None:
     monkeypatch.setenv("TERM_OF_THE_COURSE", "ä")
     seen = "import os, sys\nprint(os.getcwd(), os.environ['TERM_OF_THE_COURSE'], *sys.argv)\n"
-    done = nbgrader(COMMAND, configured(tmp_path, seen))
+    done = run_nbgrader(COMMAND, configured(tmp_path, seen))
     assert done.returncode == 1
     # nbgrader's own lines may come before it
     first = next(line for line in done.said.splitlines() if line.startswith(str(tmp_path)))
@@ -33,11 +33,11 @@ def test_it_runs_in_its_folder_and_environment_and_says_why_it_fails(
 
 
 def test_its_exit_code_is_the_programs(tmp_path: Path) -> None:
-    assert nbgrader(["--version"], tmp_path).returncode == 0
-    assert nbgrader(["generate_assignment", "a", "b", "c"], tmp_path).returncode == 1
+    assert run_nbgrader(["--version"], tmp_path).returncode == 0
+    assert run_nbgrader(["generate_assignment", "a", "b", "c"], tmp_path).returncode == 1
 
 
 def test_a_command_that_is_killed_is_an_error(tmp_path: Path) -> None:
     configured(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     with pytest.raises(GradingError, match="'nbgrader generate_assignment missing' was ended from outside"):
-        nbgrader(COMMAND, tmp_path)
+        run_nbgrader(COMMAND, tmp_path)

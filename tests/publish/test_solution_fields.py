@@ -151,12 +151,12 @@ def test_e2_no_field_of_a_solution_is_bundled(course: Course, tmp_path: Path) ->
 
 
 def test_e2_nbgraders_own_command_drops_them_too(course: Course, tmp_path: Path) -> None:
-    from autograder.release.generate import nbgrader
+    from autograder.model.nbgrader import run_nbgrader
 
     elsewhere = f"--CourseDirectory.release_directory={tmp_path / 'own'}"
     options = [elsewhere, f"--CourseDirectory.db_url=sqlite:///{tmp_path}/g.db"]
     options.append("--ClearMarkScheme.check_attachment_leakage=False")
-    assert nbgrader(["generate_assignment", EXAMPLE, "--force", *options], course.root).returncode == 0
+    assert run_nbgrader(["generate_assignment", EXAMPLE, "--force", *options], course.root).returncode == 0
     assert not _words(tmp_path / "own")
 
 

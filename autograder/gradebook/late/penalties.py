@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy.exc import OperationalError
 
 from autograder.errors import GradingError, gradebook_said
@@ -17,7 +16,7 @@ from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.groups import read_groups, submitters
 from autograder.gradebook.late.file import NAME
 from autograder.gradebook.late.written import is_ours, read_written, record_written
-from autograder.gradebook.read import open_book, read_students
+from autograder.gradebook.read import Gradebook, find_submission, open_book, read_students
 from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.course import Course
 from autograder.model.points import total
@@ -78,10 +77,8 @@ def write_penalties(course: Course, gradebook: Gradebook, table: ResultsTable) -
 
 
 def _take_back(gradebook: Gradebook, assignment: str, student: str, written: float) -> None:
-    try:
-        notebooks = gradebook.find_submission(assignment, student).notebooks
-    except MissingEntry:
-        return
+    submission = find_submission(gradebook, assignment, student)
+    notebooks = submission.notebooks if submission is not None else ()
     if is_ours(sum(notebook.late_submission_penalty or 0.0 for notebook in notebooks), written):
         for notebook in notebooks:
             notebook.late_submission_penalty = None
@@ -89,9 +86,8 @@ def _take_back(gradebook: Gradebook, assignment: str, student: str, written: flo
 
 def _write(gradebook: Gradebook, assignment: str, row: StudentResult) -> float:
     """The points that were taken off."""
-    try:
-        submission = gradebook.find_submission(assignment, row.student.id)
-    except MissingEntry:
+    submission = find_submission(gradebook, assignment, row.student.id)
+    if submission is None:
         return 0.0
     if row.submitted_at is not None:
         submission.timestamp = row.submitted_at.replace(tzinfo=None)  # nbgrader keeps UTC without saying so

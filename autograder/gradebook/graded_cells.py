@@ -1,16 +1,44 @@
-"""New exercises in a notebook that was graded before: nbgrader refuses them, so the gradebook hears of them first."""
+"""The cells of notebooks that were graded already. New ones nbgrader refuses, so the gradebook hears of them first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from nbformat import NotebookNode
-from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry, Notebook
+from nbgrader.api import BaseCell, Comment, Grade, MissingEntry, Notebook
+from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.gradebook.read import open_book
+from autograder.errors import GradingError, gradebook_said
+from autograder.gradebook.read import Gradebook, open_book
 from autograder.model import cells
 
 _MARKS = ("grade", "solution", "locked", "task")
+
+
+def is_registered(cell: NotebookNode) -> bool:
+    """Whether nbgrader enters the cell into its gradebook."""
+    marks = cells.nbgrader(cell)
+    return bool(marks.get("grade_id")) and any(marks.get(mark) for mark in _MARKS)
+
+
+def read_graded_cells(db_url: str, assignment: str) -> dict[str, set[str]]:
+    """notebook -> grade ids of its cells in the gradebook, for every notebook with submissions. Makes no gradebook."""
+    book = open_book(db_url)
+    if book is None:
+        return {}
+    try:
+        with book:
+            return {one.name: {cell.name for cell in one.source_cells} for one in _graded(book, assignment)}
+    except SQLAlchemyError as error:
+        raise GradingError(f"the gradebook cannot be read: {gradebook_said(error)}") from error
+
+
+def _graded(book: Gradebook, assignment: str) -> list[Notebook]:
+    """The notebooks that have submissions."""
+    try:
+        return [one for one in book.find_assignment(assignment).notebooks if one.submissions]
+    except MissingEntry:
+        return []
 
 
 def add_cells(db_url: str, assignment: str, source: Mapping[str, NotebookNode]) -> list[str]:
@@ -23,15 +51,11 @@ def add_cells(db_url: str, assignment: str, source: Mapping[str, NotebookNode]) 
         return []
     added: list[str] = []
     with book:
-        try:
-            notebooks = {one.name: one for one in book.find_assignment(assignment).notebooks if one.submissions}
-        except MissingEntry:
-            return []
-        for name, stored in notebooks.items():
+        for stored in _graded(book, assignment):
             known = {cell.name for cell in stored.source_cells}
-            for cell in source[name].cells if name in source else ():
-                marks, grade_id = cells.nbgrader(cell), cells.grade_id(cell)
-                if grade_id and grade_id not in known and any(marks.get(mark) for mark in _MARKS):
+            for cell in source[stored.name].cells if stored.name in source else ():
+                grade_id = cells.grade_id(cell)
+                if grade_id and grade_id not in known and is_registered(cell):
                     _add(book, stored, assignment, cell, grade_id)
                     added.append(grade_id)
         book.db.commit()

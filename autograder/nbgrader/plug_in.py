@@ -1,31 +1,28 @@
-"""All of our steps in nbgrader's lists, in one call: what ``autograder adopt`` puts into a course's configuration."""
+"""All of our steps in nbgrader's lists, in one call, which a course's ``nbgrader_config.py`` makes."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
-from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
-from autograder.nbgrader.afresh import ReadAfresh
-from autograder.nbgrader.autograde import SubmissionExporter
-from autograder.nbgrader.deliverables import StubDeliverables
-from autograder.nbgrader.feedback import FeedbackExporter, pages_only
-from autograder.nbgrader.formgrader import AskFirst, EscapeNames
-from autograder.nbgrader.grades import GradesExporter
-from autograder.nbgrader.late import AssignPolicyPenalties
+from autograder.model.nbgrader import release_steps
+from autograder.nbgrader.exporters import FeedbackExporter, GradesExporter, SubmissionExporter, pages_only
+from autograder.nbgrader.formgrader import AskFirst, EscapeNames, ReadAfresh
 from autograder.nbgrader.preprocessors import (
+    AssignPolicyPenalties,
     ClearFields,
     FreeVersions,
     JudgeAnswers,
     RebuildSubmission,
     RunConfined,
+    SaveGrades,
     SetRepository,
+    StubDeliverables,
     sweep,
 )
-from autograder.nbgrader.save import SaveGrades
 
 
 def plug_in(c: Config, path: str) -> None:
@@ -35,21 +32,26 @@ def plug_in(c: Config, path: str) -> None:
     folder stays. path: the configuration's file, whose folder is the course's.
     """
     if "root" not in c.CourseDirectory:
-        c.CourseDirectory.root = str(Path(path).resolve().parent)
+        c.CourseDirectory.root = os.path.dirname(os.path.abspath(path))
+    # the submission is read as `autograder grade` reads it: renamed, empty and cut notebooks too, and no links
     c.Autograde.exporter_class = SubmissionExporter
+    # the notebook is made anew from the trusted source, so nbgrader's own repairs have nothing left to do ...
     c.Autograde.sanitize_preprocessors = [RebuildSubmission, CheckCellMetadata]
+    # ... it runs confined, and the verdict comes from outside the process that ran it
     c.Autograde.autograde_preprocessors = [
         RunConfined, JudgeAnswers, ClearMetadataPreprocessor, LimitOutput, SaveGrades, AssignPolicyPenalties,
         CheckCellMetadata,
     ]  # fmt: skip
     c.Autograde.post_convert_hook = sweep
-    steps = c.GenerateAssignment.get("preprocessors")
-    if not isinstance(steps, list):
-        steps = GenerateAssignment.class_traits()["preprocessors"].default()
-    c.GenerateAssignment.preprocessors = [SetRepository, FreeVersions, StubDeliverables, *steps, ClearFields]
+    c.GenerateAssignment.preprocessors = [SetRepository, FreeVersions, StubDeliverables, *release_steps(c), ClearFields]
+    # feedback is our page, made from verdicts, marks and comments; nothing else lies beside it
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.exporter_class = FeedbackExporter
     c.GenerateFeedback.post_convert_hook = pages_only(c.CourseDirectory.root)
+    # The formgrader shows students' names as text: nbgrader's page would run markup in them.
+    # It reads the gradebook anew for every page, so that several graders at once see each other's points.
+    # A page that is open asks before it overwrites what somebody else has stored, here or by `autograder mark`.
     c.HTMLExporter.preprocessors = [EscapeNames, ReadAfresh, AskFirst]
+    # a grade that is not there yet is an empty cell in grades.csv, not a 0
     if "plugin_class" not in c.ExportApp:
         c.ExportApp.plugin_class = GradesExporter

@@ -13,17 +13,23 @@ from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import AssignLatePenalties, ClearSolutions, NbGraderPreprocessor, SaveAutoGrades
 
-from autograder.assignment.assignment import Assignment, trusted
+from autograder.assignment.assignment import Assignment, read_files, trusted
+from autograder.assignment.deliverables import write_stubs
 from autograder.assignment.submission import Submission, read_submission
+from autograder.gradebook.gather import gather_from
+from autograder.gradebook.graded_answers import read_record, settle, settling, write_record
+from autograder.gradebook.late.penalties import write_penalties
 from autograder.kernel.imports import imports_of
 from autograder.model import verdict
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.free import widened
 from autograder.model.graded import Graded
-from autograder.model.verdict import SubmissionVerdict
+from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.cell_times import limits_of
 from autograder.pipeline.execute import InfrastructureError, Kernels
 from autograder.pipeline.grade import grade_submission
@@ -189,3 +195,76 @@ def _add_to_verdicts(
     notebooks = tuple(found[name] for name in sorted(found))
     path.unlink(missing_ok=True)  # nbgrader leaves its files read-only
     path.write_text(verdict.to_json(SubmissionVerdict(said.student, said.assignment, notebooks)), encoding="utf-8")
+
+
+class StubDeliverables(NbGraderPreprocessor):
+    """Replaces the deliverables that nbgrader copied along by what students get. It leaves the notebook as it is.
+
+    nbgrader has copied the files when it converts the first notebook. Raises GradingError, which ends the release, for
+    a file that would show its solution.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        converter = getattr(self.parent, "parent", None)
+        if isinstance(converter, GenerateAssignment):  # else somebody asks for the notebook alone
+            name = resources["nbgrader"]["assignment"]
+            course = Course(Path(converter.coursedir.root))
+            source, target = converter._format_source(name, "."), converter._format_dest(name, ".")
+            write_stubs(course, name, Path(target), read_files(Path(source), course.settings.ignore))
+        return nb, resources
+
+
+class SaveGrades(SaveAutoGrades):
+    """nbgrader's own step sends every manual grade back to a person; ours does so where the answer has changed.
+
+    Takes the digests of the answers from ``resources["autograder"]``, where the rebuild has left them.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        done: tuple[NotebookNode, ResourcesDict] = super().preprocess(nb, resources)
+        names, root = resources["nbgrader"], Path.cwd()  # nbgrader's converters change into the course's root
+        student, assignment, notebook = names["student"], names["assignment"], names["notebook"]
+        with settling(root, assignment), Gradebook(names["db_url"]) as gradebook:
+            record = read_record(root, assignment, student)
+            stored = gradebook.find_submission_notebook(notebook, assignment, student)
+            verdict = resources["autograder"]["verdict"]
+            settled, _ = settle(stored, verdict, resources["autograder"]["answers"], record.get(notebook))
+            gradebook.db.commit()
+            write_record(root, assignment, student, {**record, notebook: settled})
+        return done
+
+    def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        """The automatic score alone: whether a person must look is decided when all of them are there."""
+        name = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        verdict: NotebookVerdict = resources["autograder"]["verdict"]
+        grade.auto_score = next(one.points for one in verdict.cells if one.cell == name)
+        self.gradebook.db.commit()
+
+    def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        """nbgrader says "No response." of a cell that is as it was handed out; the answer may stand elsewhere."""
+        super()._add_comment(cell, resources)
+        name = cell.metadata["nbgrader"]["grade_id"]
+        verdict: NotebookVerdict = resources["autograder"]["verdict"]
+        if any(one.cell == name and one.points is None for one in verdict.cells):
+            comment = self.gradebook.find_comment(name, self.notebook_id, self.assignment_id, self.student_id)
+            comment.auto_comment = None
+            self.gradebook.db.commit()
+
+
+class AssignPolicyPenalties(AssignLatePenalties):
+    """By ``late_policy.toml``, from our own record of times.
+
+    nbgrader's own step asks a plugin only where the gradebook says that a submission was late, and the gradebook's time
+    comes from a file in the student's folder. Where the policy does not speak about the assignment, that step runs.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        names = resources["nbgrader"]
+        course = Course(Path.cwd())  # nbgrader's converters change into the course's root
+        with Gradebook(names["db_url"]) as gradebook:
+            table = gather_from(course, names["assignment"], gradebook, {names["student"]})
+            write_penalties(course, gradebook, table)
+            if table.deadline:
+                return nb, resources
+        return super().preprocess(nb, resources)

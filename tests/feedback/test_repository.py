@@ -8,7 +8,7 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.feedback import write_feedback
 from autograder.model.course import Course
-from autograder.nbgrader.feedback import FeedbackExporter
+from autograder.nbgrader.exporters import FeedbackExporter
 from autograder.pipeline.fingerprint import content_parts
 from autograder.release.generate import generate
 from tests.feedback.toy import ASSIGNMENT, NOTEBOOK, build_course, hand_in, instructor_notebook

@@ -1,4 +1,4 @@
-"""The lines of a mark scheme; what a configuration from before ``autograder mark`` imports."""
+"""The lines of a mark scheme; what the formgrader's page of a submission gets added."""
 
 from __future__ import annotations
 
@@ -50,10 +50,7 @@ def test_a_line_may_say_something_else_to_the_student() -> None:
     assert (first.name, second.name) == ("the axis is named", "an example")
 
 
-def test_a_configuration_from_before_still_loads_and_asks_before_it_overwrites() -> None:
-    from autograder.nbgrader.rubric import ShowRubric
-
-    assert ShowRubric is AskFirst
+def test_a_page_of_one_submission_gets_the_script_that_asks_before_it_overwrites() -> None:
     for resources, added in (({"submission_id": "x"}, 1), ({}, 0)):
-        made, _ = ShowRubric(config=Config()).preprocess(nbformat.v4.new_notebook(), resources)  # type: ignore[arg-type]
-        assert len(made.cells) == added
+        page, _ = AskFirst(config=Config()).preprocess(nbformat.v4.new_notebook(), resources)  # type: ignore[arg-type]
+        assert len(page.cells) == added

@@ -17,7 +17,7 @@ from autograder.exports import FORMATS, make
 from autograder.feedback import render_notebook
 from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.graded import Graded
-from autograder.nbgrader.grades import _line
+from autograder.nbgrader.exporters import _line
 from autograder.report.page import render
 from autograder.report.results import Results
 from autograder.report.statistics import exercise_statistics

@@ -21,7 +21,7 @@ from autograder.gradebook.gather import gather
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course
 from autograder.model.graded import Graded
-from autograder.nbgrader.grades import _line
+from autograder.nbgrader.exporters import _line
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.grade import grade_submission as grade

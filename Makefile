@@ -53,11 +53,12 @@ site: setup
 mutants: setup
 	mkdir -p build && $(BIN)/autograder mutants --workers 2 --table build/checks.md
 
-## make check      ruff, mypy, who may import whom, and how large each room may be
+## make check      ruff, mypy, who may import whom, no circles, and how large each room may be
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.import_circles
 	$(BIN)/python -m tools.ceilings
 
 ## make bench      measured comparisons, as Markdown tables; writes docs/measured.md

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.assignment.calibration import Calibration, read_calibration
+from autograder.assignment.calibration import VERSION, Calibration, read_calibration
 from autograder.assignment.deliverables import solutions_of, stub
 from autograder.errors import GradingError
 from autograder.model import cells
@@ -71,7 +75,8 @@ class Assignment:
             expected = f"{missing[0]}.ipynb is not in {folder}"
             raise GradingError(f"{name} was never released ({expected}): run 'autograder release {name}'")
         released = {stem: _released(folder / f"{stem}.ipynb") for stem in opened.source}
-        return replace(opened, release=released, calibration=read_calibration(course.root, opened))
+        calibration = read_calibration(course.root, name, opened.version, opened.bundled_version)
+        return replace(opened, release=released, calibration=calibration)
 
     @classmethod
     def unreleased(cls, course: Course, name: str, generated: Callable[[], Generated] | None = None) -> Assignment:
@@ -108,6 +113,32 @@ class Assignment:
     def max_points(self) -> float:
         graded = (cell for notebook in self.source.values() for cell in notebook.cells if cells.is_graded(cell))
         return total(map(cells.max_points, graded))
+
+    @property
+    def version(self) -> str:
+        """Of what its plain tests depend on: changes with every text of a cell, and with files and their solutions."""
+        texts = [[cell.source for cell in notebook.cells] for notebook in self.source.values()]
+        return self._digest(texts, {name: hashlib.sha256(data).hexdigest() for name, data in self.solutions.items()})
+
+    @property
+    def bundled_version(self) -> str:
+        """The same of a bundle, which holds no solution."""
+        return self._digest("bundle", {})
+
+    def _digest(self, texts: Any, solutions: Mapping[str, str]) -> str:
+        """What students get is in both versions: stubs, tests and files."""
+        tests = [[cell.cell_type, _test(cell)] for notebook in self.source.values() for cell in notebook.cells]
+        files = {
+            name: hashlib.sha256(data).hexdigest() for name, data in self.files.items() if name not in self.deliverables
+        }
+        python = sys.version_info[:2]  # another one numbers the places of a test in another way
+        parts = [VERSION, python, list(self.source), texts, tests, files, solutions, sorted(self.deliverables)]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def _test(cell: NotebookNode) -> list[Any]:
+    marks = cells.nbgrader(cell)
+    return [marks.get("grade_id"), marks.get("points"), "" if marks.get("solution") else str(cell.source)]
 
 
 def _no_notebook(source: Path) -> str:

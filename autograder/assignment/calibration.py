@@ -6,18 +6,13 @@ text of the solution: types alone.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from autograder.files.atomic import write_file
-
-if TYPE_CHECKING:
-    from autograder.assignment.assignment import Assignment
 
 FOLDER, SHIPPED = ".autograder/calibration", "calibration"
 #: Bumped when the judges change so that a stored calibration says nothing of them.
@@ -56,12 +51,15 @@ class Calibration:
         return {name: {cell: asdict(one) for cell, one in found.items()} for name, found in self.notebooks.items()}
 
 
-def read_calibration(root: Path, assignment: Assignment) -> Calibration | None:
-    """What is stored for this version of the assignment; None where there is nothing."""
-    for folder, version in ((FOLDER, version_of), (SHIPPED, _shipped)):
+def read_calibration(root: Path, assignment: str, version: str, bundled: str) -> Calibration | None:
+    """What is stored for this version of an assignment; None where there is nothing.
+
+    bundled: the version of the same assignment in a bundle.
+    """
+    for folder, wanted in ((FOLDER, version), (SHIPPED, bundled)):
         try:
-            data = json.loads((root / folder / f"{assignment.name}.json").read_text(encoding="utf-8"))
-            if data["version"] == version(assignment):
+            data = json.loads((root / folder / f"{assignment}.json").read_text(encoding="utf-8"))
+            if data["version"] == wanted:
                 return _from_json(data["notebooks"], data["hurried"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
@@ -73,45 +71,16 @@ def _from_json(data: Mapping[str, Mapping[str, Any]], hurried: bool) -> Calibrat
     return Calibration(found, hurried)
 
 
-def write_calibration(root: Path, assignment: Assignment, calibration: Calibration) -> None:
+def write_calibration(root: Path, assignment: str, version: str, calibration: Calibration) -> None:
     """Raises GradingError."""
-    write_file(root / FOLDER / f"{assignment.name}.json", _content(calibration, version_of(assignment)))
+    write_file(root / FOLDER / f"{assignment}.json", _content(calibration, version))
 
 
-def shipped(assignment: Assignment, calibration: Calibration) -> tuple[str, bytes]:
+def shipped(assignment: str, bundled: str, calibration: Calibration) -> tuple[str, bytes]:
     """(path, content) of the file in a bundle, which has no solution to calibrate with once more."""
-    return f"{SHIPPED}/{assignment.name}.json", _content(replace(calibration, hurried=False), _shipped(assignment))
+    return f"{SHIPPED}/{assignment}.json", _content(replace(calibration, hurried=False), bundled)
 
 
 def _content(calibration: Calibration, version: str) -> bytes:
     data = {"version": version, "hurried": calibration.hurried, "notebooks": calibration.to_json()}
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def version_of(assignment: Assignment) -> str:
-    """Changes with every text of a cell, with the files and with the solutions of files."""
-    solutions = {name: hashlib.sha256(data).hexdigest() for name, data in assignment.solutions.items()}
-    return _digest(assignment, [[cell.source for cell in book.cells] for book in assignment.source.values()], solutions)
-
-
-def _shipped(assignment: Assignment) -> str:
-    """The same of a bundle, which holds no solution."""
-    return _digest(assignment, "bundle", {})
-
-
-def _digest(assignment: Assignment, source: Any, solutions: Mapping[str, str]) -> str:
-    """What students get is in both: stubs, tests and files."""
-    tests = [[cell.cell_type, _test(cell)] for book in assignment.source.values() for cell in book.cells]
-    files = {
-        name: hashlib.sha256(data).hexdigest()
-        for name, data in assignment.files.items()
-        if name not in assignment.deliverables
-    }
-    python = sys.version_info[:2]  # another one numbers the places of a test in another way
-    parts = [VERSION, python, list(assignment.source), source, tests, files, solutions, sorted(assignment.deliverables)]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
-
-
-def _test(cell: Any) -> list[Any]:
-    marks = cell.get("metadata", {}).get("nbgrader", {})
-    return [marks.get("grade_id"), marks.get("points"), "" if marks.get("solution") else str(cell.source)]

@@ -116,7 +116,7 @@ def _entries(
         unsolved = cleared(trusted(notebook, assignment.release[stem]))
         yield f"source/{name}/{stem}.ipynb", (nbformat.writes(unsolved) + "\n").encode()
     if assignment.calibration is not None:
-        yield shipped(assignment, assignment.calibration)
+        yield shipped(assignment.name, assignment.bundled_version, assignment.calibration)
     for file, data in assignment.files.items():
         yield f"source/{name}/{file}", data
     yield from _folder(course.release(name), f"release/{name}")

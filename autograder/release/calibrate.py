@@ -48,7 +48,7 @@ def calibrated(
         return assignment
     calibration = calibrate(assignment, kernels, limits, beside)
     with contextlib.suppress(GradingError):
-        write_calibration(root, assignment, calibration)
+        write_calibration(root, assignment.name, assignment.version, calibration)
     for name, found in calibration.notebooks.items():
         for cell, one in found.items():
             if one.problem:

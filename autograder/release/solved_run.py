@@ -16,7 +16,6 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
-from autograder.assignment.calibration import version_of
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.kernel.imports import imports_of
@@ -79,7 +78,7 @@ def shown_by_solution(course: Course, assignment: Assignment, kernels: Callable[
 
 
 def _version(course: Course, assignment: Assignment) -> str:
-    return digest(version_of(assignment), machine_parts(course))
+    return digest(assignment.version, machine_parts(course))
 
 
 def _path(course: Course, assignment: str) -> Path:

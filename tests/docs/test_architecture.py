@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
+import pytest
+
+from scripts import import_circles
 from tests.grading import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -47,35 +47,15 @@ def test_packages_lie_in_layers():
     assert done.returncode == 0, done.stdout
 
 
-@lru_cache
-def modules() -> dict[str, Path]:
-    """Dotted name -> file of every module of the grader; templates of courses are none of its modules."""
-    files = [path for path in GRADER.rglob("*.py") if "templates" not in path.parts]
-    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
-
-
-def imports(name: str) -> Iterator[str]:
-    """The modules that a module imports at its top, as dotted names."""
-    tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{name}: a relative import"
-            inner = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (one if one in modules() else str(node.module) for one in inner)
-
-
 def test_modules_import_each_other_in_no_circle():
-    known = {name: [one for one in imports(name) if one in modules()] for name in modules()}
-    done: set[str] = set()
+    assert [found for package in import_circles.PACKAGES if (found := import_circles.circle(package))] == []
 
-    def visit(name: str, above: tuple[str, ...]) -> None:
-        assert name not in above, " -> ".join([*above[above.index(name) :], name])
-        if name not in done:
-            for one in known[name]:
-                visit(one, (*above, name))
-            done.add(name)
 
-    for name in known:
-        visit(name, ())
+def test_a_circle_is_found_wherever_in_a_file_its_imports_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "ring"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "one.py").write_text("def f():\n    from ring import two\n    return two\n")
+    (folder / "two.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ring.one import f\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert sorted(set(import_circles.circle("ring"))) == ["ring.one", "ring.two"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from nbformat.v4 import new_notebook
 
+from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import Calibration, CellCalibration, read_calibration, write_calibration
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
@@ -142,6 +145,10 @@ def test_b11_a_sum_of_fractions_is_all_of_the_points(result, most):
     assert (judge_test("t", most, both, "").status, judge_test("t", most, both, "").points) == ("passed", most)
 
 
+def stored(root: Path, one: Assignment) -> Calibration | None:
+    return read_calibration(root, one.name, one.version, one.bundled_version)
+
+
 @pytest.mark.slow
 def test_what_was_found_out_without_time_is_found_out_again(tmp_path):
     answer = solution("import time\ntime.sleep(1.5)\ndef f(): return 1", "f_answer")
@@ -149,7 +156,7 @@ def test_what_was_found_out_without_time_is_found_out_again(tmp_path):
     for seconds, judged in ((1.0, "kernel"), (10.0, "outside")):
         made = calibrate_and_keep(tmp_path, slow, kernels(), Limits(cell_seconds=seconds))
         assert made.calibration.cells_of("nb")["f"].judged == judged
-    assert read_calibration(tmp_path, slow) == made.calibration
+    assert stored(tmp_path, slow) == made.calibration
 
 
 @pytest.mark.slow
@@ -171,6 +178,6 @@ def test_a_calibration_is_kept_for_one_version_of_the_source(tmp_path):
     kept = Calibration({"nb": {"mean": CellCalibration("outside", expected={"1.1 __call__": ["float"]})}})
     one = assignment(solution("def mean(xs): return sum(xs) / len(xs)", "a"), test("assert mean([1]) == 1", "mean"))
     other = assignment(solution("def mean(xs): return 1", "a"), test("assert mean([1]) == 1", "mean"))
-    write_calibration(tmp_path, one, kept)
-    assert read_calibration(tmp_path, one) == kept
-    assert read_calibration(tmp_path, other) is None
+    write_calibration(tmp_path, one.name, one.version, kept)
+    assert stored(tmp_path, one) == kept
+    assert stored(tmp_path, other) is None

@@ -1,12 +1,17 @@
 """What can go wrong on the grader's side.
 
 GradingError              the instructor asked for something that cannot be done; exit code 2
+├── NoLibrary             references are drawn before there is a library for students
 └── NothingToGrade        the class is empty, or not one submission can be read
 """
 
 
 class GradingError(Exception):
     """A one-line message that says what was expected, what came and what to do."""
+
+
+class NoLibrary(GradingError):
+    """The library that ``course.toml`` names is not installed, nor in the course's folder."""
 
 
 class NothingToGrade(GradingError):

@@ -7,25 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.texts import texts_of
 from autograder.authoring.trial import Trials
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Patch
-from autograder.files.temporary import TemporaryFolder
 from autograder.model.course import Course
 from autograder.pipeline.fingerprint import digest
 from autograder.references import loader
 from autograder.references.patched import Arrays, needs_runner
 from autograder.references.store import References
-from autograder.references.stored_files import inputs_among, lay_out
+from autograder.references.stored_files import inputs_among
 from autograder.references.write import files_of
 
 
 class PatchedSolutions:
-    """Runs the real cells of an assignment. They run where the author's other code does: unconfined."""
+    """Runs the real cells of an assignment, as :class:`Trials` does."""
 
     def __init__(self, trials: Trials) -> None:
         self._trials = trials
@@ -34,12 +32,8 @@ class PatchedSolutions:
         self, made: Exercise, cases: Sequence[Case], patches: Mapping[str, Sequence[Patch | str]]
     ) -> dict[str, list[Arrays]]:
         texts = {key: self._texts(made, key, changes) for key, changes in patches.items()}
-        with (
-            TemporaryFolder("drawn-") as folder,
-            ThreadPoolExecutor(os.cpu_count()) as pool,
-        ):
-            inputs = Path(folder, "inputs")
-            lay_out(inputs_among(files_of(made, cases)), inputs)
+        inputs = inputs_among(files_of(made, cases))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
             found = pool.map(lambda text: self._trials.handed_over(text, made.slug, inputs), texts.values())
             return {
                 key: [arrays.get(index, {}) for index in range(len(cases))]

@@ -1,41 +1,47 @@
-"""Trying sample answers: the real cells, run in a forked process, judged by the real judge.
+"""Trying sample answers: the real cells, run in a kernel as a student's are, judged by the real judge.
 
-Only the cells that the changed ones can influence are run. What isolation, time limits and whole notebooks add is
-tested where submissions are graded.
+Only the cells that the changed ones can influence are run. What testers, time limits and whole notebooks add is tested
+where submissions are graded.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from nbformat import NotebookNode
 from safetensors.numpy import load_file
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.forks import Part, WarmServer, Workplace
 from autograder.authoring.slices import affected, graded_cells, needed
 from autograder.authoring.texts import solutions
-from autograder.files.temporary import TemporaryFolder
+from autograder.errors import GradingError, NoLibrary
+from autograder.isolation import IsolationUnavailable, available
+from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.fork_server import KernelForkServer
+from autograder.kernel.imports import KernelImports, imports_for
+from autograder.kernel.kernels import Isolation, Kernels
+from autograder.kernel.outputs import Outputs
 from autograder.model import cells
 from autograder.model.course_file import read_course_file
-from autograder.model.library import library_folder
+from autograder.model.limits import Clock, Limits
 from autograder.model.verdict import CellVerdict
+from autograder.pipeline.inside import number_shown
 from autograder.pipeline.judge import judge
-from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
+from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome
+from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 from autograder.plain.where import is_plain
-from autograder.references.stored_files import Files, lay_out
+from autograder.references.stored_files import Files
 
 MAX_SECONDS = 120.0
+#: How a part ended before which another took too long.
+NOT_REACHED = PartOutcome("skipped", "Skipped", "the time was up")
 
 
 @dataclass(frozen=True)
@@ -51,53 +57,33 @@ class Tried:
     ticked: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class _Step:
-    """A part with its place: the index of its cell, and whether it is the hidden part of that cell.
-
-    plain: the whole of a cell with plain tests; an author's own answers are tried in one process with them.
-    """
-
-    index: int
-    hidden: bool
-    part: Part
-    plain: bool = False
-
-
 class Trials:
     """Tries answers to one assignment; several threads may do so at once. A context manager.
 
-    server: a warm process that others use, too; default: one of its own.
+    fork_server: the address of a running one that others use, too; default: one of its own.
+    seconds: of a part of a cell; the first that takes longer is the last.
     """
 
-    def __init__(self, assignment: Assignment, server: WarmServer | None = None, seconds: float = MAX_SECONDS) -> None:
-        self.assignment, self._seconds = assignment, seconds
+    def __init__(self, assignment: Assignment, fork_server: str | None = None, seconds: float = MAX_SECONDS) -> None:
+        self.assignment = assignment
         self.solutions = solutions(assignment)
+        self._limits = Limits(cell_seconds=seconds, submission_seconds=seconds)
+        self._imports = imports_of_trials(assignment.references.folder.parent)
+        self._isolation = _isolation()
         self._until_done = ExitStack()
-        self._server = server or self._until_done.enter_context(warm_server(assignment))
-        folder = self._until_done.enter_context(TemporaryFolder("trial-"))
-        self._folder, self._numbers = Path(folder), count()
-        self._free: deque[Workplace] = deque()
-        self._inputs: dict[str, Files] = {}  # those that are laid out
-        self._laying_out = Lock()
-        self._lay_out_files()
+        if fork_server is None and self._isolation == "auto":
+            fork_server = self._until_done.enter_context(closing(KernelForkServer(self._imports))).address
+        self._fork_server = fork_server
+        self._free: deque[Kernels] = deque()
+        self._opening = Lock()
+        solved = {name: self.solutions[name].encode() for name in assignment.deliverables}
+        self._files = {**assignment.files, **assignment.solutions, **solved}
 
     def __enter__(self) -> Trials:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for place in self._free:
-            place.close()
         self._until_done.close()
-
-    def _lay_out_files(self) -> None:
-        """Write what lies beside the notebooks, with the instructor's own deliverables."""
-        files = self._folder / "files"
-        files.mkdir()
-        solved = {name: self.solutions[name].encode() for name in self.assignment.deliverables}
-        for name, data in {**self.assignment.files, **self.assignment.solutions, **solved}.items():
-            (files / name).parent.mkdir(parents=True, exist_ok=True)
-            (files / name).write_bytes(data)
 
     def affected(self, texts: Mapping[str, str]) -> dict[str, list[str]]:
         """Notebook -> the autograded cells (grade ids) that these texts of solution cells and files can influence.
@@ -133,11 +119,11 @@ class Trials:
                 ticked |= tried.ticked
         return Tried(verdicts, visible, ticked)
 
-    def handed_over(self, texts: Mapping[str, str], slug: str, inputs: Path) -> dict[int, dict[str, np.ndarray]]:
-        """What these texts hand over for an exercise whose inputs lie in ``inputs``: number of case -> arrays."""
+    def handed_over(self, texts: Mapping[str, str], slug: str, inputs: Files) -> dict[int, dict[str, np.ndarray]]:
+        """What these texts hand over for an exercise with these inputs: number of case -> arrays."""
         found: dict[int, dict[str, np.ndarray]] = {}
         for name, graded in self.asking(slug).items():
-            with self._executed(name, texts, graded, {slug: inputs}) as (ran, *_):
+            with self._executed(name, texts, graded, {slug: inputs}) as (ran, _):
                 assert isinstance(ran.answers, Path)  # it ran just now
                 for path in ran.answers.glob(f"*/{slug}/*.safetensors"):
                     found[int(path.stem)] = load_file(path)
@@ -164,28 +150,28 @@ class Trials:
     def _notebook(
         self, name: str, texts: Mapping[str, str], graded: list[str], earlier: dict[str, CellVerdict]
     ) -> Tried:
-        with self._executed(name, texts, graded) as (ran, outcomes, printed):
+        with self._executed(name, texts, graded) as (ran, ticked):
             verdict = judge(
                 ran, self.assignment.references, student="sample", assignment=self.assignment.name, notebook=name,
                 earlier=earlier,
             )  # fmt: skip
         said = {
-            str(cells.grade_id(ran.notebook.cells[index])): _message(outcome.visible)
-            for index, outcome in outcomes.items()
-            if cells.is_autograded(ran.notebook.cells[index])
+            str(cells.grade_id(ran.notebook.cells[outcome.index])): _message(outcome.visible)
+            for outcome in ran.outcomes
+            if cells.is_autograded(ran.notebook.cells[outcome.index])
         }
-        ticked = frozenset(str(cells.grade_id(ran.notebook.cells[index])) for index in printed)
-        return Tried({cell.cell: cell for cell in verdict.cells}, said, ticked)
+        named = frozenset(str(cells.grade_id(ran.notebook.cells[index])) for index in ticked)
+        return Tried({cell.cell: cell for cell in verdict.cells}, said, named)
 
     @contextmanager
     def _executed(
-        self, name: str, texts: Mapping[str, str], graded: list[str], own_inputs: Mapping[str, Path] | None = None
-    ) -> Iterator[tuple[ExecutedNotebook, dict[int, CellOutcome], set[int]]]:
+        self, name: str, texts: Mapping[str, str], graded: list[str], own_inputs: Mapping[str, Files] | None = None
+    ) -> Iterator[tuple[ExecutedNotebook, set[int]]]:
         """These graded cells of a notebook and what they need, run; their answers are there within the block.
 
         The last thing are the indices of the cells whose visible part printed a ✓.
 
-        own_inputs: slug -> the folder of its inputs, in place of the stored one.
+        own_inputs: slug -> its files of inputs, in place of the stored ones.
         """
         source = self.assignment.source[name]
         targets = [index for index, cell in enumerate(source.cells) if cells.grade_id(cell) in graded]
@@ -193,15 +179,21 @@ class Trials:
         both = (source, self._filled(source.cells, texts))
         kept = sorted(set().union(*(needed(notebook, index) for notebook in both for index in targets)))
         notebook = self._filled([source.cells[index] for index in kept], texts)
-        with self._workplace() as place, tempfile.TemporaryDirectory(prefix="answers-", dir=place.folder) as folder:
-            steps = self._steps(notebook, Path(folder), place.inputs, own_inputs or {})
-            files = {file: texts[file] for file in self.assignment.deliverables & set(texts)}
-            unchanged = 0 if files else _unchanged(notebook, steps, texts)
-            ended = place.run([step.part for step in steps], unchanged, files, self._seconds)
-            outcomes = _outcomes(steps, ended)
-            visible = [(step.index, part) for step, part in zip(steps, ended, strict=False) if not step.hidden]
-            printed = {index for index, part in visible if part["ticked"]}
-            yield ExecutedNotebook(notebook, list(outcomes.values()), Path(folder)), outcomes, printed
+        slugs = {slug for cell in notebook.cells if _has_parts(cell) for slug in cells.references_of(cell.source)}
+        own = own_inputs or {}
+        inputs = {slug: own.get(slug) or self.assignment.references.inputs(slug) for slug in slugs}
+        files = self._files | {file: texts[file].encode() for file in self.assignment.deliverables & set(texts)}
+        with self._kernels() as kernels, kernels.answers() as answers:
+            clock = Clock(self._limits, {})
+            student = StudentKernel(kernels, self._limits, clock, files, inputs, answers, unseen=True, printed=True)
+            try:
+                run = _Run(student)
+                outcomes = [run.cell(index, cell) for index, cell in enumerate(notebook.cells)]
+            except InfrastructureError as error:
+                raise GradingError(f"answers cannot be tried: {error}") from error
+            finally:
+                student.close()
+            yield ExecutedNotebook(notebook, outcomes, answers), run.ticked
 
     def _filled(self, chosen: list[NotebookNode], texts: Mapping[str, str]) -> NotebookNode:
         """A notebook of these cells with these texts, and the instructor's solutions without markers elsewhere."""
@@ -213,78 +205,80 @@ class Trials:
             return cell
         return NotebookNode({**cell, "source": texts.get(grade_id, self.solutions[grade_id])})
 
-    def _steps(
-        self, notebook: NotebookNode, answers: Path, inputs: Path, own_inputs: Mapping[str, Path]
-    ) -> list[_Step]:
-        """The parts to run, in order; the inputs that they ask for are laid out."""
-        steps: list[_Step] = []
-        for index, cell in enumerate(notebook.cells):
-            if not cells.is_autograded(cell) or is_plain(cell):
-                steps.append(_Step(index, False, Part(cell.source), is_plain(cell)))
-                continue
-            both = cells.split_hidden(cell.source)
-            steps.append(_Step(index, False, Part(both.visible)))
-            steps.append(_Step(index, True, Part(both.hidden, str(answers_folder(answers, index)))))
-            for slug in cells.references_of(cell.source):
-                target = own_inputs.get(slug) or self._stored_inputs(slug)
-                if not (inputs / slug).exists() or (inputs / slug).readlink() != target:
-                    (inputs / slug).parent.mkdir(parents=True, exist_ok=True)
-                    (inputs / slug).unlink(missing_ok=True)
-                    (inputs / slug).symlink_to(target)
-        return steps
-
-    def _stored_inputs(self, slug: str) -> Path:
-        """A folder with the stored inputs of an exercise, as they are now."""
-        files = self.assignment.references.inputs(slug)
-        with self._laying_out:
-            if self._inputs.get(slug) != files:
-                self._inputs[slug] = files
-                lay_out(files, self._folder / "inputs" / slug)
-        return self._folder / "inputs" / slug
-
     @contextmanager
-    def _workplace(self) -> Iterator[Workplace]:
-        """One that no other thread uses meanwhile: the one used last, which may have run the unchanged cells."""
+    def _kernels(self) -> Iterator[Kernels]:
+        """Those that no other thread uses meanwhile."""
         try:
-            place = self._free.pop()
+            kernels = self._free.pop()
         except IndexError:
-            place = Workplace(self._server, self._folder / str(next(self._numbers)), self._folder / "files")
+            with self._opening:
+                kernels = self._until_done.enter_context(
+                    Kernels.open(self._isolation, fork_server=self._fork_server, imports=self._imports)
+                )
         try:
-            yield place
+            yield kernels
         finally:
-            self._free.append(place)
+            self._free.append(kernels)
 
 
-def warm_server(assignment: Assignment) -> WarmServer:
-    """A server for the trials of this assignment."""
-    root = assignment.references.folder.parent
+def imports_of_trials(root: Path) -> KernelImports:
+    """What a fork server for the answers to a course's exercises imports."""
     file = read_course_file(root)
-    return WarmServer(file.warm, library_folder(root, file))
+    try:
+        return imports_for(root, file)
+    except NoLibrary:  # references are drawn before there is one
+        return KernelImports(warm=file.warm)
 
 
-def _unchanged(notebook: NotebookNode, steps: list[_Step], texts: Mapping[str, str]) -> int:
-    """How many of the first steps come before any text of the answer, and before every graded cell."""
-    for number, step in enumerate(steps):
-        cell = notebook.cells[step.index]
-        if cells.grade_id(cell) in texts or cells.is_autograded(cell):
-            return number
-    return len(steps)
+def _isolation() -> Isolation:
+    """An author's own answers are tried also where nobody's can be confined."""
+    try:
+        available()
+    except IsolationUnavailable:
+        return "none"
+    return "auto"
 
 
-def _outcomes(steps: list[_Step], ended: list[dict[str, Any]]) -> dict[int, CellOutcome]:
-    """Per cell how its parts ended. Where the process died, every part counts as crashed."""
-    found: dict[int, dict[bool, PartOutcome]] = {}
-    tests: dict[int, TestOutcome] = {}
-    for number, step in enumerate(steps):
-        died = {"status": "crashed", "ename": "Died", "evalue": "the process ended"}
-        said: dict[str, Any] = dict(ended[number] if ended else died)
-        result, _ = said.pop("result", None), said.pop("ticked", False)
-        outcome = PartOutcome(**said)
-        found.setdefault(step.index, {})[step.hidden] = outcome
-        if step.plain:
-            inside = TestOutcome("kernel", outcome, result)
-            tests[step.index] = TestOutcome("kernel", outcome, result, message=outcome.evalue, inside=inside)
-    return {index: CellOutcome(index, both[False], both.get(True), tests.get(index)) for index, both in found.items()}
+def _has_parts(cell: NotebookNode) -> bool:
+    """Whether the cell has a visible and a hidden part; tests that are plain are one."""
+    return cells.is_autograded(cell) and not is_plain(cell)
+
+
+class _Run:
+    """One notebook in its kernel. ``ticked``: the cells whose visible part printed a ✓."""
+
+    def __init__(self, student: StudentKernel) -> None:
+        self._student = student
+        self._over = False
+        self.ticked: set[int] = set()
+
+    def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
+        """Run one code cell. An author's own answers are tried in one process with plain tests."""
+        if not _has_parts(cell):
+            outputs = Outputs(HIDDEN_OUTPUT_BYTES)
+            ended = self._part(index, cell.source, outputs)
+            if not is_plain(cell):
+                return CellOutcome(index, ended, None)
+            inside = TestOutcome("kernel", ended, number_shown(outputs.finish()))
+            return CellOutcome(index, ended, None, replace(inside, message=ended.evalue, inside=inside))
+        both, outputs = cells.split_hidden(cell.source), Outputs(HIDDEN_OUTPUT_BYTES)
+        visible = self._part(index, both.visible, outputs)
+        printed = "".join(output.text for output in outputs.finish() if output.output_type == "stream")
+        if any(line.startswith("✓ ") for line in printed.splitlines()):
+            self.ticked.add(index)
+        return CellOutcome(index, visible, self._hidden(index, both.hidden, cells.references_of(cell.source)))
+
+    def _part(self, index: int, source: str, outputs: Outputs) -> PartOutcome:
+        if self._over:
+            return NOT_REACHED
+        return self._noted(self._student.part(index, "", source, outputs, remembered=True))
+
+    def _hidden(self, index: int, source: str, slugs: Sequence[str]) -> PartOutcome:
+        return NOT_REACHED if self._over else self._noted(self._student.hidden(index, "", source, slugs))
+
+    def _noted(self, ended: PartOutcome) -> PartOutcome:
+        self._over = ended.status == "timeout"
+        return ended
 
 
 def _message(part: PartOutcome) -> str:

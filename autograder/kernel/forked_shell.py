@@ -31,8 +31,9 @@ _AT_ONCE = 20  # texts that are taken in between two looks at the clock
 class ForkedShell:
     """To be closed; then every process it started is gone."""
 
-    def __init__(self, confined: Confined, end: socket.socket, quota: DiskQuota) -> None:
-        self._confined, self._texts, self._quota = confined, Texts(end), quota
+    def __init__(self, confined: Confined, end: socket.socket, quota: DiskQuota, printed: bool = False) -> None:
+        """printed: whether anybody reads what a student's cells print."""
+        self._confined, self._texts, self._quota, self._printed = confined, Texts(end), quota, printed
         self._ready = select.poll()
         for source in (confined, self._texts):
             self._ready.register(source.fileno(), select.POLLIN)
@@ -51,7 +52,7 @@ class ForkedShell:
 
     def execute(self, code: str, *, seconds: float, outputs: Outputs, remembered: bool = True) -> Finished:
         """As :meth:`autograder.kernel.kernels.Kernel.execute`, of a student's code."""
-        task = json.dumps({"cell": code, "remembered": remembered})
+        task = json.dumps({"cell": code, "remembered": remembered, "printed": self._printed})
         finished = self.test(task, seconds=seconds, outputs=outputs, answer=lambda *_: b"")
         if finished.status != "ok":
             return finished

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, NoLibrary
 from autograder.model.course_file import CourseFile
 from autograder.model.library import library_folder
 
@@ -85,7 +85,7 @@ def _beginning(path: Path) -> bytes:
 def library_places(root: Path, file: CourseFile) -> list[Path]:
     """The folders of a package (a namespace package can have several), or the file of a module. Imports nothing of it.
 
-    One that is not installed may lie in the course's folder ``root``. Raises GradingError where it is in neither place.
+    One that is not installed may lie in the course's folder ``root``. Raises NoLibrary where it is in neither place.
     """
     library = file.library
     spec = _found(library)
@@ -93,7 +93,7 @@ def library_places(root: Path, file: CourseFile) -> list[Path]:
         place = folder.joinpath(*library.split(".")).resolve()
         return [place if place.is_dir() else place.with_suffix(".py")]
     if spec is None:
-        raise GradingError(
+        raise NoLibrary(
             f"course.toml: the library {library!r} is not installed where the grader runs, nor in the course's folder: "
             "install it with pip beside the grader, or name another one"
         )

@@ -124,10 +124,12 @@ class Kernels:
         finally:
             remove_tree(folder)
 
-    def start_shell(self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int) -> Kernel | ForkedShell:
+    def start_shell(
+        self, scratch: Scratch, memory_bytes: int, processes: int, disk_bytes: int, printed: bool = False
+    ) -> Kernel | ForkedShell:
         """What executes cells in ``scratch`` and needs no kernel around it: a tester, or a student's second run.
 
-        Raises InfrastructureError where there can be none.
+        printed: whether anybody reads what cells print. Raises InfrastructureError where there can be none.
         """
         if self._fork_server is None:
             return self.start(scratch, memory_bytes, processes, disk_bytes)
@@ -135,9 +137,9 @@ class Kernels:
         policy = scratch.policy(memory_bytes, processes, quota.disk_bytes, self._imports.readable)
         launch = Launch(str(scratch.work), scratch.variables(), "")
         try:
-            shell = ForkedShell(*self._fork_server.fork(launch, policy), quota)
+            shell = ForkedShell(*self._fork_server.fork(launch, policy), quota, printed)
         except InfrastructureError:  # the fork server may have ended between two notebooks
-            shell = ForkedShell(*self._fork_server.fork(launch, policy), quota)
+            shell = ForkedShell(*self._fork_server.fork(launch, policy), quota, printed)
         self._started.add(shell)
         return shell
 

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.server import bound_memory
 from autograder.files.temporary import TemporaryFolder
+from autograder.model.limits import Limits
 from autograder.mutants.compared import Expected, Namespace, compare, expected
 from autograder.mutants.recorded import Call, Recorder
 from autograder.mutants.same import difference, is_picture, pixels
@@ -159,7 +159,7 @@ def _in_child(
     if pid == 0:
         os.close(reading)
         resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
-        bound_memory()
+        _bound_memory()
         own = TemporaryFolder("replay-")
         try:
             found = _compared(session, text, ours, wanted, answers, own.path)
@@ -179,6 +179,15 @@ def _in_child(
         return _different("its cells", f"it took over {MAX_SECONDS} s or too much memory, or ended the process", "")
     said: dict[str, Any] = json.loads(told)
     return said
+
+
+def _bound_memory() -> None:
+    """A version may take what a submission may, beyond what it inherits. Not where the system does not say how much."""
+    with contextlib.suppress(OSError):
+        with open("/proc/self/statm", encoding="ascii") as file:
+            inherited = int(file.read().split()[0]) * resource.getpagesize()
+        most = inherited + Limits().memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _different(at: str, differs: str, tried: str) -> dict[str, Any]:

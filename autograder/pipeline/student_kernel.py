@@ -35,9 +35,10 @@ class StudentKernel:
         inputs: Inputs,
         answers: Path,
         unseen: bool = False,
+        printed: bool = False,
     ) -> None:
-        """unseen: nobody looks at what it shows, so that it needs no kernel's sockets."""
-        self._unseen = unseen
+        """unseen: nobody looks at what it shows, so that it needs no kernel's sockets; ``printed``: but at prints."""
+        self._unseen, self._printed = unseen, printed
         self._kernels, self._limits, self._clock = kernels, limits, clock
         self._files, self._inputs, self._answers = files, inputs, answers
         self._kernel: Kernel | ForkedShell | None = None
@@ -176,8 +177,11 @@ class StudentKernel:
                 self.close()
         if self._kernel is None:
             self._scratch = self._kernels.new_scratch(self._files, self._inputs)
-            limits, start = self._limits, self._kernels.start_shell if self._unseen else self._kernels.start
-            self._kernel = start(self._scratch, limits.memory_bytes, limits.processes, limits.disk_bytes)
+            room = self._limits.memory_bytes, self._limits.processes, self._limits.disk_bytes
+            if self._unseen:
+                self._kernel = self._kernels.start_shell(self._scratch, *room, printed=self._printed)
+            else:
+                self._kernel = self._kernels.start(self._scratch, *room)
         for index, (cell, source) in list(self._done.items()):
             finished = self._execute(cell, source, Outputs(HIDDEN_OUTPUT_BYTES), remembered=True)
             if not finished.alive or finished.status == "timeout":

@@ -66,7 +66,7 @@ class _Cells:
     """A student's cells, executed as ipykernel does it. Nobody looks at a traceback, which takes long to lay out."""
 
     def __init__(self, shell: Any, own_kernel: Callable[..., Any], outputs: _Outputs) -> None:
-        outputs.kinds = ("execute_result",)
+        self._outputs = outputs
         thread = SimpleNamespace(parent_thread=threading.current_thread())
         self._kernel = own_kernel(session=outputs, shell_channel_thread=thread)
         shell.kernel = shell.parent = self._kernel
@@ -78,7 +78,8 @@ class _Cells:
     def _note(self, *_: Any, **__: Any) -> None:
         self._trace = traceback.format_list(traceback.extract_tb(sys.exc_info()[2])[-1:])
 
-    def run(self, cell: str, remembered: bool) -> str:
+    def run(self, cell: str, remembered: bool, printed: bool) -> str:
+        self._outputs.kinds = ("execute_result", "stream") if printed else ("execute_result",)
         self._trace = []
         try:
             reply = self._loop.run_until_complete(

@@ -10,14 +10,15 @@ from __future__ import annotations
 import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.forks import WarmServer
 from autograder.authoring.sample_answers import judged, samples
-from autograder.authoring.trial import Trials
+from autograder.authoring.trial import Trials, imports_of_trials
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.course import Course
 from tests.contract import recorded
 from tests.grading import ROOT
@@ -39,9 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--changed", action="store_true", help="only answers for which something has changed")
     options = parser.parse_args(arguments)
     course, failed = Course(ROOT), False
-    with WarmServer(course.file.warm) as server:
+    with closing(KernelForkServer(imports_of_trials(ROOT))) as server:
         for name in options.names or course.assignments():
-            found = outcome(course, server, *name.partition("/")[::2], changed=options.changed)
+            found = outcome(course, server.address, *name.partition("/")[::2], changed=options.changed)
             print("\n".join([*found.problems, *found.differences, f"{name}: {len(found.differences)} differences"]))
             failed |= bool(found.problems or (options.compare and found.differences))
             if not found.problems and not options.compare:
@@ -49,9 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed)
 
 
-def outcome(course: Course, server: WarmServer, assignment: str, exercise: str, *, changed: bool) -> Outcome:
+def outcome(course: Course, fork_server: str, assignment: str, exercise: str, *, changed: bool) -> Outcome:
     found = Outcome()
-    with Trials(Assignment.unreleased(course, assignment), server) as trials, ThreadPoolExecutor(2) as pool:
+    with Trials(Assignment.unreleased(course, assignment), fork_server) as trials, ThreadPoolExecutor(2) as pool:
         every = samples(trials, exercise)
         chosen = [sample for sample in every if not (changed and recorded.recorded(sample))]
         became = tqdm(pool.map(lambda one: judged(trials, one), chosen), assignment, len(chosen), disable=None)

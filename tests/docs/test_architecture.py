@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import import_circles
+from tools import import_circles
 from tests.grading import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

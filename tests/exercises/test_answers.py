@@ -6,16 +6,16 @@ All are tried by ``python -m tests.contract``; here those that something has cha
 from __future__ import annotations
 
 import atexit
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import lru_cache
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.forks import WarmServer
 from autograder.authoring.sample_answers import Sample, judged
-from autograder.authoring.trial import Trials
+from autograder.authoring.trial import Trials, imports_of_trials
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.course import Course
 from autograder.references import loader
 from tests.contract import recorded
@@ -46,20 +46,20 @@ def until_exit() -> ExitStack:
 
 
 @lru_cache
-def server() -> WarmServer:
-    """One warm process for all tests of this process."""
-    return until_exit().enter_context(WarmServer(Course(ROOT).file.warm))
+def fork_server() -> str:
+    """One for all tests of this process."""
+    return until_exit().enter_context(closing(KernelForkServer(imports_of_trials(ROOT)))).address
 
 
 @lru_cache
 def trials(assignment: str) -> Trials:
-    opened = Trials(Assignment.unreleased(Course(ROOT), assignment), server())
+    opened = Trials(Assignment.unreleased(Course(ROOT), assignment), fork_server())
     until_exit().enter_context(opened)
     return opened
 
 
 def one_worker(assignment: str) -> pytest.MarkDecorator:
-    """All that tries answers to an assignment goes to one test worker: the cells before an answer run there once."""
+    """All that tries answers to an assignment goes to one test worker, which reads its notebooks once."""
     return pytest.mark.xdist_group(f"answers to {assignment}")
 
 

@@ -32,7 +32,7 @@ EXERCISE = Exercise(make, mistakes=[
 ])
 """
 #: No exercise needs this cell: trying an answer must not run it.
-UNUSED = "import os\nassert 'autograder-trial' not in os.getcwd()"
+UNUSED = "import os"
 SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION\n"
 CHECK = """
 assert (double(np.ones(3)) == 2).all(), "two times one is two"

@@ -9,12 +9,13 @@ import argparse
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from tqdm import tqdm
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.forks import WarmServer
-from autograder.authoring.trial import Trials
+from autograder.authoring.trial import Trials, imports_of_trials
+from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.course import Course
 from tests.grading import ROOT
 from tests.pairs.made import Try, problem, wrong_beside_right, wrong_seams
@@ -27,9 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", choices=["pairs", "seams"], help="one of the two kinds")
     options = parser.parse_args(arguments)
     course, found = Course(ROOT), list[str]()
-    with WarmServer(course.file.warm) as server:
+    with closing(KernelForkServer(imports_of_trials(ROOT))) as server:
         for name in options.assignments or course.assignments():
-            with Trials(Assignment.unreleased(course, name), server) as trials, ThreadPoolExecutor(2) as pool:
+            with Trials(Assignment.unreleased(course, name), server.address) as trials, ThreadPoolExecutor(2) as pool:
                 tries: list[Try] = []
                 if options.only != "seams":
                     tries += wrong_beside_right(trials, random.Random(0), options.per_pair)

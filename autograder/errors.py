@@ -1,8 +1,13 @@
 """What can go wrong on the grader's side.
 
-GradingError              the instructor asked for something that cannot be done; exit code 2
-├── NoLibrary             references are drawn before there is a library for students
-└── NothingToGrade        the class is empty, or not one submission can be read
+GradingError                    the instructor asked for something that cannot be done; exit code 2
+├── EncoderFailed               answers are grouped by their words in place of the encoder's vectors
+├── NeverReleased               'autograder status' goes on without what depends on a release
+├── NoLibrary                   references are drawn before there is a library for students
+├── NoNotebooks                 references are drawn before the assignment's notebooks are written
+├── NothingToGrade              the class is empty, or not one submission can be read
+│   └── UnreadableSubmission    the class goes on without this student
+└── OtherLanguage               in model/source.py: the notebook is released, and not graded
 """
 
 
@@ -10,12 +15,28 @@ class GradingError(Exception):
     """A one-line message that says what was expected, what came and what to do."""
 
 
+class EncoderFailed(GradingError):
+    """The course's module that tells which answers are alike gave no vectors."""
+
+
+class NeverReleased(GradingError):
+    """Students never got the assignment."""
+
+
 class NoLibrary(GradingError):
     """The library that ``course.toml`` names is not installed, nor in the course's folder."""
 
 
+class NoNotebooks(GradingError):
+    """There is no such assignment, or no notebook in its folder that nbgrader would release."""
+
+
 class NothingToGrade(GradingError):
     """There is no submission that could be graded."""
+
+
+class UnreadableSubmission(NothingToGrade):
+    """One student's folder holds no notebook of the assignment, or cannot be read."""
 
 
 #: What an interrupted run may be told.

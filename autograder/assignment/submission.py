@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.choose_notebook import MAX_LOOKED_INTO, candidates, choose, may_be_notebook
-from autograder.errors import NothingToGrade
+from autograder.errors import UnreadableSubmission
 from autograder.model.plain_text import few, is_writable
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
@@ -44,9 +44,9 @@ class Submission:
 
 
 def read_submission(folder: Path, student: str, assignment: Assignment) -> Submission:
-    """Take only what the assignment names. Raises NothingToGrade where there is no notebook at all."""
+    """Take only what the assignment names. Raises UnreadableSubmission where there is no notebook at all."""
     if not is_writable(student):
-        raise NothingToGrade(f"{plain_name(str(folder))}: the student's name is no UTF-8; rename the folder")
+        raise UnreadableSubmission(f"{plain_name(str(folder))}: the student's name is no UTF-8; rename the folder")
     notes: list[str] = []
     present = {
         name: path
@@ -75,7 +75,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         there = sorted(name for name, path in present.items() if path.is_file() and name not in EXCHANGE_FILES)
         if not found and there:
             found = [f"found {', '.join(map(plain_name, there[:3]))}, in which no marks of it are"]
-        raise NothingToGrade(
+        raise UnreadableSubmission(
             f"{plain_name(str(folder))} holds no notebook of {assignment.name!r}: expected "
             f"{', '.join(f'{stem}.ipynb' for stem in assignment.source)}"
             + "".join(f"; {note}" for note in few(tuple(found[:3])))
@@ -105,18 +105,20 @@ def _others(present: Mapping[str, Path], assignment: Assignment) -> dict[str, by
 
 
 def _present(folder: Path, student: str) -> dict[str, Path]:
-    """What lies in a submission's folder. Raises NothingToGrade where it is no folder of its own."""
+    """What lies in a submission's folder. Raises UnreadableSubmission where it is no folder of its own."""
     shown = plain_name(str(folder))
     if folder.is_symlink() or (folder.parent.name == student and folder.parent.is_symlink()):
-        raise NothingToGrade(f"{shown} is a link, perhaps to somebody else's work: put the student's own files there")
+        raise UnreadableSubmission(
+            f"{shown} is a link, perhaps to somebody else's work: put the student's own files there"
+        )
     try:
         return {path.name: path for path in folder.iterdir()}
     except NotADirectoryError:
-        raise NothingToGrade(f"{shown} is a file: expected a folder with the notebooks") from None
+        raise UnreadableSubmission(f"{shown} is a file: expected a folder with the notebooks") from None
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise NothingToGrade(f"{shown} cannot be read: {error.strerror}") from error
+        raise UnreadableSubmission(f"{shown} cannot be read: {error.strerror}") from error
 
 
 def _own_files(folder: Path, taken: set[str], assignment: Assignment, notes: list[str]) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from autograder.assignment.submission import read_submission
 from autograder.ci.outcome import SubmissionOutcome, failed_outcome, outcome_of
 from autograder.classroom.concurrency import notebooks_at_once
 from autograder.classroom.workers import Isolation
-from autograder.errors import NothingToGrade
+from autograder.errors import UnreadableSubmission
 from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_of
@@ -51,7 +51,7 @@ def grade_folder(
             assignment = calibrated(course.root, assignment, kernels[0], limits)
             graded = grade_submission(submission, assignment, kernels[0], limits, beside=beside, draw=blank)
         return outcome_of(graded, assignment)
-    except NothingToGrade:
+    except UnreadableSubmission:
         expected = ", ".join(f"{name}.ipynb" for name in assignment.source)
         return failed_outcome(student, assignment_name, f"no notebook was handed in; expected {expected}")
     except Exception as error:  # whatever goes wrong on our side must not look like a zero

@@ -25,7 +25,7 @@ from autograder.classroom.lock import only_run
 from autograder.classroom.regrade import reasons
 from autograder.classroom.rows import row_of
 from autograder.classroom.workers import JobResult
-from autograder.errors import GradingError, NothingToGrade
+from autograder.errors import GradingError, NothingToGrade, UnreadableSubmission
 from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.graded_answers import waiting_again
@@ -117,7 +117,7 @@ class _Regrade(classroom._Run):
             try:
                 folder = self._course.submitted(student, self._order.assignment)
                 parts = self._parts(folder, student)
-            except GradingError as error:
+            except UnreadableSubmission as error:
                 failed[student] = str(error)
                 continue
             why = reasons(entry, self._trusted, parts, self._limits)

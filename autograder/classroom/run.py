@@ -31,7 +31,7 @@ from autograder.classroom.workers import (
     local_results,
     worker_processes,
 )
-from autograder.errors import GradingError, NothingToGrade
+from autograder.errors import NothingToGrade, UnreadableSubmission
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.parts import parts_of
@@ -185,7 +185,7 @@ class _Run:
             try:
                 folder = self._course.submitted(student, self._order.assignment)
                 parts = self._parts(folder, student)
-            except GradingError as error:
+            except UnreadableSubmission as error:
                 self._unreadable[student] = str(error)
                 self._rows[student] = Row(student, {}, {}, failure=str(error))
                 continue
@@ -210,7 +210,7 @@ class _Run:
             self._journal.force(students)
 
     def _parts(self, folder: Path, student: str) -> Parts:
-        """Of the submission. Raises GradingError where it cannot be read."""
+        """Of the submission. Raises UnreadableSubmission."""
         parts = submission_parts(read_submission(folder, student, self._assignment))
         self._bases[student] = basis_of_runs(self._machine, self._content, parts, self._limits.room)
         return parts

@@ -9,7 +9,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.classroom.journal import Journal
 from autograder.classroom.stale_grades import stale_grade_warnings
-from autograder.errors import GradingError
+from autograder.errors import GradingError, NeverReleased, UnreadableSubmission
 from autograder.gradebook.accepted import disputed
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.read import open_book
@@ -53,7 +53,8 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
     try:
         assignment = Assignment.open(course, name)
     except GradingError as error:
-        return AssignmentStatus(name, release="never released", handed_in=len(handed_in), problem=str(error))
+        release = "never released" if isinstance(error, NeverReleased) else "cannot be read"
+        return AssignmentStatus(name, release, handed_in=len(handed_in), problem=str(error))
     release = _release(course, assignment)
     try:
         references = _references(assignment)
@@ -122,7 +123,7 @@ def _graded(course: Course, assignment: Assignment, students: list[str]) -> tupl
 def _submission(course: Course, assignment: Assignment, student: str) -> Parts:
     try:
         return submission_parts(read_submission(course.submitted(student, assignment.name), student, assignment))
-    except GradingError:
+    except UnreadableSubmission:
         return {}
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from autograder.errors import GradingError, NothingToGrade
+from autograder.errors import EncoderFailed, GradingError, NothingToGrade
 from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.graded_answers import settling
@@ -103,7 +103,7 @@ class Desk:
     def _grouped(self, answers: Sequence[ClassAnswer], split: Mapping[str, str]) -> list[AnswerGroup]:
         try:
             return grouped(answers, self.likeness, split)
-        except GradingError as error:
+        except EncoderFailed as error:
             if self.likeness is BY_WORDS:
                 raise
             self.problem, self.likeness = f"{error}; answers are compared by their words", BY_WORDS

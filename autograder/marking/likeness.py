@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from autograder.errors import GradingError
+from autograder.errors import EncoderFailed
 
 Similarities = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class TextEncoder:
         return Likeness("encoder", self.similarities, 0.3)
 
     def similarities(self, texts: Sequence[str]) -> Similarities:
-        """Cosines, after what all texts have in common is taken off. Raises GradingError where the encoder fails."""
+        """Cosines, after what all texts have in common is taken off. Raises EncoderFailed where the encoder fails."""
         missing = sorted(set(texts) - self._vectors.keys())
         if missing:
             self._vectors |= zip(missing, self._encode(missing), strict=True)
@@ -80,16 +80,16 @@ class TextEncoder:
                 command, cwd=self._root, input=json.dumps(texts).encode(), capture_output=True, timeout=PATIENCE
             )
         except subprocess.TimeoutExpired as error:
-            raise GradingError(f"the encoder {self._module} has not answered within {PATIENCE} s") from error
+            raise EncoderFailed(f"the encoder {self._module} has not answered within {PATIENCE} s") from error
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1][:300]
-            raise GradingError(f"the encoder {self._module} failed: {said or f'exit code {done.returncode}'}")
+            raise EncoderFailed(f"the encoder {self._module} failed: {said or f'exit code {done.returncode}'}")
         try:
             vectors = np.load(io.BytesIO(done.stdout), allow_pickle=False).astype(np.float64)
         except ValueError as error:
-            raise GradingError(f"the encoder {self._module} returned no array: {error}") from error
+            raise EncoderFailed(f"the encoder {self._module} returned no array: {error}") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
-            raise GradingError(
+            raise EncoderFailed(
                 f"the encoder {self._module}: expected {len(texts)} finite vectors, got an array {vectors.shape}"
             )
         return vectors

@@ -20,7 +20,7 @@ from nbgrader.plugins import CsvExportPlugin
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import exchange_files, read_submission
 from autograder.classroom.stale_grades import stale_grade_warnings
-from autograder.errors import GradingError
+from autograder.errors import GradingError, UnreadableSubmission
 from autograder.exports.remarks import remarks
 from autograder.exports.sheet import Cell, to_csv
 from autograder.feedback.page import render_notebook
@@ -79,7 +79,7 @@ def export_existing_results(converter: Autograde) -> None:
         key = converter._format_source(wanted.assignment_id, student)
         try:
             taken = read_submission(course.submitted(student, wanted.assignment_id), student, assignment).notebooks
-        except GradingError as error:
+        except UnreadableSubmission as error:
             ungradable[student] = str(error)
             taken = dict.fromkeys(assignment.source, b"")
         names = [name for name in taken if fnmatchcase(name, wanted.notebook_id)]

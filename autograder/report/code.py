@@ -12,7 +12,7 @@ import nbformat
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
-from autograder.errors import GradingError
+from autograder.errors import UnreadableSubmission
 from autograder.model import cells
 from autograder.model.course import Course
 
@@ -63,7 +63,7 @@ def _of_files(course: Course, assignment: Assignment, student: str) -> Iterator[
         return
     try:
         sent = read_submission(course.submitted(student, assignment.name), student, assignment)
-    except (GradingError, OSError):
+    except (UnreadableSubmission, OSError):
         return
     for name, data in sent.files.items():
         yield Answer(

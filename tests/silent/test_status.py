@@ -93,6 +93,12 @@ def test_an_assignment_that_was_never_released_is_said(course, capsys):
     assert said["release"] == "never released" and "autograder release toy" in said["problem"]
 
 
+def test_a_source_that_cannot_be_read_is_no_assignment_that_was_never_released(course, capsys):
+    (course.source(ASSIGNMENT) / f"{NOTEBOOK}.ipynb").write_text("{")
+    said = status(course, capsys, code=1)
+    assert said["release"] == "cannot be read" and "is no Jupyter notebook" in said["problem"]
+
+
 def test_a_submission_that_changed_is_to_be_graded_again(course, capsys):
     change(course, course.submitted("bob", ASSIGNMENT), "# another answer")
     assert status(course, capsys)["changed"] == 1

@@ -8,21 +8,21 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autograder.commands._options import OneAssignment, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.exports import FOR_ANYBODY, WITH_TEMPLATE, Format
 
 if TYPE_CHECKING:
-    from autograder.exports.export_file import ExportFile
+    from autograder.exports.sheet import ExportFile
     from autograder.gradebook.results import ResultsTable
     from autograder.model.course import Course
 
 EXAMPLE = "autograder export distilbert --to canvas --columns gradebook.csv"
-Format = Literal["canvas", "moodle", "csv", "json", "gradescope"]
 
 
 def run(
@@ -54,7 +54,7 @@ def run(
     Exit code 1 where students are left out, because the table given with --columns or Canvas does not have them:
     they are listed.
     """
-    from autograder.exports.remarks import named
+    from autograder.exports.formats import named
     from autograder.files.atomic import write_file
     from autograder.model.plain_text import one_line
 
@@ -79,10 +79,9 @@ def run(
     return 1 if made.left_out else 0
 
 
-def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
+def _one(course: Course, assignment: str, to: Format, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
     from autograder.classroom.stale_grades import stale_grade_warnings
-    from autograder.exports import default_path, make
-    from autograder.exports.remarks import remarks
+    from autograder.exports.formats import default_path, make, remarks
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties
 
@@ -92,15 +91,15 @@ def _one(course: Course, assignment: str, to: str, columns: Path | None) -> tupl
     return default_path(course.root, assignment, to), made, remarks(table) + stale_grade_warnings(course, assignment)
 
 
-def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
+def _total(course: Course, to: Format, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
     from autograder.classroom.stale_grades import stale_grade_warnings
-    from autograder.exports import make
-    from autograder.exports.total import as_assignment, make_total, total_path, total_remarks
+    from autograder.exports.formats import default_path, make
+    from autograder.exports.total import NAME, as_assignment, make_total, total_remarks
     from autograder.gradebook.course_total import gather_total
     from autograder.gradebook.late.penalties import store_penalties
 
     total = gather_total(course)
-    if columns is None and to in ("csv", "json"):
+    if columns is None and to in FOR_ANYBODY:
         made = make_total(total, to)
     else:
         made = make(_known_as(course, as_assignment(total), to), to, columns)
@@ -108,15 +107,15 @@ def _total(course: Course, to: str, columns: Path | None) -> tuple[Path, ExportF
         store_penalties(course, table)
     names = [table.assignment for table in total.tables]
     standing = [f"{name}: {remark}" for name in names for remark in stale_grade_warnings(course, name)]
-    return total_path(course.root, to), made, total_remarks(total) + standing
+    return default_path(course.root, NAME, to), made, total_remarks(total) + standing
 
 
-def _known_as(course: Course, table: ResultsTable, to: str) -> ResultsTable:
+def _known_as(course: Course, table: ResultsTable, to: Format) -> ResultsTable:
     """The table with the number by which the LMS knows each student."""
     from autograder.exports.matching import known_as
     from autograder.gradebook.roster import roster_of
 
-    if to not in ("canvas", "moodle"):
+    if to not in WITH_TEMPLATE:
         return table
     students = {row.student.id: row.student for row in table.rows}
     roster = roster_of(course.root, students, to, table.assignment)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import re
 
 from autograder.errors import GradingError
-from autograder.exports.export_file import ExportFile, number_in, spoilt_keys
 from autograder.exports.matching import emails, ids, left_out, lms_ids, local_part, match, names, says, squeezed
-from autograder.exports.sheet import Cell, Sheet, to_csv
+from autograder.exports.sheet import Cell, ExportFile, Sheet, number_in, spoilt_keys, to_csv
 from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from autograder.exports.export_file import ExportFile
-from autograder.exports.sheet import Cell, Sheet, to_csv
+from autograder.exports.sheet import Cell, ExportFile, Sheet, to_csv
 from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = (

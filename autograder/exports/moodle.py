@@ -13,7 +13,6 @@ import html
 from collections.abc import Callable, Sequence
 
 from autograder.errors import GradingError
-from autograder.exports.export_file import ExportFile, number_in, spoilt_keys
 from autograder.exports.matching import (
     Line,
     Pass,
@@ -28,7 +27,7 @@ from autograder.exports.matching import (
     says,
     squeezed,
 )
-from autograder.exports.sheet import Cell, Sheet, number, to_csv
+from autograder.exports.sheet import Cell, ExportFile, Sheet, number, number_in, spoilt_keys, to_csv
 from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = ("First name", "Last name", "Username", "Email address")

@@ -6,8 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from autograder.exports.export_file import ExportFile
-from autograder.exports.sheet import Cell, Sheet, number, to_csv
+from autograder.exports.sheet import Cell, ExportFile, Sheet, number, to_csv
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import ResultsTable, StudentResult
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from autograder.exports.export_file import ExportFile
+from autograder.exports.formats import named
 from autograder.exports.plain import as_json, person
-from autograder.exports.remarks import named
-from autograder.exports.sheet import Cell, number, to_csv
+from autograder.exports.sheet import Cell, ExportFile, number, to_csv
 from autograder.gradebook.course_total import CourseTotal, StudentTotal
 from autograder.gradebook.results import ExerciseResult, GradedExercise, ResultsTable, StudentResult
 
 #: What the total is called in a system that knows assignments alone, and there it has so many points.
 TITLE, MAX_POINTS = "Course total", 100.0
+#: What its file is called.
+NAME = "course-total"
 COLUMNS = ("student", "last_name", "first_name", "email", "percent", "points", "max_points", "waiting", "dropped")
 #: Bumped when a field of the JSON changes its meaning or goes away.
 SCHEMA_VERSION = 1
@@ -23,10 +23,6 @@ SCHEMA_VERSION = 1
 def make_total(total: CourseTotal, to: str) -> ExportFile:
     """``to``: csv or json; for other formats a total is :func:`as_assignment`."""
     return _csv(total) if to == "csv" else _json(total)
-
-
-def total_path(root: Path, to: str) -> Path:
-    return root / "exports" / (f"course-total.{to}" if to in ("csv", "json") else f"course-total-{to}.csv")
 
 
 def total_remarks(total: CourseTotal) -> list[str]:

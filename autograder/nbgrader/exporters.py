@@ -21,7 +21,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import exchange_files, read_submission
 from autograder.classroom.stale_grades import stale_grade_warnings
 from autograder.errors import GradingError, UnreadableSubmission
-from autograder.exports.remarks import remarks
+from autograder.exports.formats import remarks
 from autograder.exports.sheet import Cell, to_csv
 from autograder.feedback.page import render_notebook
 from autograder.files.atomic import write_file

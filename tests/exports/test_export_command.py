@@ -6,13 +6,11 @@ import csv
 import io
 import json
 from datetime import UTC, datetime
-from typing import get_args
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
-from autograder.commands import export
 from autograder.exports import FORMATS
 from autograder.feedback import write_feedback
 from autograder.gradebook.late.times import record_times
@@ -38,10 +36,6 @@ def type_(course, monkeypatch, capsys):
 def penalties(course, student: str) -> list[float | None]:
     with Gradebook(course.db_url) as gradebook:
         return [one.late_submission_penalty for one in gradebook.find_submission("toy", student).notebooks]
-
-
-def test_the_command_offers_the_formats_that_there_are():
-    assert set(get_args(export.Format)) == set(FORMATS)
 
 
 @pytest.mark.parametrize("to", sorted(FORMATS))

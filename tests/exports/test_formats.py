@@ -10,7 +10,8 @@ import re
 import pytest
 
 from autograder.errors import GradingError
-from autograder.exports import FORMATS, WITH_TEMPLATE, make
+from autograder.exports import FORMATS, WITH_TEMPLATE
+from autograder.exports.formats import make
 from autograder.exports.sheet import original
 from autograder.gradebook.gather import gather
 from tests.exports import importers

@@ -10,7 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.errors import GradingError, NothingToGrade
-from autograder.exports.remarks import remarks
+from autograder.exports.formats import remarks
 from autograder.gradebook.gather import gather
 from autograder.gradebook.late.times import record_times
 from autograder.gradebook.results import StudentResult

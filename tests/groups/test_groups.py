@@ -13,7 +13,7 @@ from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.stale_grades import stale_grade_warnings
 from autograder.errors import GradingError
-from autograder.exports import make
+from autograder.exports.formats import make
 from autograder.gradebook.gather import gather, gather_one
 from autograder.gradebook.groups import NAME
 from autograder.gradebook.late.times import record_times

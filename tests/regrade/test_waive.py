@@ -9,8 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.errors import GradingError
-from autograder.exports import make
-from autograder.exports.remarks import remarks
+from autograder.exports.formats import make, remarks
 from autograder.gradebook.gather import gather
 from autograder.gradebook.waivers import NAME, read_waivers
 from tests.regrade.conftest import NOTEBOOK, SHEET, World

@@ -13,7 +13,8 @@ import pytest
 from autograder.ci.outcome import Disclosure, outcome_of
 from autograder.ci.results import results_json
 from autograder.classroom.rows import row_of, with_result
-from autograder.exports import FORMATS, make
+from autograder.exports import FORMATS
+from autograder.exports.formats import make
 from autograder.feedback import render_notebook
 from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.graded import Graded

@@ -10,7 +10,7 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.exports import make
+from autograder.exports.formats import make
 from autograder.feedback import write_feedback
 from autograder.gradebook.gather import gather
 from autograder.gradebook.results import StudentResult

@@ -1,16 +1,44 @@
-"""What an instructor must know about a table's empty cells and deductions, a line each."""
+"""A class's grades in one of the formats, where the file lies, and what an instructor must know of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from autograder.errors import GradingError
+from autograder.exports import FOR_ANYBODY, WITH_TEMPLATE, Format, canvas, gradescope, moodle, plain
+from autograder.exports.sheet import ExportFile, read_sheet
 from autograder.gradebook.results import ResultsTable
 
 #: At most so many students are named in one line.
 NAMED = 10
 
 
+def make(table: ResultsTable, to: Format, columns: Path | None = None) -> ExportFile:
+    """The export of one class. Raises GradingError where ``columns`` is no table that this format can fill in."""
+    if columns is not None and to not in WITH_TEMPLATE:
+        raise GradingError(f"--columns goes with --to {' or '.join(WITH_TEMPLATE)}, not with --to {to}")
+    sheet = read_sheet(columns) if columns is not None else None
+    match to:
+        case "canvas":
+            return canvas.make(table, sheet)
+        case "moodle":
+            return moodle.make(table, sheet)
+        case "gradescope":
+            return gradescope.make(table, sheet)
+        case "csv":
+            return plain.make_csv(table, sheet)
+        case "json":
+            return plain.make_json(table, sheet)
+
+
+def default_path(root: Path, name: str, to: Format) -> Path:
+    """name: of the assignment, or of the course's total."""
+    return root / "exports" / (f"{name}.{to}" if to in FOR_ANYBODY else f"{name}-{to}.csv")
+
+
 def remarks(table: ResultsTable) -> list[str]:
+    """On empty cells and deductions, a line each."""
     by_state: dict[str, list[str]] = {}
     for row in table.rows:
         by_state.setdefault(row.state, []).append(row.student.id)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
-from autograder.ci.text import Words, printable
-from autograder.ci.visible import VisibleCheck, visible_check
 from autograder.gradebook.results import result_of
 from autograder.model import cells
 from autograder.model.graded import Graded
+from autograder.model.plain_text import paragraph
 from autograder.model.points import total
 from autograder.model.verdict import FOR_A_PERSON, CellVerdict, Status, SubmissionVerdict
 
@@ -128,3 +130,82 @@ def _text(verdict: CellVerdict) -> str:
         return "The grader failed here; nothing is wrong with the submission."
     failed = [check for check in verdict.checks if not check.passed]
     return "\n".join(line for check in failed for line in (check.message, check.hint) if line)
+
+
+_MAX_LENGTH = 4000
+_HIDDEN_LINE = "[a line of the grader's own]"
+#: A hidden line shorter than this says nothing, and may stand in anybody's code.
+_TELLING = 20
+#: What no XML 1.0 document can hold, whether escaped or not (https://www.w3.org/TR/xml/#charsets).
+_NO_XML = re.compile("[^\\t\\n\\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def printable(text: str) -> str:
+    """The text without colours; control characters and direction marks are shown as escapes. Cut far above its use."""
+    return _NO_XML.sub("", paragraph(text, 10 * _MAX_LENGTH))
+
+
+class Words:
+    """Cleans texts for one assignment."""
+
+    def __init__(self, source: Iterable[NotebookNode]) -> None:
+        """source: the instructor's notebooks, whose hidden lines no text may quote."""
+        hidden: set[str] = set()
+        shown: list[str] = []
+        for cell in (cell for notebook in source for cell in notebook.cells):
+            parts = cells.split_hidden(cell.source)
+            hidden |= {line.strip() for line in parts.hidden.split("\n") if len(line.strip()) >= _TELLING}
+            shown.append(parts.visible)
+        everything_shown = "\n".join(shown)
+        telling = sorted((line for line in hidden if line not in everything_shown), key=len, reverse=True)
+        self._hidden = re.compile("|".join(map(re.escape, telling))) if telling else None
+
+    def clean(self, text: str) -> str:
+        """The printable text without hidden lines, at most 4000 characters of it."""
+        plain = printable(text)
+        if self._hidden is not None:
+            plain = self._hidden.sub(_HIDDEN_LINE, plain)
+        return plain if len(plain) <= _MAX_LENGTH else plain[:_MAX_LENGTH] + " …"
+
+
+# How the visible checks ended: what a student may know of a graded cell before the hidden tests are shown.
+# The judge decides over hidden answers alone, so a verdict says nothing about the visible check. Its words stand in the
+# graded notebook, where :func:`autograder.pipeline.judge.write_into` has put the judge's own outputs behind them.
+# Whoever forges a visible outcome deceives only themselves: no point depends on it.
+
+#: An error of the visible part, as the judge rewrites it: "CheckFailed: attention_block: ...".
+_ERROR = re.compile(r"[^\W\d]\w*: ")
+#: What a check prints that passed, and one that only reads what was chosen.
+_SAID = ("✓ ", "– ")
+
+
+@dataclass(frozen=True)
+class VisibleCheck:
+    """``silent``: the check was not reached, or said nothing."""
+
+    status: Literal["passed", "failed", "silent"]
+    text: str = ""
+
+
+def visible_check(notebook: NotebookNode | None, verdict: CellVerdict) -> VisibleCheck:
+    """The outcome of the visible part of one judged cell.
+
+    notebook: as graded; None where it was never run, and then the verdict's own reason is no secret.
+    """
+    if notebook is None:
+        return VisibleCheck("failed", "\n".join(check.message for check in verdict.checks if not check.passed))
+    cell = next((cell for cell in notebook.cells if cells.grade_id(cell) == verdict.cell), None)
+    outputs = _own(cell, verdict) if cell is not None else []
+    texts = [output.text for output in outputs if output.output_type == "stream"]
+    last = texts[-1] if outputs and outputs[-1].output_type == "stream" else ""
+    ticked = any(line.startswith(_SAID) for line in last.split("\n"))
+    if _ERROR.match(last) and not ticked:
+        return VisibleCheck("failed", last.removeprefix("CheckFailed: ").strip())
+    ticks = [line for text in texts for line in text.split("\n") if line.startswith(_SAID)]
+    return VisibleCheck("passed", "\n".join(ticks)) if ticks else VisibleCheck("silent")
+
+
+def _own(cell: NotebookNode, verdict: CellVerdict) -> list[NotebookNode]:
+    """The outputs without those that the judge added at the end: a number and its reasons, or an error."""
+    added = {"passed": 0, "partial": 2}.get(verdict.status, 1)
+    return list(cell.outputs[: len(cell.outputs) - added])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -16,12 +16,9 @@ from autograder.assignment.submission import read_submission
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
 from autograder.classroom.concurrency import notebooks_at_once
 from autograder.classroom.dask import dask_results
-from autograder.classroom.journal import Entry, Journal
+from autograder.classroom.journal import Entry, Journal, reasons
 from autograder.classroom.lock import only_run
-from autograder.classroom.progress import Progress, Report
-from autograder.classroom.regrade import reasons
-from autograder.classroom.row import Row
-from autograder.classroom.rows import put_in_results, row_of
+from autograder.classroom.rows import Row, put_in_results, row_of
 from autograder.classroom.workers import (
     GradingOptions,
     Job,
@@ -373,3 +370,15 @@ def _starting(course: Course, imports: KernelImports) -> Iterator[_Start]:
 
 def _short(path: Path, root: Path) -> Path:
     return path.relative_to(root) if path.is_relative_to(root) else path
+
+
+@dataclass
+class Progress:
+    """Told after every submission; the command line draws a bar from it."""
+
+    total: int
+    done: int = 0
+    last_failure: str = ""
+
+
+Report = Callable[[Progress], None]

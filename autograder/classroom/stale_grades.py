@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 
 from autograder.assignment.assignment import Assignment
-from autograder.classroom.journal import Journal
-from autograder.classroom.regrade import described
+from autograder.classroom.journal import Journal, described
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather_in_parts
 from autograder.gradebook.groups import doubled

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from autograder.commands._disclosure import Until, VisibleOnly, check_one, moment
-from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._options import AssignmentName, Until, VisibleOnly, check_one, moment, open_course
 from autograder.commands._output import Output
 
 if TYPE_CHECKING:

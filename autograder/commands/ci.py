@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.commands._disclosure import Until, VisibleOnly, check_one, moment
-from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._options import AssignmentName, Until, VisibleOnly, check_one, moment, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
 
@@ -64,8 +63,8 @@ def run(
 
     from autograder.ci import FILES
     from autograder.ci.outcome import Disclosure
+    from autograder.ci.results import write_outcome
     from autograder.ci.submission import grade_folder
-    from autograder.ci.write import write_outcome
 
     check_one(visible_only, until)
     disclosure, limit = _disclosure(visible_only, until, datetime.now(UTC)), _limit(fail_under)

@@ -27,7 +27,7 @@ def run(
     Questions become answer cells and graded cells, one for each test. Nothing that exists is overwritten. What cannot
     be carried over is said, in one line each.
     """
-    from autograder.convert.write import convert_into
+    from autograder.convert.otter import convert_into
 
     course, output = open_course(context), Output(context)
     done = convert_into(course, notebook, assignment)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from autograder.classroom.row import Row
 from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
 from autograder.commands._output import Output
 from autograder.errors import GOES_ON, GradingError, said
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from autograder.classroom.progress import Progress
+    from autograder.classroom.rows import Row
+    from autograder.classroom.run import Progress
     from autograder.classroom.workers import GradingOptions, Isolation
     from autograder.model.course import Course
 

@@ -47,7 +47,7 @@ def run(
 
     Assignments that were published before stay.
     """
-    from autograder.commands._disclosure import day
+    from autograder.commands._options import day
     from autograder.publish.publish import publish
 
     course = open_course(context)

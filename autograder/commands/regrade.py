@@ -14,8 +14,8 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from autograder.classroom.progress import Progress
     from autograder.classroom.regrading import RegradedClass
+    from autograder.classroom.run import Progress
     from autograder.gradebook.regradings import Change
 
 EXAMPLE = "autograder regrade distilbert --diff"

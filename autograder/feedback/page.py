@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import jinja2
+import nbformat
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
-from autograder.assignment.submission import NOT_HANDED_IN
+from autograder.assignment.submission import NOT_HANDED_IN, exchange_files
+from autograder.errors import NothingToGrade
 from autograder.feedback.body import TEMPLATES, notebook_body
-from autograder.feedback.paths import without_paths
-from autograder.feedback.strip import without_hidden_tests
-from autograder.feedback.titles import exercise_titles
-from autograder.feedback.whole import graded_again, whole_assignment
-from autograder.feedback.words import WORDS, points, readable
+from autograder.feedback.strip import without_hidden_tests, without_paths
+from autograder.feedback.words import WORDS, exercise_titles, points, readable
+from autograder.files.atomic import replacing, writing
+from autograder.gradebook.gather import gather_one
 from autograder.gradebook.read import Student
+from autograder.gradebook.regradings import Change, Regrading
 from autograder.gradebook.results import ExerciseResult, StudentResult, result_of
 from autograder.model import cells
+from autograder.model.course import Course
 from autograder.model.points import total
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 
@@ -154,3 +158,73 @@ def page_style() -> str:
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
     own = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n{own}"
+
+
+def whole_assignment(result: StudentResult) -> tuple[str, ...]:
+    """Lines about all notebooks together; none where one notebook is all there is and nothing was late."""
+    several = len({notebook for notebook, _ in result.exercises}) > 1
+    of = f"of {points(result.max_points)} points"
+    late = result.lateness.reason if result.lateness is not None and result.lateness.days else ""
+    if result.state == "refused":
+        return (f"Handed in too late to be taken ({late}): this submission has no score.",)
+    if result.points is None:
+        undecided = len(result.waiting)
+        exercises = "1 exercise has" if undecided == 1 else f"{undecided} exercises have"
+        lines = [f"All notebooks: {points(result.points_so_far)} {of} so far; {exercises} no points yet."]
+        if late:
+            lines.append(f"Handed in late ({late}); points are taken off when every exercise has some.")
+        return tuple(lines if several else lines[1:])
+    whole = "All notebooks: " if several else ""
+    if result.deduction:
+        earned, off, counts = points(result.points), points(result.deduction), points(result.score)
+        why = late or "handed in late"
+        return (f"{whole}{earned} {of} earned, {off} taken off ({why}), {counts} count.",)
+    return (f"{whole}{points(result.points)} {of}{f' ({late})' if late else ''}.",) if several or late else ()
+
+
+def graded_again(result: StudentResult) -> tuple[str, ...]:
+    """A line for each time that the submission was graded again because the instructor's side had changed."""
+    return tuple(_told(one) for one in result.regradings)
+
+
+def _told(one: Regrading) -> str:
+    changes = "; ".join(map(_change, one.changes)) or "your points stayed the same"
+    return f"Graded again on {one.date.isoformat()} ({one.why}): {changes}."
+
+
+def _change(change: Change) -> str:
+    name = readable(change.exercise)
+    if change.kept is not None:
+        return f"{name} kept its {points(change.new)} points"
+    return f"{name} had {points(change.old)} points then and {points(change.new)} after it"
+
+
+def write_feedback(course: Course, assignment: str, student: str, result: StudentResult | None = None) -> list[Path]:
+    """Write one page per notebook of the assignment. The folder is replaced as a whole.
+
+    result: the student's, where it was gathered already.
+    Raises NothingToGrade where the submission was not graded yet, GradingError where nothing can be written.
+    """
+    result = result or gather_one(course, assignment, student)
+    if result is None or result.verdict is None:
+        raise NothingToGrade(
+            f"{student} has no verdict for {assignment!r} yet: run 'autograder grade {assignment}' first"
+        )
+    by = result.submitted_by or student
+    graded, folder = course.autograded(by, assignment), course.feedback(student, assignment)
+    pages = {}
+    for verdict in result.verdict.notebooks:
+        notebook = _autograded(graded / f"{verdict.notebook}.ipynb", course)
+        pages[verdict.notebook] = render_notebook(notebook, verdict, result, course.file.library)
+    beside = exchange_files(course.submitted(by, assignment))
+    with writing(folder), replacing(folder) as fresh:
+        for name, page in pages.items():
+            (fresh / f"{name}.html").write_text(page, encoding="utf-8")
+        for name, data in beside.items():
+            (fresh / name).write_bytes(data)
+    return [folder / f"{name}.html" for name in pages]
+
+
+def _autograded(path: Path, course: Course) -> NotebookNode | None:
+    """With the repository of now: it may have been named after the notebook was graded."""
+    return course.file.fill_in(nbformat.read(path, as_version=4)) if path.is_file() else None

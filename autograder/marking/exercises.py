@@ -9,8 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.assignment.assignment import Assignment
-from autograder.feedback.titles import exercise_titles
-from autograder.feedback.words import readable
+from autograder.feedback.words import exercise_titles, readable
 from autograder.gradebook.read import Key
 from autograder.model import cells
 from autograder.pipeline.mark_scheme import SCHEME, model_answer

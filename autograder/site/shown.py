@@ -18,7 +18,7 @@ from urllib.parse import quote
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.feedback.paths import shortened
+from autograder.feedback.strip import shortened
 from autograder.model import cells
 from autograder.pipeline.sanitize import harmless
 from autograder.release.solved_run import name_of

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.ci.outcome import Disclosure, ExerciseOutcome, NotebookOutcome, SubmissionOutcome
-from autograder.ci.visible import VisibleCheck
+from autograder.ci.outcome import Disclosure, ExerciseOutcome, NotebookOutcome, SubmissionOutcome, VisibleCheck
 
 HELD = (Disclosure.AFTER_DUE_DATE, Disclosure.AFTER_PUBLISHED)
 

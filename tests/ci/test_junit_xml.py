@@ -6,9 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.ci.junit import junit_xml
-from autograder.ci.outcome import Disclosure, failed_outcome
-from autograder.ci.text import printable
+from autograder.ci.outcome import Disclosure, failed_outcome, printable
+from autograder.ci.results import junit_xml
 from tests.ci.outcomes import HELD, HOSTILE, broken, every_status, with_text
 
 #: Elements with their attributes (True: required) and children, from junit-10.xsd of jenkinsci/xunit-plugin.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.ci.outcome import Disclosure, failed_outcome
-from autograder.ci.summary import summary_md
-from autograder.ci.text import printable
+from autograder.ci.outcome import Disclosure, failed_outcome, printable
+from autograder.ci.results import summary_md
 from tests.ci.outcomes import HELD, HOSTILE, broken, every_status, with_text
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder.ci.text import Words
-from autograder.ci.visible import visible_check
+from autograder.ci.outcome import Words, visible_check
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 from autograder.pipeline.judge import write_into
 

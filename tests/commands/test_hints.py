@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from autograder.classroom.row import Row
-from autograder.classroom.rows import row_of, with_result
+from autograder.classroom.rows import Row, row_of, with_result
 from autograder.commands.grade import print_table
 from autograder.feedback import render_notebook
 from autograder.gradebook.read import Student

@@ -14,7 +14,7 @@ import pytest
 from autograder import cli, isolation
 from autograder.authoring.check import ExerciseCheck
 from autograder.classroom import run as class_run
-from autograder.classroom.row import Row
+from autograder.classroom.rows import Row
 from autograder.commands import _checks, release
 from autograder.isolation.selftest import Probe
 from autograder.model.course import Course

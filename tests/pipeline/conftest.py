@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.row import Row
+from autograder.classroom.rows import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.model.course import Course
 from autograder.model.nbgrader import CommandResult, run_nbgrader

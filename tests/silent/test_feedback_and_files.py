@@ -12,8 +12,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
-from autograder.feedback.paths import shortened
-from autograder.feedback.titles import exercise_titles
+from autograder.feedback.strip import shortened
+from autograder.feedback.words import exercise_titles
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from autograder.ci.text import Words
+from autograder.ci.outcome import Words
 from autograder.feedback.body import notebook_body
 from autograder.feedback.strip import without_hidden_tests
 from autograder.model import cells

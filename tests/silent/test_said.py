@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.ci.text import printable
+from autograder.ci.outcome import printable
 from autograder.model import plain_text as plain
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, presentable
 from tests.tree import modules

@@ -13,7 +13,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.ci.outcome import outcome_of
 from autograder.classroom import run as classroom
-from autograder.classroom.row import Row
+from autograder.classroom.rows import Row
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
 from autograder.feedback import write_feedback

@@ -32,7 +32,7 @@ STOPPED = 130
 #: Garbage is looked for this seldom: importing makes a million objects and no garbage, and looking is a sixth of it.
 GARBAGE = 50_000, 20, 20
 #: What the user can mend, by module: looked up only where the module has been imported, so that help need not do so.
-EXPECTED = (("autograder.isolation.errors", "IsolationUnavailable"),)
+EXPECTED = (("autograder.isolation.selftest", "IsolationUnavailable"),)
 #: How the help groups the commands, in the order in which they are needed; old names are in no group.
 PANELS = {
     "Every week": (

@@ -19,7 +19,7 @@ from autograder.assignment.calibration import VERSION, Calibration, read_calibra
 from autograder.assignment.deliverables import solutions_of, stub
 from autograder.errors import NeverReleased, NoNotebooks
 from autograder.model import cells
-from autograder.model.checksum import checksum_of
+from autograder.model.cells import checksum_of
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.nbgrader import stored_cells
 from autograder.model.points import total

@@ -31,8 +31,7 @@ from autograder.classroom.workers import (
 from autograder.errors import NothingToGrade, UnreadableSubmission
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
-from autograder.gradebook.parts import parts_of
-from autograder.gradebook.read import Gradebook
+from autograder.gradebook.read import Gradebook, parts_of
 from autograder.gradebook.write import not_in_gradebook, open_gradebook, save
 from autograder.isolation import Probe, available, verify
 from autograder.kernel.fork_server import KernelForkServer

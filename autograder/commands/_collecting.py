@@ -82,7 +82,7 @@ def _record_list(course: Course, assignment: str, plan: Plan) -> None:
 
 def _record_origins(course: Course, assignment: str, plan: Plan, outcomes: list[WrittenSubmission]) -> None:
     """Feedback goes back by the number and the files of the submission that is there now."""
-    from autograder.gradebook.origins import Origin, record_origins
+    from autograder.gradebook.roster import Origin, record_origins
 
     there = {one.student for one in outcomes if one.what in ("new", "replaced", "unchanged")}
     record_origins(

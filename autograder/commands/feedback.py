@@ -95,8 +95,7 @@ def _pack(
 ) -> int:
     from autograder.exports.matching import known_as
     from autograder.exports.sheet import read_sheet
-    from autograder.gradebook.origins import read_origins
-    from autograder.gradebook.roster import roster_of
+    from autograder.gradebook.roster import read_origins, roster_of
     from autograder.lms import canvas, moodle
     from autograder.lms.pages import write_folder, write_zip
 
@@ -124,7 +123,7 @@ def _pack(
 
 
 def _commit(output: Output, course: Course, assignment: str, pages: Pages, clones: Path) -> int:
-    from autograder.gradebook.origins import read_origins
+    from autograder.gradebook.roster import read_origins
     from autograder.lms.repositories import BRANCH, commit
 
     done = commit(pages, read_origins(course.root, assignment), clones, assignment)

@@ -24,7 +24,7 @@ from nbgrader.api import SubmittedNotebook
 
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.read import EARLIER, Book
-from autograder.model.answer_digests import Digests
+from autograder.model.graded import Digests
 from autograder.model.verdict import NotebookVerdict
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.errors import GradingError, gradebook_said
-from autograder.gradebook.parts import PART
 from autograder.model.plain_text import is_writable
 
 #: (notebook, grade id) of a graded cell, or of an answer.
@@ -23,6 +22,9 @@ Key = tuple[str, str]
 #: Begins a comment that was written about an answer which has changed since. Students do not see such a comment.
 EARLIER = "[Written about an earlier answer. Students see this comment when you delete this line.]"
 
+#: Students a few at a time: what is read of a part of a class is forgotten before the next part is read. A query names
+#: twice as many at most, and an old SQLite takes no more than 999.
+PART = 450
 _MANY = 2 * PART  # a query names at most so many students; beyond that it reads the class
 
 
@@ -234,3 +236,9 @@ def _read_grades(book: Book, read: Any, notebooks: dict[str, Key], ids: Select[A
             book.grades.setdefault(student, {})[notebook, cell] = Grade(
                 auto, manual, extra or 0.0, most, bool(waits), row
             )
+
+
+def parts_of(students: Sequence[str]) -> Iterator[Sequence[str]]:
+    """All of them, in order, ``PART`` at a time."""
+    for start in range(0, len(students), PART):
+        yield students[start : start + PART]

@@ -24,7 +24,7 @@ from autograder.errors import GOES_ON, GradingError, gradebook_said
 from autograder.gradebook.graded_answers import NotebookRecord, read_record, settle, settling, write_record
 from autograder.gradebook.read import PATIENCE, Gradebook, Key, of_students, patient, rows_of
 from autograder.model import cells
-from autograder.model.checksum import checksum_of
+from autograder.model.cells import checksum_of
 from autograder.model.graded import Graded
 from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 

@@ -9,11 +9,11 @@ knows nothing of these), and the limits and priority of other processes of the s
 
 from autograder.isolation.confine import confine
 from autograder.isolation.confined import Confined, channel_pair
-from autograder.isolation.errors import IsolationUnavailable
 from autograder.isolation.policy import Policy, Readable, environment
 from autograder.isolation.seccomp import prepare
 from autograder.isolation.selftest import (
     Capability,
+    IsolationUnavailable,
     Probe,
     available,
     capabilities,

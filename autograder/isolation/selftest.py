@@ -17,9 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from autograder.files.temporary import TemporaryFolder
-from autograder.isolation import bombs, landlock, probes, seccomp, system, usage
+from autograder.isolation import landlock, probes, seccomp, system, usage
 from autograder.isolation.confined import Confined, channel_pair
-from autograder.isolation.errors import IsolationUnavailable
 from autograder.isolation.policy import Policy, environment
 from autograder.isolation.supervisor import supervise
 
@@ -137,7 +136,7 @@ def run_probes() -> None:
     system.prctl(system.PR_SET_CHILD_SUBREAPER, 1)  # what a supervisor forgot would turn up here
     with TemporaryFolder("s-", short=True) as base, _targets(base) as target:
         results = _attempts(target)
-        results += [_bomb(probe, target, stopped) for probe, stopped in bombs.BOMBS.items()]
+        results += [_bomb(probe, target, stopped) for probe, stopped in probes.BOMBS.items()]
     print(json.dumps([asdict(result) for result in results]))
 
 
@@ -259,3 +258,7 @@ def _report(probe: Callable[[probes.Target], str], target: probes.Target) -> Non
 
 def _title(probe: Callable[[probes.Target], str]) -> str:
     return probe.__name__.replace("_", " ")
+
+
+class IsolationUnavailable(RuntimeError):
+    """This machine cannot confine a process, or lets one escape. The message says what to do about it."""

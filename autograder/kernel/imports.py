@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from autograder.errors import GradingError, NoLibrary
 from autograder.model.course_file import CourseFile
-from autograder.model.library import library_folder
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
+
 
 #: Whatever draws, or shows a bar, says one of these somewhere.
 _PICTURES = re.compile(rb"plot|plt|pylab|seaborn|tqdm|PIL")
@@ -118,3 +118,17 @@ def _require_harmless(library: str, place: Path, course: Course) -> None:
                 f"course.toml: students' code may read the library {library!r}, but {place} is not apart from "
                 f"{secret}, which it must not read: keep the library in a folder of its own"
             )
+
+
+def library_folder(root: Path, file: CourseFile) -> Path | None:
+    """The folder that ``sys.path`` needs so that the library is found there: the course's, or ``src`` in it.
+
+    None where it is installed: then nothing else that lies in the course's folder is to be found by its name.
+    """
+    top = file.library.partition(".")[0]
+    places = [root / "src", root] if top else []
+    spec = find_spec(top) if top else None
+    found = (spec.submodule_search_locations or [spec.origin or ""]) if spec else ()
+    if any(Path(place or root).resolve().parent not in [one.resolve() for one in places] for place in found):
+        return None
+    return next((one for one in places if (one / top).is_dir() or (one / f"{top}.py").is_file()), None)

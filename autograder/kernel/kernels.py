@@ -5,18 +5,25 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import os
+import shutil
+import sys
+import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
+from weakref import WeakSet
 
+import zmq
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
 from autograder.files.temporary import remove_tree
 from autograder.isolation import Policy, available, environment
-from autograder.kernel.channels import KernelChannels, context
+from autograder.kernel.channels import GraderMemoryGuard, KernelChannels, context
 from autograder.kernel.disk_quota import DiskQuota
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
@@ -24,11 +31,8 @@ from autograder.kernel.forked_kernel import ForkedKernel
 from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
-from autograder.kernel.memory_guard import GraderMemoryGuard
-from autograder.kernel.plain_kernel import stage_testing, start_plain
 from autograder.kernel.running_kernel import Kernel, await_ready
 from autograder.kernel.scratch import Inputs, Scratch, kernels_folder
-from autograder.kernel.started_kernels import StartedKernels
 
 Isolation = Literal["auto", "none"]
 
@@ -262,3 +266,91 @@ def _own_fork_server(closing: contextlib.ExitStack, imports: KernelImports) -> s
     closing.callback(fork_server.close)
     fork_server.ready()
     return fork_server.address
+
+
+class Killable(Protocol):
+    """To be killed by any thread, also while another one uses or closes it."""
+
+    def kill(self) -> None: ...
+
+
+class StartedKernels:
+    """Those that are still in use. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._kernels: WeakSet[Killable] = WeakSet()
+        self._given_up = False
+        self._lock = threading.Lock()
+
+    def add(self, kernel: Killable) -> None:
+        """One that has just been begun. Where all were given up meanwhile, it is killed at once."""
+        with self._lock:
+            self._kernels.add(kernel)
+            given_up = self._given_up
+        if given_up:
+            kernel.kill()
+
+    def give_up(self) -> None:
+        """Kill them all. Until :meth:`resume` there are no new ones."""
+        with self._lock:
+            self._given_up = True
+            kernels = list(self._kernels)
+        for kernel in kernels:
+            kernel.kill()
+
+    def resume(self) -> None:
+        with self._lock:
+            self._given_up = False
+
+    def refuse_if_given_up(self) -> None:
+        """To be called before a kernel is begun. Raises InfrastructureError."""
+        with self._lock:
+            if self._given_up:
+                raise InfrastructureError("no kernel is started any more: the grading was given up")
+
+
+def stage_testing(folder: Path) -> None:
+    """A copy of what hidden cells and plain tests import, without the references that lie beside the original.
+
+    folder: a new one, to be among the ``paths`` of :func:`start_plain`.
+    """
+    package = Path(__file__).resolve().parents[1]
+    (folder / "autograder").mkdir(parents=True)
+    for name in ("__init__.py", "testing.py"):
+        if (package / name).is_file():
+            shutil.copy(package / name, folder / "autograder" / name)
+    for name in ("remote", "tester"):
+        shutil.copytree(package / name, folder / "autograder" / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def start_plain(scratch: Scratch, paths: Sequence[str], context: zmq.Context[zmq.Socket[bytes]]) -> KernelManager:
+    """The manager of a kernel that is coming up in ``scratch``; ``paths``: folders that it imports from."""
+    spec = KernelSpec(argv=_command([*paths]), language="python")
+    posix = os.name == "posix"
+    settings = {"transport": "ipc", "ip": scratch.socket_prefix} if posix else {"transport": "tcp"}
+    manager = KernelManager(
+        kernel_spec_manager=_OneSpec(spec), context=context, connection_file=str(scratch.connection_file), **settings
+    )
+    manager.start_kernel(cwd=str(scratch.work), env=scratch.variables())
+    return manager
+
+
+class _OneSpec(KernelSpecManager):
+    """Knows the one kernel spec it was given, wherever Jupyter's folders are."""
+
+    def __init__(self, spec: KernelSpec) -> None:
+        super().__init__()
+        self._spec = spec
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        return self._spec
+
+
+def _command(paths: list[str]) -> list[str]:
+    """Isolated from the notebook's folder while it starts: a file there cannot pass for a part of ipykernel."""
+    code = (
+        f"import sys; sys.path[:0] = {paths!r}; from ipykernel.kernelapp import IPKernelApp; "
+        "app = IPKernelApp.instance(); app.initialize(); app.shell.ask_exit = lambda: None; "
+        "sys.path.insert(0, ''); app.start()"
+    )
+    return [sys.executable, "-I", "-c", code, "-f", "{connection_file}"]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from autograder.gradebook.origins import Origin
+from autograder.gradebook.roster import Origin
 from autograder.lms.pages import Packed, Pages
 
 _NEVER_COLLECTED = "it was not collected from Canvas, and Canvas takes files back under the numbers of its download"

@@ -17,9 +17,8 @@ from autograder.errors import GradingError
 from autograder.exports.matching import digits
 from autograder.exports.moodle import match_worksheet
 from autograder.exports.sheet import Sheet, original
-from autograder.gradebook.origins import Origin
 from autograder.gradebook.results import StudentResult
-from autograder.gradebook.roster import Roster
+from autograder.gradebook.roster import Origin, Roster
 from autograder.lms.pages import Packed, Pages
 
 _FOLDER = "{name}_{number}_assignsubmission_file_"

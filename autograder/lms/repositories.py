@@ -15,7 +15,7 @@ from autograder.collect.archive import Refused
 from autograder.collect.clones import git, repositories
 from autograder.errors import GradingError
 from autograder.files.temporary import TemporaryFolder
-from autograder.gradebook.origins import Origin
+from autograder.gradebook.roster import Origin
 from autograder.lms.pages import Pages
 
 BRANCH = "autograder-feedback"

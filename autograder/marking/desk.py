@@ -14,15 +14,15 @@ from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.graders import read_graders
-from autograder.gradebook.marks import MarkChange, store_marks, undo_marks
+from autograder.gradebook.marks import MarkChange, paragraphs, store_marks, undo_marks
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Key, Student, open_book, read_students
 from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of
 from autograder.marking.claims import Claims
+from autograder.marking.exercises import MarkedExercise
 from autograder.marking.groups import AnswerGroup, form, grouped, put_back, put_together, read_splits, write_splits
 from autograder.marking.likeness import BY_WORDS, Likeness, TextEncoder
-from autograder.marking.log import LoggedMark, LoggedMarks, MarkLog, logged
-from autograder.marking.new_points import NewPoints, given_lines, new_points
+from autograder.marking.log import GivenLine, LoggedMark, LoggedMarks, MarkLog, logged
 from autograder.marking.twice import waiting_for_second
 from autograder.model.course import Course
 
@@ -297,3 +297,41 @@ def member(answer: ClassAnswer) -> str:
 
 def _answers(count: int) -> str:
     return f"{count} answer{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class NewPoints:
+    """What an answer's mark is by the mark scheme as it is now."""
+
+    answer: ClassAnswer
+    points: float
+    comment: str
+
+
+def given_lines(exercise: MarkedExercise, comment: str) -> tuple[GivenLine, ...]:
+    """The lines of the mark scheme that a comment has."""
+    given = paragraphs(comment)
+    return tuple((line.name, line.points, line.comment) for line in exercise.lines if line.comment in given)
+
+
+def new_points(exercise: MarkedExercise, answers: Iterable[ClassAnswer], log: LoggedMarks) -> list[NewPoints]:
+    """The answers whose mark would change. A line is known again by its text, whatever its points are."""
+    now = {line.name: line for line in exercise.lines}
+    found = []
+    for answer in answers:
+        mark = None if answer.second else log.of(answer)
+        score = answer.state.score
+        changed = [one for one in mark.lines if one[0] in now and now[one[0]].points != one[1]] if mark else []
+        if not changed or score is None:
+            continue
+        score = min(max(score + sum(now[name].points - before for name, before, _ in changed), 0), exercise.max_points)
+        texts = {text: now[name].comment for name, _, text in changed}
+        comment = _with(answer.state.comment or "", texts)
+        if (score, comment) != (answer.state.score, answer.state.comment):
+            found.append(NewPoints(answer, score, comment))
+    return found
+
+
+def _with(comment: str, texts: dict[str, str]) -> str:
+    parts: Sequence[str] = paragraphs(comment)
+    return "\n\n".join(texts.get(part, part) for part in parts) if any(part in texts for part in parts) else comment

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlencode
@@ -21,9 +23,8 @@ from autograder.marking.desk import Desk, Marker, member
 from autograder.marking.exercises import MarkedExercise
 from autograder.marking.groups import AnswerGroup, differing_words, form
 from autograder.marking.log import LoggedMarks
-from autograder.marking.look import second_look
 from autograder.marking.slices import rendered
-from autograder.marking.twice import agreement, pairs
+from autograder.marking.twice import MarkPair, agreement, pairs
 
 FOLDER = Path(__file__).parent / "page"
 #: So many of the comments that were given before are offered.
@@ -274,3 +275,59 @@ def _lines(desk: Desk, exercise: MarkedExercise) -> list[dict[str, object]]:
     return [{"text": line.text, "comment": line.comment, "points": line.points} for line in exercise.lines] + [
         {"text": text, "comment": text, "points": 0.0} for text in before
     ]
+
+
+#: So many answers of each group are drawn.
+DRAWN = 3
+Shown = dict[str, str]
+
+
+@dataclass
+class SecondLook:
+    """``points``: points to their number and some answers with them. ``uneven``: answers that are equal, with other
+    points each. ``undecided``: answers to which two people gave other points."""
+
+    points: dict[str, tuple[int, list[Shown]]] = field(default_factory=dict)
+    uneven: list[list[Shown]] = field(default_factory=list)
+    undecided: list[Shown] = field(default_factory=list)
+
+
+def second_look(
+    groups: Sequence[AnswerGroup], pairs: Iterable[MarkPair], shown: Callable[[ClassAnswer, AnswerGroup], Shown]
+) -> SecondLook:
+    """shown: what a page says of an answer in its group."""
+    look = SecondLook()
+    found: dict[float, list[tuple[AnswerGroup, list[ClassAnswer]]]] = {}
+    to_decide = {one.row: one for one in pairs if one.open}
+    for group in groups:
+        by_points: dict[float, list[ClassAnswer]] = {}
+        for answer in group.answers:
+            score = answer.state.score if answer.state.score is not None else answer.auto_score
+            if not answer.waits and score is not None:
+                by_points.setdefault(score, []).append(answer)
+        for score, same in by_points.items():
+            found.setdefault(score, []).append((group, same))
+        look.uneven += _uneven(group, by_points, shown)
+        look.undecided += [
+            {**shown(one, group), "state": to_decide[one.row].said, "comment": ""}
+            for one in group.answers
+            if one.row in to_decide
+        ]
+    for score in sorted(found, reverse=True):
+        drawn = [
+            shown(one, group) for group, same in found[score] for one in random.sample(same, min(DRAWN, len(same)))
+        ]
+        count = sum(len(same) for _, same in found[score])
+        look.points[in_points(score)] = count, drawn
+    return look
+
+
+def _uneven(
+    group: AnswerGroup, by_points: dict[float, list[ClassAnswer]], shown: Callable[[ClassAnswer, AnswerGroup], Shown]
+) -> list[list[Shown]]:
+    """For each text with several marks one answer of each mark."""
+    texts: dict[str, list[ClassAnswer]] = {}
+    for same in by_points.values():
+        for name, answer in {form(one): one for one in same}.items():
+            texts.setdefault(name, []).append(answer)
+    return [[shown(one, group) for one in several] for several in texts.values() if len(several) > 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -142,3 +143,14 @@ _OF_IPYTHON = re.compile(r"(?m)^([ \t]*)(?:(\w[^=\n]*=)[ \t]*[%!].*|[%!?].*|\w[\
 def without_magics(source: str) -> str:
     """The source with shell, magic and help lines blanked, so that ``ast`` can read it: names stay bound."""
     return _OF_IPYTHON.sub(lambda found: found[1] + (f"{found[2]} None" if found[2] else "pass"), source)
+
+
+def checksum_of(cell: NotebookNode) -> str:
+    """Of a cell with a grade id: its text, its kind, what nbgrader does with it, its name and its points."""
+    marks = nbgrader(cell)
+    grade, solution = marks.get("grade", False), marks.get("solution", False)
+    locked = False if solution else True if grade else marks.get("locked", False)
+    parts = [cell.source, cell.cell_type, str(grade), str(solution), str(locked), marks["grade_id"]]
+    if grade:
+        parts.append(str(float(marks["points"])))
+    return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()

@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import GradingError
-from autograder.model.assistants import SENTENCES
 from autograder.model.limits import Limits
 from autograder.model.questions import drop_questions
 from autograder.model.stretch import CHOICES, add_folds
@@ -25,6 +24,7 @@ from autograder.model.toml_text import read_toml
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
 
 NAME = "course.toml"
 #: Stands for the course's repository where nobody has named one.
@@ -35,6 +35,18 @@ _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _SERVER = re.compile(r"https://[\w.-]+(:\d+)?/?|http://(localhost|127\.0\.0\.1)(:\d+)?/?")
 #: Limits that a course may set; the others follow from the assignment.
 _LIMITS = ("cell_seconds", "submission_seconds", "memory_bytes", "processes", "disk_bytes")
+
+
+#: What assistants may do in a course; grading cannot see who kept to it.
+_WHO = "**Assistants** (Claude, ChatGPT, Copilot and the like)"
+#: Policy -> what README and notebooks say.
+SENTENCES = {
+    "none": f"{_WHO} may help with installation, Jupyter and Git. They may not write, complete, correct or review what "
+    "you hand in.",
+    "tutor": f"{_WHO} may ask, explain and lead you to the next hint. They may not write what you hand in.",
+    "open": f"{_WHO} may write code. You must be able to explain every line of it; name the parts that are your own at "
+    "the top of the notebook.",
+}
 
 
 @dataclass(frozen=True)

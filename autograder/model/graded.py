@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from autograder.model.answer_digests import Digests
+from autograder.model import cells
 from autograder.model.verdict import SubmissionVerdict
 
 
@@ -27,3 +29,36 @@ class Graded:
     cut: bool = False
     answers: Mapping[str, Digests] | None = None
     ran: tuple[str, ...] = ()
+
+
+#: Grade id to digest.
+Digests = Mapping[str, str]
+
+
+def answer_digests(notebook: NotebookNode, files: Mapping[str, bytes], waiting: Collection[str] = ()) -> dict[str, str]:
+    """A digest for every answer and every graded cell of a rebuilt notebook.
+
+    A written answer is its own text, with the pictures in it. What a person sees of code depends on the code that ran
+    before it and on the student's ``files``, so both are part of it; the answer to a task is everything that the
+    student added, and so is an answer that stands outside of its cell (``waiting``: the grade ids of these).
+    """
+    ran = hashlib.sha256()
+    for file, data in sorted(files.items()):
+        ran.update(file.encode("utf-8", "replace") + b"\0" + hashlib.sha256(data).digest())
+    found: dict[str, str] = {}
+    for cell in notebook.cells:
+        name = cells.grade_id(cell)
+        text = cell.source.strip().encode("utf-8", "replace")
+        if cell.get("attachments"):
+            text += b"\0" + json.dumps(cell.attachments, sort_keys=True).encode()
+        added = not name and cell.get("id", "").startswith("extra-")
+        if cell.cell_type == "code" and (added or cells.is_solution(cell)):
+            ran.update(hashlib.sha256(text).digest())
+        elif added:
+            ran.update(b"text" + hashlib.sha256(text).digest())
+        if name and cells.is_graded(cell) and cell.cell_type == "code":
+            found[name] = ran.hexdigest()
+        elif name and cells.is_solution(cell):
+            found[name] = hashlib.sha256(text).hexdigest()
+    tasks = [cells.grade_id(cell) or "" for cell in notebook.cells if cells.is_task(cell)]
+    return found | dict.fromkeys((*tasks, *waiting), ran.hexdigest())

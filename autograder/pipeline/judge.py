@@ -20,7 +20,7 @@ from autograder.exercise.compare import compare_case, judge_cases, merged
 from autograder.exercise.hints import hint_about
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
-from autograder.model.checksum import checksum_of
+from autograder.model.cells import checksum_of
 from autograder.model.points import total
 from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status

@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assistants import SENTENCES
 from autograder.model.course import Course
+from autograder.model.course_file import SENTENCES
 
 AGENTS, CLAUDE = "AGENTS.md", "CLAUDE.md"
 _TEMPLATE = Path(__file__).resolve().parent / "publish_files" / "AGENTS.md.j2"

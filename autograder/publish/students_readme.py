@@ -11,9 +11,8 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
-from autograder.model.assistants import SENTENCES
 from autograder.model.course import Course
-from autograder.model.course_file import MainLine
+from autograder.model.course_file import SENTENCES, MainLine
 from autograder.release.main_line import Lesson, in_order, lesson
 
 _END = "<!-- /published -->"

@@ -45,7 +45,7 @@ def attacks(course: Course) -> Iterator[tuple[str, Notebook]]:
     forged = put(wrong(course), TEST, "assert True")
     from nbformat import from_dict
 
-    from autograder.model.checksum import checksum_of
+    from autograder.model.cells import checksum_of
 
     cell = at(forged, TEST)
     cell["metadata"]["nbgrader"]["checksum"] = checksum_of(from_dict(cell))

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.model.checksum import checksum_of
+from autograder.model.cells import checksum_of
 from autograder.model.submitted_cells import read_submitted
 from autograder.pipeline.rebuild import rebuild
 from tests.damage.lab import Cell, Notebook, name_of, retyped

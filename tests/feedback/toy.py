@@ -12,9 +12,8 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.classroom.autograded import write_autograded
 from autograder.gradebook.write import open_gradebook, save
-from autograder.model.answer_digests import answer_digests
 from autograder.model.course import Course
-from autograder.model.graded import Graded
+from autograder.model.graded import Graded, answer_digests
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.rebuild import SubmittedCell, rebuild

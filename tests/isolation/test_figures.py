@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from autograder.kernel import figures
+from autograder.kernel import warm_process
 from tests.isolation.conftest import Go, cell, text
 
 Draw = Callable[[Figure], object]
@@ -138,8 +138,8 @@ def new(draw: Draw) -> Figure:
 def test_the_picture_is_the_same_to_the_byte(draw: Draw) -> None:
     ours, stock = new(draw), new(draw)
     for _ in range(2):  # shown in two cells
-        printed = figures.print_figure(ours)
-        assert printed == figures._print_twice(stock)
+        printed = warm_process.print_figure(ours)
+        assert printed == warm_process._print_twice(stock)
         assert printed is None or printed.startswith(b"\x89PNG")
 
 
@@ -150,8 +150,8 @@ def test_it_is_the_same_in_every_format_and_without_the_tight_box(
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # files of these formats say when they were made
     monkeypatch.setitem(plt.rcParams, "svg.hashsalt", "the same")
-    printed = figures.print_figure(new(FLAT[name]), **how)
-    assert printed == figures._print_twice(new(FLAT[name]), **how)
+    printed = warm_process.print_figure(new(FLAT[name]), **how)
+    assert printed == warm_process._print_twice(new(FLAT[name]), **how)
     assert len(printed) > 5000
 
 
@@ -165,7 +165,7 @@ def test_flat_axes_are_drawn_once(name: str, monkeypatch: pytest.MonkeyPatch) ->
         draw(axes, renderer)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Axes, "draw", counted)
-    figures.print_figure(new(FLAT[name]))
+    warm_process.print_figure(new(FLAT[name]))
     assert len(drawn) == len({id(axes) for axes in drawn})
 
 
@@ -173,13 +173,13 @@ def test_a_figure_that_cannot_be_drawn_raises_as_before_and_keeps_its_own_way_to
     figure = new(attention_weights)
     figure.axes[0].set_title("$\\frac$")  # no formula
     with pytest.raises(ValueError, match="frac"):
-        figures.print_figure(figure)
+        warm_process.print_figure(figure)
     assert "draw" not in vars(figure)
 
 
 def test_kernels_print_figures_so(go: Go) -> None:
     ran = go(cell("import IPython.core.pylabtools as shown; print(shown.print_figure.__module__)"))
-    assert text(ran.notebook) == "autograder.kernel.figures\n"
+    assert text(ran.notebook) == "autograder.kernel.warm_process\n"
 
 
 def test_a_kernel_draws_a_figure_once_for_the_page_and_never_for_a_screen(go: Go) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from autograder.isolation import usage
-from autograder.kernel.memory_guard import FLOOD, GraderMemoryGuard
+from autograder.kernel.channels import FLOOD, GraderMemoryGuard
 
 
 def test_what_earlier_messages_took_is_not_granted_to_the_next_kernel() -> None:

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from autograder import isolation
-from autograder.isolation import bombs, policy, probes, selftest, syscalls, system
+from autograder.isolation import policy, probes, selftest, syscalls, system
 from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.kernels import Kernels
 from tests.isolation.conftest import confined
 
-NAMES = [selftest._title(probe) for probe in (*probes.ATTEMPTS, *bombs.BOMBS)]
+NAMES = [selftest._title(probe) for probe in (*probes.ATTEMPTS, *probes.BOMBS)]
 
 
 @cache
@@ -48,7 +48,7 @@ from autograder.isolation import probes, selftest
 def end_it(target): os._exit(3)
 def get_out(target): raise probes.Escaped("out")
 probes.ATTEMPTS = probes.read_a_secret, end_it, get_out, probes.write_outside
-selftest.bombs.BOMBS.clear()
+probes.BOMBS.clear()
 selftest.run_probes()
 """
     found = [(probe["name"], probe["passed"]) for probe in json.loads(selftest._answers(code))]

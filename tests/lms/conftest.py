@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.gradebook.origins import Origin, record_origins
+from autograder.gradebook.roster import Origin, record_origins
 from autograder.model.course import Course
 from tests.exports.conftest import cells, rename
 from tests.feedback.toy import build_course, hand_in

@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from traitlets.config import Config
 
+from autograder.marking.exercises import RubricLine, rubric_lines
 from autograder.nbgrader.formgrader import AskFirst
-from autograder.pipeline.rubric import RubricLine, rubric_lines
 
 
 def test_lines_are_paragraphs_and_items_with_the_points_that_they_state() -> None:

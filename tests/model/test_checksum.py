@@ -6,7 +6,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import compute_checksum
 
-from autograder.model.checksum import checksum_of
+from autograder.model.cells import checksum_of
 
 
 @pytest.mark.parametrize("new_cell", [new_code_cell, new_markdown_cell])

@@ -14,9 +14,8 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.model import cells
-from autograder.model.assistants import SENTENCES
 from autograder.model.course import Course
-from autograder.model.course_file import CourseFile, read_course_file
+from autograder.model.course_file import SENTENCES, CourseFile, read_course_file
 from autograder.publish.assistants import write_rules
 from autograder.publish.publish import publish
 from autograder.publish.students_readme import students_readme

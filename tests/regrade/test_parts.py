@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom import run as classroom
 from autograder.classroom.run import GradingOptions, Row, grade_class
 from autograder.gradebook import gather as gathering
-from autograder.gradebook import parts
+from autograder.gradebook import read
 from autograder.gradebook.gather import gather_from, gather_in_parts
 from autograder.gradebook.late.times import record_times
 from autograder.gradebook.read import open_book
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 def of_parts(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    for module in (parts, gathering):
+    for module in (read, gathering):
         monkeypatch.setattr(module, "PART", size)
 
 

@@ -20,7 +20,7 @@ from autograder.classroom import run as classroom
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
 from autograder.gradebook import gather as gathering
-from autograder.gradebook import parts
+from autograder.gradebook import read
 from autograder.model.course import Course
 from tests.silent.without_kernels import full_marks
 from tools.bench.large import ASSIGNMENT, make_tiny_course
@@ -57,7 +57,7 @@ def kept_at_the_end(course: Course) -> int:
         return rows
 
     with pytest.MonkeyPatch.context() as patched:
-        for module in (parts, gathering):
+        for module in (read, gathering):
             patched.setattr(module, "PART", PART)
         patched.setattr(classroom, "_results", same_for_all)
         patched.setattr(classroom._Run, "_table", watched)

@@ -14,8 +14,7 @@ from sqlalchemy.exc import OperationalError
 from autograder.errors import GradingError, gradebook_said
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.groups import read_groups, submitters
-from autograder.gradebook.late.file import NAME
-from autograder.gradebook.late.written import is_ours, read_written, record_written
+from autograder.gradebook.late.file import NAME, is_ours, read_written, record_written
 from autograder.gradebook.read import Gradebook, find_submission, open_book, read_students
 from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.course import Course

@@ -22,8 +22,7 @@ from autograder.release.findings import Accepted
 from autograder.release.leaks.search import hidden_of
 from autograder.release.solved_run import kept
 from autograder.site.build import Site, build
-from autograder.site.course_pages import course_pages
-from autograder.site.students import site_leaks
+from autograder.site.students import course_pages, site_leaks
 from tools import gallery
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,6 +1,6 @@
 """``autograder new``: the files of a new exercise, as stubs that say what goes where.
 
-What is left to fill in stands behind the word ``STUB:``; :mod:`autograder.release.stubs` finds it.
+What is left to fill in stands behind the word ``STUB:``; :mod:`autograder.release.verify` finds it.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ from autograder.pipeline.fingerprint import (
 )
 from autograder.pipeline.prepare import ungraded_verdict
 from autograder.pipeline.stored_runs import path_of
-from autograder.plain.in_kernel import require_outside
+from autograder.plain.where import require_outside
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in, needs_calibration
 

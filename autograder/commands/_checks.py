@@ -81,7 +81,7 @@ def kernel_cells(
     -> ``[{notebook, cell, points, reason, accepted}, ...]``. Raises GradingError where there is one, and they are
     ``refused``: also where they are accepted.
     """
-    from autograder.plain.in_kernel import judged_in_kernel, require_outside
+    from autograder.plain.where import judged_in_kernel, require_outside
     from autograder.release.findings import Accepted
     from autograder.release.verify import kernel_finding
 

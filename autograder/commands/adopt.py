@@ -54,7 +54,7 @@ def run(
 def _calibrate(course: Course, output: Output) -> None:
     """Find out where the plain tests of every released assignment are judged, and say it."""
     from autograder.assignment.assignment import Assignment
-    from autograder.plain.in_kernel import summary
+    from autograder.plain.where import summary
     from autograder.release.calibrate import calibrated_in
 
     for name in course.assignments():

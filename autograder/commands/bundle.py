@@ -68,7 +68,7 @@ def run(
 
 
 def _github(output: Output, course: Course, assignment: str, settings: BundleSettings, out: Path) -> int:
-    from autograder.release.github import write_folder
+    from autograder.release.bundle import write_folder
 
     for path in write_folder(course, assignment, settings, out):
         output.say(str(path))

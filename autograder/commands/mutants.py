@@ -137,7 +137,7 @@ def _document(name: str, found: Survey) -> dict[str, Any]:
 def _write(course: Course, done: dict[str, Survey], path: Path) -> None:
     from autograder.assignment.assignment import Assignment
     from autograder.files.atomic import write_file
-    from autograder.mutants.page import page
+    from autograder.mutants.rows import page
 
     before = path.read_text(encoding="utf-8") if len(done) < len(course.assignments()) and path.is_file() else ""
     found = [(Assignment.unreleased(course, name), one) for name, one in done.items()]

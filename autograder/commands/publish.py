@@ -89,7 +89,7 @@ def _tell(output: Output, folder: Path, done: Published) -> None:
 
 
 def _solutions(output: Output, course: Course, folder: Path, assignment: str, yes: bool) -> int:
-    from autograder.release.solutions import write_solutions
+    from autograder.release.solved_run import write_solutions
 
     if not yes:
         _require_over(course, assignment)

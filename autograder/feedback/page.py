@@ -1,4 +1,4 @@
-"""The page itself: points on top, then every exercise in words, then the notebook."""
+"""The page itself: points on top, then every exercise in words, then the notebook; and its place on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cutting out of a notebook what students are not meant to read."""
+"""Cutting out what students are not meant to read: hidden tests, solutions, and the grader's folders in tracebacks."""
 
 from __future__ import annotations
 

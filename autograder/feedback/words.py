@@ -1,4 +1,4 @@
-"""Points, names and results in words that people read: on feedback pages, in the report and in CI."""
+"""Points, names, titles and results in words that people read: on feedback pages, in the report and in CI."""
 
 from __future__ import annotations
 

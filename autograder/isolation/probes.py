@@ -1,4 +1,7 @@
-"""Attempts to get out, made by a confined process upon itself. Each returns what stopped it, or raises Escaped."""
+"""Attempts to get out, and to take more than is allowed, made by a confined process upon itself.
+
+Each returns what stopped it, or raises Escaped.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words nbgrader writes into cells, in one place: ids, points, hidden regions."""
+"""The words nbgrader writes into cells, in one place: ids, points, hidden regions, checksums."""
 
 from __future__ import annotations
 
@@ -146,7 +146,10 @@ def without_magics(source: str) -> str:
 
 
 def checksum_of(cell: NotebookNode) -> str:
-    """Of a cell with a grade id: its text, its kind, what nbgrader does with it, its name and its points."""
+    """Of a cell with a grade id: its text, its kind, what nbgrader does with it, its name and its points.
+
+    As nbgrader's ``compute_checksum`` makes it, whose import every worker would pay for; a test holds both together.
+    """
     marks = nbgrader(cell)
     grade, solution = marks.get("grade", False), marks.get("solution", False)
     locked = False if solution else True if grade else marks.get("locked", False)

@@ -1,4 +1,4 @@
-"""A graded submission, ready to be saved."""
+"""A graded submission, ready to be saved, and digests by which a changed answer is told from an unchanged one."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.plain.names import names_of
-from autograder.plain.text import parse
+from autograder.plain.names import names_of, parse
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ stopped with an error can only cost points: answers count where their cell's hid
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -25,7 +25,6 @@ from autograder.model.points import total
 from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
-from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome
 from autograder.pipeline.judge_questions import judge_questions
 from autograder.pipeline.judge_tests import (
     DIED,
@@ -37,9 +36,9 @@ from autograder.pipeline.judge_tests import (
     is_stub,
     judge_test,
 )
-from autograder.pipeline.outcomes import AnswerFiles, answer_name
+from autograder.pipeline.outcomes import AnswerFiles, CellOutcome, ExecutedNotebook, PartOutcome, answer_name
 from autograder.pipeline.sanitize import harmless
-from autograder.pipeline.stopped import missing_name, stopped_cells, told_of
+from autograder.plain.names import names_of
 from autograder.references.store import References
 
 #: Of a test whose answer stands in a text: message and hint.
@@ -277,3 +276,61 @@ def compare_on_the_spot(references: Path, slug: str, index: int, arrays: Mapping
     wrong = [f"{check.message} {check.hint}".strip() for check in judgement.checks if not check.passed]
     if wrong:
         raise AssertionError(f"{slug}, case {index}: " + "\n".join(wrong))
+
+
+_NAME = re.compile(r"name '(\w+)' is not defined")
+_DEFINITION = re.compile(r"(?m)^(?:(?:def|class)\s+(\w+)|(\w+)\s*=(?!=))")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ARROW = re.compile(r"^-+>\s*\d+ (.*)$", re.MULTILINE)
+_MAX_LINE = 200
+
+
+def stopped_cells(ran: ExecutedNotebook) -> dict[str, Check]:
+    """Name -> what is to be said where it is missing, for the names of all cells that stopped with an error."""
+    found: dict[str, Check] = {}
+    for outcome in ran.outcomes:
+        cell = ran.notebook.cells[outcome.index]
+        if outcome.visible.status != "error" or cells.is_locked(cell):
+            continue
+        for name in _bound(cell.source):
+            found.setdefault(name, _why(name, cell, outcome.visible))
+    return found
+
+
+def missing_name(outcome: CellOutcome | None) -> str:
+    """The name that a graded cell did not find; empty where it ended in another way."""
+    if outcome is None:
+        return ""
+    part = outcome.test.ended if outcome.test else outcome.hidden
+    found = _NAME.search(part.evalue) if part and part.ename == "NameError" else None
+    return found[1] if found else ""
+
+
+def told_of(verdict: CellVerdict, why: Check | None) -> CellVerdict:
+    """The verdict, of which the first check that failed says why the name that it needs is missing."""
+    first = next((index for index, check in enumerate(verdict.checks) if not check.passed), None)
+    if why is None or first is None:
+        return verdict
+    told = replace(verdict.checks[first], message=bounded(why.message), hint=why.hint)
+    return replace(verdict, checks=(*verdict.checks[:first], told, *verdict.checks[first + 1 :]))
+
+
+def _bound(source: str) -> frozenset[str]:
+    return names_of(source).bound or frozenset(one or other for one, other in _DEFINITION.findall(source))
+
+
+def _why(name: str, cell: NotebookNode, ended: PartOutcome) -> Check:
+    line = next(_lines(cell), "")
+    where = f" at the line '{line}'" if line else ""
+    error = f"{ended.ename}: {ended.evalue}"[:_MAX_LINE]
+    return Check("", False, f"'{name}' is missing: the cell that defines it stopped{where}. {error}",
+                 "Fix that line, or remove it, and run the whole notebook again from the top.")  # fmt: skip
+
+
+def _lines(cell: NotebookNode) -> Iterator[str]:
+    """The lines of the cell at which tracebacks point."""
+    written = {line.strip() for line in cell.source.split("\n")} - {""}
+    for output in cell.outputs:
+        for text in output.get("traceback", ()) if output.output_type == "error" else ():
+            shown = (line.strip() for line in _ARROW.findall(_COLOUR.sub("", text)))
+            yield from (line[:_MAX_LINE] for line in shown if line in written)

@@ -6,6 +6,10 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
+
+from autograder.pipeline.inert import is_inert, is_safe_url
+
 #: Longer Markdown is shown as text: parsers of Markdown take a time that grows with the square of some texts' lengths.
 MAX_MARKDOWN = 20_000
 _MAX_REMEMBERED = 4_000  # characters: so many texts of at most this length take a few MB
@@ -92,7 +96,6 @@ def _is_harmless(source: str, pictures: frozenset[str]) -> bool:
 
 def _is_inert_markdown(source: str, pictures: frozenset[str] = frozenset()) -> bool:
     # nbconvert takes a third of a second to import, and few texts need its parser
-    from autograder.pipeline.markdown_parser import is_inert_markdown
 
     return is_inert_markdown(source, pictures)
 
@@ -115,3 +118,45 @@ def is_tangled(text: str) -> bool:
             if deep > _MAX_OPEN:
                 return True
     return False
+
+
+def is_inert_markdown(source: str, pictures: frozenset[str] = frozenset()) -> bool:
+    """Whether the parser finds only inert HTML, links and images in the text; False where it gives up.
+
+    pictures: names of the cell's attachments.
+    """
+    watch = _Watch(pictures)
+    try:
+        MarkdownWithMath(renderer=watch).render(source)
+    except (InvalidNotebook, RecursionError, ValueError):
+        return False
+    return not watch.harm
+
+
+class _Watch(IPythonRenderer):
+    """nbconvert's renderer, noting whatever it would pass through that is not inert."""
+
+    def __init__(self, pictures: frozenset[str]) -> None:
+        super().__init__(escape=False)
+        self.harm = False
+        self._pictures = pictures
+
+    def block_html(self, html: str) -> str:
+        self.harm |= not is_inert(html)
+        return ""
+
+    inline_html = block_html
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        self.harm |= not is_safe_url(url)
+        return text
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        # an attachment that is not there makes nbconvert give up on the whole page
+        missing = url.startswith("attachment:") and url.removeprefix("attachment:") not in self._pictures
+        self.harm |= not is_safe_url(url) or missing
+        return text
+
+    def block_mermaidjs(self, code: str) -> str:
+        self.harm = True  # nbconvert writes it out unescaped
+        return ""

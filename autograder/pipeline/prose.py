@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from autograder.plain.text import parse
+from autograder.plain.names import parse
 
 #: A text has at least so many words; a comment that stands directly above code explains it, unless it is longer.
 _MIN_WORDS, _MIN_WORDS_ABOVE_CODE = 5, 15

@@ -20,8 +20,7 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import CellCalibration
 from autograder.model import cells
-from autograder.plain.names import names_of
-from autograder.plain.text import parse
+from autograder.plain.names import names_of, parse
 from autograder.plain.where import where_judged
 
 #: ``student``: solutions and extra cells. ``trusted``: the instructor's, without points. The others are autograded: by

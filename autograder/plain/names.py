@@ -1,14 +1,15 @@
-"""The names that cells of a notebook bind and load, read from the syntax tree. No cell is run."""
+"""A cell's text as Python, and the names that it binds and loads, read from the syntax tree. No cell is run."""
 
 from __future__ import annotations
 
 import ast
+import re
 import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from autograder.plain.text import parse, python
+from autograder.model.syntax import tree_of
 
 _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 
@@ -75,3 +76,27 @@ def _inner(table: symtable.SymbolTable, later: bool) -> Iterator[tuple[symtable.
         at_once = child.get_type() == "class" or child.get_name() in _COMPREHENSIONS
         yield from ((symbol, later or not at_once) for symbol in child.get_symbols())
         yield from _inner(child, later or not at_once)
+
+
+_COMMAND = re.compile(r"(?m)^[ \t]*[%!]|=\s*[%!]|\?\s*$")
+
+
+def python(source: str) -> str:
+    """The text as IPython executes it. What is no Python at all comes back as it is."""
+    if not _COMMAND.search(source):
+        return source
+    try:
+        tree_of(source)
+    except (SyntaxError, ValueError):
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        return str(TransformerManager().transform_cell(source))
+    return source
+
+
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a code cell as IPython executes it. Raises SyntaxError."""
+    try:
+        return tree_of(python(source))
+    except ValueError as error:  # a null byte, before Python 3.12
+        raise SyntaxError(str(error)) from error

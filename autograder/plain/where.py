@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import CellCalibration
+from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.questions import asking
-from autograder.plain.rules import reason_for
+from autograder.plain.names import names_of, parse
 
 NOT_CALIBRATED = "nobody has run the instructor's solution yet to find out where it can be judged"
 
@@ -37,3 +42,97 @@ def where_judged(source: NotebookNode, calibration: Mapping[str, CellCalibration
         known = calibration.get(name, CellCalibration("kernel", NOT_CALIBRATED))
         found[name] = CellCalibration("kernel", reason, known.problem) if reason else known
     return found
+
+
+# Test cells that are never judged in the tester: their text asks for the student's kernel, or could open the tester.
+# Whatever else needs the student's process shows when the solution is calibrated, and a text that is about to become
+# code ends the tester (:mod:`autograder.tester.no_code`).
+
+_SHELL = "it uses a magic, the shell or get_ipython()"
+#: Modules that make objects of any class of a text, without a line of code that the tester would hear of.
+_MAKES_OBJECTS = ("yaml", "ruamel", "jsonpickle")
+
+
+def reason_for(source: NotebookNode, index: int) -> str:
+    """Why the text of test cell ``index`` asks for the student's kernel; empty where it does not."""
+    text = source.cells[index].source
+    if "kernel" in asked(text):
+        return "the line '# autograder: kernel' asks for it"
+    try:
+        tree = parse(text)
+    except SyntaxError as error:
+        return f"it is no Python ({error.msg})"
+    if any(isinstance(node, ast.Name) and node.id == "get_ipython" for node in ast.walk(tree)):
+        return _SHELL
+    above = [one.source for one in source.cells[: index + 1] if one.cell_type == "code"]
+    made = {name for one in above for name in _names_from(one, _MAKES_OBJECTS)} & names_of(text).loaded
+    return f"it makes objects of a text, which may be the student's ({', '.join(sorted(made))})" if made else ""
+
+
+def _names_from(source: str, modules: tuple[str, ...]) -> Iterator[str]:
+    """The names that imports in a cell bind to these modules, or to what is in them."""
+    try:
+        nodes = list(ast.walk(parse(source)))
+    except SyntaxError:
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            root = (getattr(node, "module", None) or "").partition(".")[0]
+            for alias in node.names:
+                if (root or alias.name.partition(".")[0]) in modules:
+                    yield (alias.asname or alias.name).partition(".")[0]
+
+
+def asked(source: str) -> list[str]:
+    """What the lines ``# autograder: ...`` of a cell say."""
+    return re.findall(r"(?m)^[ \t]*#+[ \t]*autograder[ \t]*:[ \t]*(.*?)[ \t]*$", source)
+
+
+@dataclass(frozen=True)
+class KernelCell:
+    """A plain test cell whose points rest on what the student's own process says. reason: one sentence."""
+
+    notebook: str
+    cell: str
+    points: float
+    reason: str
+
+    def __str__(self) -> str:
+        points = f"{self.points:g} point{'s' * (self.points != 1)}"
+        return f"{self.notebook}.ipynb, cell '{self.cell}' ({points}): {self.reason}"
+
+
+def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:
+    """Those that have points, in order of notebooks and cells."""
+    found = []
+    for name, notebook in assignment.source.items():
+        calibration = assignment.calibration.cells_of(name) if assignment.calibration is not None else {}
+        judged = where_judged(notebook, calibration)
+        for cell in notebook.cells:
+            one = judged.get(cells.grade_id(cell) or "") if cells.is_autograded(cell) else None
+            if one is not None and one.judged == "kernel" and (points := cells.max_points(cell)):
+                found.append(KernelCell(name, cells.nbgrader(cell)["grade_id"], points, one.reason))
+    return found
+
+
+def require_outside(assignment: Assignment, required: bool) -> None:
+    """Raises GradingError that names every cell judged in the student's own kernel, where none is to be."""
+    found = judged_in_kernel(assignment) if required else []
+    if found:
+        named = "; ".join(map(str, found))
+        raise GradingError(
+            f"{assignment.name}: --require-outside was given, but {len(found)} cell{'s are' if found[1:] else ' is'} "
+            f"judged in the student's own kernel: {named}. Write the tests otherwise (docs/plain-tests.md), or leave "
+            "the option out"
+        )
+
+
+def summary(assignment: Assignment) -> list[str]:
+    """``ps1: 41 cells: 36 judged by both judges, 3 in the student's kernel, 2 by a person``, then the reasons."""
+    graded = [cell for book in assignment.source.values() for cell in book.cells if cells.is_graded(cell)]
+    plain = [cell for cell in graded if is_plain(cell)]
+    inside, by_hand = judged_in_kernel(assignment), sum(map(cells.is_manually_graded, graded))
+    parts = [f"{len(plain) - len(inside)} judged by both judges", f"{len(inside)} in the student's kernel alone"]
+    parts += [f"{len(graded) - len(plain) - by_hand} by references"] if len(graded) > len(plain) + by_hand else []
+    parts += [f"{by_hand} by a person"] if by_hand else []
+    return [f"{assignment.name}: {len(graded)} cells: {', '.join(parts)}", *(f"    {one}" for one in inside)]

@@ -8,6 +8,7 @@ README.md, and assignments that were published earlier and are not chosen this t
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -15,23 +16,21 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.packs import copy_rules
-from autograder.errors import GradingError
+from autograder.errors import GradingError, NothingToGrade
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.course_file import NAME
-from autograder.publish.assistants import write_rules
 from autograder.publish.corrections import Correction, note_corrections
-from autograder.publish.due import Due, due
 from autograder.publish.links import dead_links
-from autograder.publish.pictures import pictures
-from autograder.publish.students_readme import lessons_of, students_readme, with_own_words
+from autograder.publish.texts import lessons_of, students_readme, with_own_words, write_rules
 from autograder.release.agreement import differences
 from autograder.release.findings import Accepted, Finding, accept, entry
 from autograder.release.judgeable import require_judgeable
+from autograder.release.leaks.embedded import embedded
 from autograder.release.leaks.search import Hidden, found_in, hidden_of, release_leaks
 from autograder.release.main_line import Lesson, main_line
 from autograder.release.points_in_text import wrong_points
@@ -299,3 +298,70 @@ def _take_over(
             if parent.exists():  # else somebody took it out by hand
                 parent.rmdir()
     return files, removed
+
+
+@dataclass(frozen=True)
+class Due:
+    """``chosen``: to be published; empty for all of them, where the course names no dates. ``later``: assignment ->
+    when it is due; ``undated``: without a date, in a course that has some.
+    """
+
+    chosen: tuple[str, ...]
+    later: tuple[tuple[str, datetime], ...] = ()
+    undated: tuple[str, ...] = ()
+
+
+def due(course: Course, named: Sequence[str], until: datetime | None = None) -> Due:
+    """What may be published until that moment (default: now).
+
+    Raises GradingError where an assignment is named that is not due yet, or a date is of no assignment; NothingToGrade
+    where nothing is due.
+    """
+    dates, known = course.file.dates, course.assignments()
+    for name in [*dates, *named]:
+        if name not in known:
+            where = "course.toml, [dates]: " if name in dates else ""
+            raise GradingError(f"{where}{unknown_assignment(course, name)}")
+    if until is not None and not dates:
+        raise GradingError(
+            "--until goes with dates: expected a table [dates] in course.toml, such as distilbert = 2027-01-15"
+        )
+    moment = until or datetime.now(UTC)
+    later = tuple(sorted((name, date) for name, date in dates.items() if date > moment))
+    early = [f"{name} ({date:%Y-%m-%d %H:%M %Z})" for name, date in later if name in named]
+    if early:
+        raise GradingError(f"not due yet: {', '.join(early)}; publish it before with --until, or change course.toml")
+    if named or not dates:
+        return Due(tuple(named), later)
+    chosen = tuple(name for name in known if name in dates and dates[name] <= moment)
+    if not chosen:
+        name, first = min(later, key=lambda one: one[1])
+        raise NothingToGrade(f"nothing is due yet: the first is {name}, on {first:%Y-%m-%d %H:%M %Z}")
+    return Due(chosen, later, tuple(name for name in known if name not in dates))
+
+
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg", ".avif", ".ico", ".pdf"}
+#: What a picture begins with, whatever it is called.
+_BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"%PDF")
+_TEXTS = {".ipynb", ".md", ".html", ".htm", ".svg", ".css", ".py", ".json", ".txt", ".rst"}
+
+
+def pictures(folder: Path) -> list[Finding]:
+    """Every picture in a folder, those inside notebooks and pages too, in order. Digests begin as ``sha256sum``'s."""
+    found: list[Finding] = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts):
+        found += _of_file(str(path.relative_to(folder)), path.read_bytes())
+    return found
+
+
+def _of_file(name: str, data: bytes) -> Iterator[Finding]:
+    if is_picture(name, data):
+        yield Finding("picture", name, "a picture can show an answer", hashlib.sha256(data).hexdigest()[:32])
+    if Path(name).suffix.lower() in _TEXTS:
+        for inside, content in embedded(name, data.decode("utf-8", "replace")):
+            yield from _of_file(inside, content)
+
+
+def is_picture(name: str, data: bytes) -> bool:
+    known = Path(name).suffix.lower() in _SUFFIXES or data.startswith(_BEGINNINGS)
+    return known or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")

@@ -24,11 +24,13 @@ from autograder.files import atomic
 from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.graded_cells import is_registered, read_graded_cells
 from autograder.model import cells
-from autograder.model.course import Course
+from autograder.model.cells import is_solution
+from autograder.model.course import Course, unknown_assignment
+from autograder.model.free import widened
 from autograder.model.nbgrader import make_temporary_gradebook, run_nbgrader, stored_cells
-from autograder.model.source import OtherLanguage, instructors_notebook, read_notebook
+from autograder.model.settings import read_config
+from autograder.model.source import MARKERS, OtherLanguage, instructors_notebook, read_notebook
 from autograder.release.clear import cleared
-from autograder.release.free_versions import require_free
 
 #: Our own reason, where one of our preprocessors stopped nbgrader.
 _OWN = re.compile(r"autograder\.errors\.\w+: (.*)", re.DOTALL)
@@ -166,3 +168,44 @@ def require_same_cells(course: Course, assignment: Assignment, *, adding: bool =
                     f"without this change, and nbgrader allows none{hint}: see 'Changing a running assignment' in "
                     "docs/instructor.md"
                 )
+
+
+_BEGIN, _END = (MARKERS[f"ClearSolutions.{one}_solution_delimeter"] for one in ("begin", "end"))
+_STEP = "FreeVersions"
+
+
+def require_free(course: Course, assignment: str) -> None:
+    """Raises GradingError for a free version that names nothing, changes nothing, or would not be made."""
+    for named in course.file.free:
+        folder, _, name = named.partition("/")
+        if folder not in course.assignments():
+            raise GradingError(f"course.toml: free: {unknown_assignment(course, folder)}")
+        if folder == assignment and name not in course.file.deliverables.get(assignment, ()):
+            _require_notebook(course, assignment, name)
+
+
+def _require_notebook(course: Course, assignment: str, name: str) -> None:
+    path = course.source(assignment) / f"{name}.ipynb"
+    if not path.is_file():
+        raise GradingError(
+            f"course.toml: free: {assignment}/{name} is no notebook of {assignment} and no file that [deliverables] "
+            f"names: expected, say, {assignment}/{_some_notebook(course, assignment)}"
+        )
+    steps = read_config(course.root).GenerateAssignment.get("preprocessors")
+    if not isinstance(steps, list) or _STEP not in {step.__name__ for step in steps}:
+        raise GradingError(
+            f"course.toml: free: {assignment}/{name}: nbgrader_config.py does not have {_STEP} in the list "
+            "c.GenerateAssignment.preprocessors, so that students would get the guided version: put it in front "
+            "('from autograder.nbgrader.preprocessors import FreeVersions')"
+        )
+    notebook = instructors_notebook(path, course.settings.form)
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell))
+    if all(widened(text, _BEGIN, _END) == text for text in texts):
+        raise GradingError(
+            f"course.toml: free: {assignment}/{name}: no function there has given lines around a gap, so that there is "
+            "nothing to free; take it out of the list"
+        )
+
+
+def _some_notebook(course: Course, assignment: str) -> str:
+    return min(path.stem for path in course.source(assignment).glob("*.ipynb"))

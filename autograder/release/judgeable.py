@@ -17,7 +17,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.exercise.model import Case
 from autograder.model import cells
-from autograder.plain.rules import asked
+from autograder.plain.where import asked
 from autograder.release.findings import Finding, pinned
 from autograder.release.markers import misspelt
 

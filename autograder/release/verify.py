@@ -21,7 +21,8 @@ from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.cell_times import record_pace, seconds_of
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission
-from autograder.plain.in_kernel import KernelCell
+from autograder.plain.where import KernelCell
+from autograder.references.store import FOLDER
 from autograder.release.as_submitted import solved, untouched
 from autograder.release.calibrate import calibrated
 from autograder.release.findings import Accepted, Finding, pinned
@@ -31,7 +32,6 @@ from autograder.release.leaks.search import release_leaks
 from autograder.release.markers import misspelt, other_markers
 from autograder.release.points_in_text import wrong_points
 from autograder.release.solved_run import keep
-from autograder.release.stubs import require_filled_in
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
 INTENDED = {"NotImplementedError", "CheckFailed", "NameError"}
@@ -247,3 +247,37 @@ def _points_of(cell: CellVerdict, kind: str, ran: ExecutedNotebook, verdict: Not
         return Finding(kind, where, text)
     source = next((one.source for one in ran.notebook.cells if cells.grade_id(one) == cell.cell), "")
     return pinned(kind, where, text, source, cell.status, str(cell.points), str(cell.max_points))
+
+
+#: Stands in everything that is to be filled in, with a few words on what goes there.
+MARK = "STUB: "
+_STUB = re.compile(re.escape(MARK) + r"([^\"\n|]*)")
+
+
+def require_filled_in(course: Course, assignment: Assignment) -> None:
+    """Raises GradingError with the first stub of an assignment, and how many more there are."""
+    found = list(stubs(course, assignment))
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise GradingError(f"{assignment.name}: {found[0]}{more}; fill it in")
+
+
+def stubs(course: Course, assignment: Assignment) -> Iterator[str]:
+    """Every place that is still a stub, each in one line that names file or cell."""
+    for name, notebook in assignment.source.items():
+        for number, cell in enumerate(notebook.cells):
+            where = f"{name}.ipynb, cell '{cells.grade_id(cell) or cell.get('id', number)}'"
+            yield from (f"{where} is a stub: {what}" for what in _found(cell.source))
+    folders = [course.root / FOLDER / assignment.name]
+    if course.file.checks:
+        folders.append(course.root.joinpath(*course.file.checks.split("."), assignment.name))
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.py"))):
+        yield from (f"{path.relative_to(course.root)} is a stub: {what}" for what in _found(_text(path)))
+
+
+def _found(text: str) -> list[str]:
+    return [match[1].strip() for match in _STUB.finditer(text)]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")

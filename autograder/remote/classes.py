@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.remote.describe import crosses_by_name, read_signature
 from autograder.remote.exceptions import make_class as make_exception
-from autograder.remote.function import RemoteFunction
 from autograder.remote.handle import (
     Handle,
     RemoteMeta,
+    call,
     forwarders,
     is_named,
     isinstance_of_meta,
@@ -291,3 +292,31 @@ def _plain_handle(cls: type, decoder: Any) -> type:
     """A handle for an object whose class is known here by name."""
     space = {"_remote_special": (), "_remote_hash": "object", "_remote_claimed": None if _is_data(cls) else cls}
     return RemoteMeta(cls.__name__, (Handle,), space)
+
+
+class RemoteFunction(Handle):
+    """A function or method of the other side."""
+
+    __slots__ = ()
+    _remote_special = ("__call__",)
+    _remote_hash = "object"
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("__class__", "__signature__", "__name__", "__qualname__", "__doc__", "__module__"):
+            about = object.__getattribute__(self, "_remote_link").about
+            if name == "__class__":
+                return find_class(about["type"][0], about["type"][1], {}) or types.FunctionType
+            if name == "__signature__" and about.get("signature") is None:
+                raise AttributeError(name)
+            return about.get({"__qualname__": "q", "__module__": "m"}.get(name, name.strip("_")))
+        if name in ("__code__", "__globals__", "__closure__", "__builtins__"):
+            return object.__getattribute__(self, name)
+        return super().__getattribute__(name)
+
+    __call__ = call
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)

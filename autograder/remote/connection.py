@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
-from autograder.remote import classes, values
+from autograder.remote import arrays, classes, containers, exceptions, frames, objects, plain, tensors
 from autograder.remote.describe import about_class, about_function, about_object, crosses_by_name, is_function
 from autograder.remote.exceptions import TRACE
-from autograder.remote.kinds import CannotCross
+from autograder.remote.kinds import CannotCross, InlineKind, register
 from autograder.remote.link import Link, RemoteDied, RemoteRefused
 from autograder.remote.names import MAIN, find_class, name_of
 from autograder.remote.operations import OPERATIONS
-from autograder.remote.owned import OwnedObjects
 from autograder.remote.shared import SharedObjects
 from autograder.remote.wire import LINK, Decoder, Encoder
 
 #: What a single message may be, in characters: not more than autograder.kernel.channels.MAX_DATA, which is passed on.
 MAX_MESSAGE = 24 << 20
+
+
+class OwnedObjects:
+    """One side's objects of which the other side holds handles: each under one number, for as long as it is held."""
+
+    def __init__(self) -> None:
+        self._objects: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}
+        self._next = 1
+
+    def number(self, value: Any) -> int:
+        number = self._numbers.get(id(value))
+        if number is None:
+            number, self._next = self._next, self._next + 1
+            self._objects[number], self._numbers[id(value)] = value, number
+        return number
+
+    def object(self, number: Any) -> Any:
+        if type(number) is not int or number not in self._objects:
+            raise CannotCross("expected an object that was handed over before")
+        return self._objects[number]
+
+    def numbers(self) -> Iterable[int]:
+        return self._objects.keys()
+
+    def forget(self, numbers: Iterable[Any]) -> None:
+        for number in numbers:
+            if type(number) is int and number in self._objects:
+                del self._numbers[id(self._objects.pop(number))]
 
 
 class Connection:
@@ -256,4 +284,15 @@ def read_message(text: Any) -> dict[str, Any]:
         raise RemoteDied(f"the student's kernel sent something that is no message: {str(error)[:200]}") from None
 
 
-__all__ = ["Connection", "LINK", "read_message", "values"]
+def _read_class(payload: Any, decoder: Any) -> type:
+    """Classes cross by name: those of data, built-in exceptions, and those of the course's own cells."""
+    cls = find_class(payload[0], payload[1], decoder.side.namespace())
+    if cls is None or not (crosses_by_name(cls) or decoder.side.known_class(cls)):
+        raise CannotCross(f"expected a class of data, but got {str(payload[1])[:80]}")
+    return cls
+
+
+register(InlineKind("type", lambda value, _: value, _read_class))
+#: Every other kind of data that can cross: importing these modules makes them known.
+KINDS = (plain, containers, objects, exceptions, arrays, tensors, frames)
+__all__ = ["KINDS", "LINK", "Connection", "read_message"]

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 import jinja2
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from autograder import feedback
 from autograder.assignment.assignment import Assignment
@@ -18,18 +24,20 @@ from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.accepted import disputed, refused
 from autograder.gradebook.hints import CellHint, hints_of
+from autograder.gradebook.pseudonyms import read_salt, with_salt
+from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course
-from autograder.plain.in_kernel import judged_in_kernel
-from autograder.report import charts, statistics
-from autograder.report.anonymous import under_pseudonyms
-from autograder.report.code import Answer, read_answers
+from autograder.model.verdict import SubmissionVerdict
+from autograder.pipeline.judge_questions import ASKED_NOTHING
+from autograder.plain.where import judged_in_kernel
+from autograder.report import statistics
+from autograder.report.code import Answer, read_answers, tokens
 from autograder.report.earlier import EarlierTerm, pairs_with_earlier, read_earlier
-from autograder.report.picture import class_picture
-from autograder.report.questions import asked_nothing, same_tokens
-from autograder.report.readymade import ready_made
+from autograder.report.picture import ACCENT, INK, SOFT, class_picture, plot_distribution
 from autograder.report.results import Results, read_results
 from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, Pair, by_students, same_answers, similar_pairs
+from autograder.report.statistics import ExerciseStatistics
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: So many similar pairs are shown with their code; the others are counted.
@@ -88,8 +96,8 @@ def write_report(
     exercises = statistics.exercise_statistics(results.verdicts)
     with TemporaryFolder("report-") as fresh:
         pictures = {
-            "distribution": charts.distribution(results.verdicts, fresh / "distribution.png"),
-            "exercises": charts.exercise_chart(exercises, fresh / "exercises.png"),
+            "distribution": distribution(results.verdicts, fresh / "distribution.png"),
+            "exercises": exercise_chart(exercises, fresh / "exercises.png"),
             "class": class_picture(results.verdicts, fresh / "class.png"),
         }
         reasons = {(one.notebook, one.cell): one.reason for one in judged_in_kernel(opened)}
@@ -129,7 +137,7 @@ def render(
             exercises=exercises,
             in_kernel=statistics.in_kernel(results.verdicts),
             reasons=reasons,
-            weak=charts.WEAK,
+            weak=WEAK,
             few=statistics.FEW,
             mistakes=statistics.mistake_counts(results.verdicts),
             times=statistics.times(results.verdicts),
@@ -220,3 +228,129 @@ def _environment() -> jinja2.Environment:
 def _style() -> str:
     shared = Path(feedback.__file__).parent / "templates" / "page.css"
     return shared.read_text(encoding="utf-8") + (TEMPLATES / "report.css").read_text(encoding="utf-8")
+
+
+def under_pseudonyms(root: Path, results: Results, answers: Sequence[Answer]) -> tuple[Results, list[Answer]]:
+    """Both with pseudonyms in the place of ids, in the pseudonyms' order; names and addresses are gone."""
+    salt = read_salt(root)
+
+    def row(one: StudentResult) -> StudentResult:
+        name, by = with_salt(salt, one.student.id), one.submitted_by and with_salt(salt, one.submitted_by)
+        return replace(one, student=Student(name), submitted_by=by, verdict=_verdict(one.verdict, name))
+
+    table = results.table
+    rows = tuple(sorted(map(row, table.rows), key=lambda one: one.student.id))
+    unreadable = {with_salt(salt, student): why for student, why in table.unreadable.items()}
+    hidden = Results(replace(table, rows=rows, unreadable=unreadable))
+    return hidden, [replace(one, student=with_salt(salt, one.student)) for one in answers]
+
+
+def _verdict(verdict: SubmissionVerdict | None, name: str) -> SubmissionVerdict | None:
+    if verdict is None:
+        return None
+    return replace(verdict, student=name, notebooks=tuple(replace(one, student=name) for one in verdict.notebooks))
+
+
+_TOKEN = re.compile(r"""["']token["']\s*:\s*["']([0-9a-f]{8})-[0-9a-f]{8}["']""")
+
+
+def same_tokens(answers: Iterable[Answer]) -> list[tuple[str, tuple[str, ...]]]:
+    """(place, students) for every token that two students have: it is drawn at random for each."""
+    who: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for answer in answers:
+        for token in _TOKEN.findall(answer.source):
+            who[answer.place, token].add(answer.student)
+    return sorted((place, tuple(sorted(students))) for (place, _), students in who.items() if len(students) > 1)
+
+
+def asked_nothing(verdicts: Sequence[SubmissionVerdict]) -> list[tuple[str, str, str]]:
+    """(cell, student, reason) where a student's code was asked nothing for a reason that a person should know."""
+    return [
+        (cell.cell, verdict.student, check.message)
+        for verdict in verdicts for notebook in verdict.notebooks for cell in notebook.cells
+        for check in cell.checks if check.name == ASKED_NOTHING
+    ]  # fmt: skip
+
+
+def ready_made(answers: Sequence[Answer], patterns: Mapping[str, str]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """(part, place, students) for every ready-made part that an answer uses and its stub did not.
+
+    patterns: what a part is called -> how it is found in the code without comments, strings and spaces.
+    """
+    parts = {name: re.compile(pattern) for name, pattern in patterns.items()}
+    uses: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for answer in answers:
+        text, handed_out = _plain(answer.source), _plain(answer.stub)
+        for name, pattern in parts.items():
+            if pattern.search(text) and not pattern.search(handed_out):
+                uses[name, answer.place].add(answer.student)
+    order = list(parts)
+    return [
+        (name, place, tuple(sorted(students)))
+        for (name, place), students in sorted(uses.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
+    ]
+
+
+def _plain(source: str) -> str:
+    """The code as words with one space between them and none around dots, without comments and strings."""
+    left_out = (tokenize.STRING, tokenize.INDENT, tokenize.DEDENT)
+    words = [
+        "\n" if token.kind == tokenize.NEWLINE else token.text for token in tokens(source) if token.kind not in left_out
+    ]
+    return re.sub(r" ?\. ?", ".", " ".join(words))
+
+
+#: An exercise that separates less than this separates hardly at all.
+WEAK = 0.2
+#: Of every picture, in inches: narrow enough that its words can be read on a telephone.
+WIDTH = 5.6
+
+
+def distribution(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
+    """How the totals lie."""
+    figure = _figure(2.6)
+    plot_distribution(figure.add_axes((0.1, 0.2, 0.88, 0.68)), verdicts)
+    figure.savefig(path)
+    return path
+
+
+def exercise_chart(statistics: Sequence[ExerciseStatistics], path: Path) -> Path:
+    """Per exercise the mean share of the points, and how well it tells students apart."""
+    names = [one.cell.replace("_", " ") for one in statistics]
+    left = 0.085 * max(len(name) for name in names) + 0.2
+    height, width = 0.3 * len(names) + 0.9, (WIDTH - left) / 2 - 0.15
+    figure = _figure(height)
+    bottom, tall = 0.6 / height, 1 - 0.9 / height
+    shares = figure.add_axes((left / WIDTH, bottom, width / WIDTH, tall))
+    apart = figure.add_axes(((left + width + 0.2) / WIDTH, bottom, width / WIDTH, tall))
+    _bars(shares, [one.difficulty for one in statistics], (0, 1), "mean share of the points")
+    _bars(apart, [one.discrimination for one in statistics], (-0.3, 1), "discrimination")
+    shares.set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names], fontsize=9, color=INK)
+    apart.axvline(WEAK, color="#b07a00", linewidth=1, linestyle=":")
+    figure.savefig(path)
+    return path
+
+
+def _bars(axes: Axes, values: Sequence[float | None], limits: tuple[float, float], label: str) -> None:
+    lengths = np.array([np.nan if value is None else value for value in values], dtype=float)
+    lines = np.arange(len(lengths))
+    axes.barh(
+        lines, np.nan_to_num(lengths), height=0.62, color=[ACCENT if value >= 0 else "#b4481d" for value in lengths]
+    )
+    for line, value in zip(lines, lengths, strict=True):
+        text = "–" if np.isnan(value) else f"{value:.2f}"
+        axes.text(max(0.0, float(np.nan_to_num(value))) + 0.02, float(line), text, va="center", fontsize=8, color=INK)
+    axes.set_xlim(limits[0], limits[1] + 0.15)
+    axes.set_ylim(len(lengths) - 0.4, -0.6)
+    axes.set_yticks([])
+    axes.set_xticks([0, 0.5, 1])
+    axes.set_xlabel(label, fontsize=9, color=SOFT)
+    axes.tick_params(length=0, labelsize=8, colors=SOFT)
+    axes.spines[:].set_visible(False)
+    axes.axvline(0, color=SOFT, linewidth=0.8)
+
+
+def _figure(height: float) -> Figure:
+    figure = Figure(figsize=(WIDTH, height), dpi=160, facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure

@@ -8,7 +8,7 @@ import pytest
 from autograder.feedback.page import render_notebook
 from autograder.model.course_file import read_course_file
 from autograder.report.code import _of_notebook
-from autograder.report.readymade import ready_made
+from autograder.report.page import ready_made
 from autograder.report.similarity import similar_pairs
 from tests.attacks.attempt import NOTEBOOK
 from tests.attacks.floods import FLOODS, Flood

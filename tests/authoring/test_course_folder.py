@@ -24,7 +24,7 @@ from autograder.model.settings import read_config
 from autograder.references.draw import PUBLIC_SEED
 from autograder.references.store import References
 from autograder.release.judgeable import unjudgeable
-from autograder.release.stubs import stubs
+from autograder.release.verify import stubs
 from tests.grading import ROOT
 
 

@@ -19,8 +19,7 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.references.store import References
-from autograder.release.stubs import require_filled_in, stubs
-from autograder.release.verify import drafted
+from autograder.release.verify import drafted, require_filled_in, stubs
 
 SMOOTHING = "source/signals/1_smoothing.ipynb"
 

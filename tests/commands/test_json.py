@@ -19,7 +19,7 @@ from autograder.commands import _checks, release
 from autograder.isolation.selftest import Probe
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
-from autograder.plain.in_kernel import KernelCell
+from autograder.plain.where import KernelCell
 from autograder.release import verify
 from autograder.release.findings import Finding
 from autograder.release.verify import Verification

@@ -16,9 +16,8 @@ from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.course_file import SENTENCES, CourseFile, read_course_file
-from autograder.publish.assistants import write_rules
 from autograder.publish.publish import publish
-from autograder.publish.students_readme import students_readme
+from autograder.publish.texts import students_readme, write_rules
 from autograder.release.leaks.search import leaks
 from tests.feedback.toy import build_course
 from tests.grading import ROOT

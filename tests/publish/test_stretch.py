@@ -13,7 +13,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.stretch import add_folds, stretch_answers
-from autograder.release.leaks.folds import expressions, graded_parts_in_folds
+from autograder.release.leaks.search import expressions, graded_parts_in_folds
 from autograder.release.leaks.secrets import secrets_of
 from tests.grading import ROOT
 

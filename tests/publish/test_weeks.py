@@ -13,8 +13,7 @@ import course as library
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.model.course import Course
-from autograder.publish.due import due
-from autograder.publish.publish import publish
+from autograder.publish.publish import due, publish
 from autograder.release.generate import generate
 from tests.feedback.toy import ROOT, build_course
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from autograder.remote import kinds, names, values
+from autograder.remote import connection, kinds, names
 from autograder.remote.kinds import CannotCross
 from autograder.remote.link import RemoteDied, RemoteRefused
 from autograder.remote.tester import Remote
@@ -165,6 +165,6 @@ def test_an_object_of_a_trusted_class_is_made_without_its_constructor():
 
 
 def test_every_tag_is_that_of_one_kind():
-    assert len(TAGS) == len(kinds._by_tag) and values.KINDS
+    assert len(TAGS) == len(kinds._by_tag) and connection.KINDS
     assert names.find("os", "system.__self__", {}) is None
     assert Encoder and Decoder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.judge_questions import ASKED_NOTHING
 from autograder.report.code import Answer
-from autograder.report.questions import asked_nothing, same_tokens
+from autograder.report.page import asked_nothing, same_tokens
 
 
 def _answer(student: str, token: str) -> Answer:

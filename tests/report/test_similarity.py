@@ -13,7 +13,7 @@ from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.release.as_submitted import without_markers
 from autograder.report.code import Answer, tokens
-from autograder.report.readymade import ready_made
+from autograder.report.page import ready_made
 from autograder.report.similarity import normalised, same_answers, similar_pairs
 from tests.grading import ROOT
 from tests.report import simulated

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.site.links import Links, named
+from autograder.site.build import Links, named
 
 PAGES = {"README.md": "index.md", "docs/a.md": "docs/a.md", "release/x/1.ipynb": "release/x/1.ipynb",
          "docs/p.png": "docs/p.png", "docs/ä b.png": "docs/_e4__20_b.png"}  # fmt: skip

@@ -25,7 +25,7 @@ from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
 from autograder.publish.links import dead_links
 from autograder.publish.publish import TEMPLATES, publish
-from autograder.publish.students_readme import students_readme
+from autograder.publish.texts import students_readme
 from autograder.references.stored_files import read_files
 from autograder.release.main_line import Lesson
 from autograder.site.build import Page, Site, build

@@ -8,27 +8,42 @@ notebook every line that looks like a marker is one, and so is whatever only hid
 
 from __future__ import annotations
 
+import ast
+import copy
 import hashlib
 import html
 import io
 import json
 import re
+import textwrap
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote
 
 import nbformat
+from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
+from autograder.model import cells
 from autograder.model.cells import place
 from autograder.model.course import Course
+from autograder.model.stretch import fold_id, stretch_answers
+from autograder.release.clear import leaves_traces, shows
 from autograder.release.findings import Finding, pinned
 from autograder.release.leaks.embedded import embedded, text_in
-from autograder.release.leaks.folds import graded_parts_in_folds
-from autograder.release.leaks.hidden_pictures import hidden_pictures
-from autograder.release.leaks.secrets import BARE_WIDTH, Needle, Secrets, bare, secrets_of, shown_whole, squeeze
+from autograder.release.leaks.secrets import (
+    BARE_WIDTH,
+    Needle,
+    Secrets,
+    bare,
+    secrets_of,
+    shown_whole,
+    split_cell,
+    squeeze,
+)
 from autograder.release.leaks.tensors import Tensors, number_groups
 from autograder.release.markers import marker_lines
 
@@ -216,3 +231,121 @@ def _strings(value: Any) -> Iterator[str]:
         for key, item in value.items():
             yield str(key)
             yield from _strings(item)
+
+
+# A stretch goal often goes further than an exercise, and the solution in its fold holds the exercise's. Expressions are
+# compared, not lines. Names and positions do not count: ``queries @ keys[part].T / np.sqrt(d)`` is ``q @ k.T /
+# np.sqrt(W.shape[1])``.
+
+#: A smaller expression occurs by chance.
+MIN_NODES = 7
+
+
+def graded_parts_in_folds(assignment: Assignment) -> Iterator[Finding]:
+    """One finding per fold that shows an expression of a graded solution."""
+    graded: dict[str, str] = {}
+    folds: dict[str, dict[str, str]] = {}
+    for name, notebook in assignment.source.items():
+        there = {cell.get("id") for cell in notebook.cells}
+        stretch = {number for number in stretch_answers(notebook) if fold_id(notebook.cells[number]) in there}
+        for number, cell in enumerate(notebook.cells):
+            if cell.cell_type == "code" and cells.is_solution(cell):
+                owner = f"{assignment.name}/{name}/{cells.grade_id(cell)}"
+                regions = split_cell(cell, owner)[0]
+                parts = {key: said for one in regions for key, said in expressions("\n".join(one.lines)).items()}
+                if number in stretch:
+                    folds[f"{assignment.name}/{name}.ipynb, {cells.place(cell, number)}"] = parts
+                elif number not in stretch_answers(notebook):
+                    graded |= dict.fromkeys(parts, owner)
+    for data in assignment.solutions.values():
+        graded |= dict.fromkeys(expressions(data.decode("utf-8", "replace")), "a file that is handed in")
+    for where, parts in folds.items():
+        shared = [part for part in parts if part in graded]
+        if shared:
+            said = (
+                f"the fold of this stretch goal shows part of {graded[shared[0]]}: {parts[shared[0]]!r}; "
+                'write "course": {"fold": false} into the cell\'s metadata'
+            )
+            yield pinned("leak", where, said, *shared)
+
+
+def expressions(code: str) -> dict[str, str]:
+    """The larger expressions of a text of Python, without names and positions -> as they are written."""
+    try:
+        tree = ast.parse(textwrap.dedent(code))
+    except SyntaxError:
+        return {}
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.Starred):
+            plain = _Anonymous().visit(copy.deepcopy(node))
+            if sum(isinstance(part, ast.expr) for part in ast.walk(plain)) >= MIN_NODES:
+                found[ast.dump(plain)] = ast.unparse(node)
+    return found
+
+
+class _Anonymous(ast.NodeTransformer):
+    """Every name is one and the same; where something is taken out of a value, only the value is left."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name("_", ast.Load())
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        value: ast.expr = self.visit(node.value)
+        return value
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        value: ast.expr = self.visit(node.value)
+        return value if node.attr == "shape" else ast.Attribute(value, node.attr, ast.Load())
+
+
+#: What one looks at; data that a hidden test reads is none of it.
+_SHOWN = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf", ".html"}
+
+
+def hidden_pictures(assignment: Assignment) -> dict[str, str]:
+    """SHA-256 of a picture's bytes -> whose it is, for all that no visible text of the assignment shows."""
+    hidden: dict[str, str] = {}
+    shown: set[str] = set()
+    removed: dict[str, str] = {}  # text that a release takes out -> whose it is
+    visible = [data.decode("utf-8", "replace") for name, data in assignment.files.items() if name.endswith(".md")]
+    for name, notebook in {**assignment.source, **assignment.other_languages}.items():
+        for number, cell in enumerate(notebook.cells):
+            owner = f"{assignment.name}/{name}/{cells.grade_id(cell) or f'cell {number}'}"
+            regions, text = split_cell(cell, owner)
+            visible.append(text)
+            removed |= {"\n".join(region.lines): region.owner for region in regions}
+            for attachment, digest in _inside(cell):
+                if not (shows(text, attachment) if attachment else not leaves_traces(cell)):
+                    hidden.setdefault(digest, f"a picture of {regions[0].owner if regions else owner}")
+                else:
+                    shown.add(digest)
+    for name, data in assignment.files.items():
+        digest = hashlib.sha256(data).hexdigest()
+        owners = [owner for text, owner in removed.items() if _names(text, name)]
+        if PurePosixPath(name).suffix.lower() not in _SHOWN or not owners:
+            continue
+        if any(_names(text, name) for text in visible):
+            shown.add(digest)
+        else:
+            hidden.setdefault(digest, f"a picture that only {owners[0]} shows")
+    return {digest: owner for digest, owner in hidden.items() if digest not in shown}
+
+
+def _inside(cell: NotebookNode) -> Iterator[tuple[str, str]]:
+    """(name of the attachment, empty for an output; digest) of each picture in a cell's fields."""
+    for name, attachment in cell.get("attachments", {}).items():
+        alone = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(attachments={name: attachment})])
+        yield from ((name, _digest(data)) for _, data in embedded("a.ipynb", nbformat.writes(alone)))
+    if cell.get("outputs"):
+        alone = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=cell.outputs)])
+        yield from (("", _digest(data)) for _, data in embedded("a.ipynb", nbformat.writes(alone)))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _names(text: str, file: str) -> bool:
+    """Whether a text names a file, by its path or by its last part."""
+    return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) for name in (file, quote(file)))

@@ -1,4 +1,4 @@
-"""AGENTS.md and CLAUDE.md for the published folder: the course's rule for assistants, as assistants read it."""
+"""Texts of the published folder: README.md, and the rule for assistants in AGENTS.md and CLAUDE.md as they read it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import nbformat
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, TemplateError
 from nbformat import NotebookNode
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.course_file import SENTENCES
+from autograder.model.course_file import SENTENCES, MainLine
+from autograder.release.main_line import Lesson, in_order, lesson
 
 AGENTS, CLAUDE = "AGENTS.md", "CLAUDE.md"
 _TEMPLATE = Path(__file__).resolve().parent / "publish_files" / "AGENTS.md.j2"
@@ -72,3 +74,45 @@ def _names(cell: NotebookNode) -> Iterator[str]:
         yield from (f"`{name}`" for name in names)
         if not names:
             yield f"the code in cell {cells.grade_id(cell)}"
+
+
+_END = "<!-- /published -->"
+#: Between these lines README.md is written anew each time; before and after them it is the instructor's.
+_OURS = re.compile(r"<!-- published: .*? -->\n.*?<!-- /published -->\n?", re.DOTALL)
+
+
+def students_readme(course: Course, template: str, lessons: Sequence[Lesson], repository: str) -> str:
+    """The template, filled in. Raises GradingError where it cannot be."""
+    words = {
+        "title": course.file.title or course.root.name,
+        "repository": repository,
+        "notebooks": lessons,
+        "start": next(iter(lessons), None),
+        "deliverables": {one.assignment: course.file.deliverables[one.assignment] for one in lessons
+                         if one.assignment in course.file.deliverables},
+    }  # fmt: skip
+    try:
+        page = Environment(undefined=StrictUndefined, autoescape=False).from_string(template).render(words) + "\n"
+    except (TemplateError, TypeError, ValueError) as error:  # the last two: a row is taken apart in another way
+        raise GradingError(f"{course.file.publish.readme or 'README.md'} cannot be filled in: {error}") from error
+    rule = SENTENCES.get(course.file.assistants, "")
+    if not rule:
+        return page
+    return page.replace(_END, f"\n{rule}\n{_END}") if _END in page else f"{page}\n{rule}\n"
+
+
+def with_own_words(path: Path, page: str) -> str:
+    """The page, with what the instructor wrote before and after our part of the one that is there."""
+    before = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if not _OURS.search(before):
+        return page
+    return _OURS.sub(lambda _: page, before, count=1)
+
+
+def lessons_of(line: MainLine, sheets: Sequence[Assignment], folder: Path, kept: Sequence[str]) -> list[Lesson]:
+    """What is published now, and what lies in the folder since an earlier time, in the course's order."""
+    found = [lesson(line, sheet.name, name, book) for sheet in sheets for name, book in sheet.release.items()]
+    for assignment in kept:
+        for path in (folder / "release" / assignment).glob("*.ipynb"):
+            found.append(lesson(line, assignment, path.stem, nbformat.read(path, as_version=4)))
+    return in_order(found)

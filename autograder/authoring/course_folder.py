@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
+from autograder.authoring.notebook_cells import heading, render
 from autograder.authoring.packs import write_library
 from autograder.authoring.patched import patched_solutions
-from autograder.authoring.render import heading, render
 from autograder.errors import GradingError
 from autograder.files.atomic import writing
 from autograder.model.course import Course

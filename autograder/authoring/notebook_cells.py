@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import nbformat
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.authoring.names import NewExercise
-from autograder.authoring.render import heading, render
 from autograder.errors import GradingError
 from autograder.model import cells
 
@@ -121,3 +121,28 @@ def _require_free(path: Path, notebook: NotebookNode, added: list[NotebookNode])
     for cell in added:
         if cell.id in used:
             raise GradingError(f"{path} has a cell {cell.id!r} already: choose another name for the exercise")
+
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+
+def render(name: str, **values: object) -> str:
+    """The text of a template. ``name``: its path within ``templates/``; one without ``.j2`` is taken as it stands."""
+    if not name.endswith(".j2"):
+        return (TEMPLATES / name).read_text(encoding="utf-8")
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+    )
+    return environment.get_template(name).render(**values)
+
+
+def heading(name: str) -> str:
+    """A name as a title: ``1_low_pass`` -> ``1 · Low pass``."""
+    number, _, rest = name.partition("_")
+    words = (rest if number.isdecimal() and rest else name).replace("_", " ").replace("-", " ").strip()
+    title = words[:1].upper() + words[1:]
+    return f"{number} · {title}" if number.isdecimal() and rest else title

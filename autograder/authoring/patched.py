@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.texts import texts_of
-from autograder.authoring.trial import Trials
+from autograder.authoring.trial import Trials, texts_of
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Patch
 from autograder.model.course import Course

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.authoring.texts import texts_of
-from autograder.authoring.trial import Trials, Tried
+from autograder.authoring.trial import Trials, Tried, texts_of
 from autograder.exercise import SampleAnswer
 from autograder.model.points import same
 from autograder.model.verdict import CellVerdict

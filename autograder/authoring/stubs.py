@@ -11,9 +11,8 @@ from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.names import NewExercise
-from autograder.authoring.notebook_cells import text_of, with_exercise
+from autograder.authoring.notebook_cells import render, text_of, with_exercise
 from autograder.authoring.packs import RULES
-from autograder.authoring.render import render
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.model import cells

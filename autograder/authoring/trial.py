@@ -6,6 +6,8 @@ where submissions are graded.
 
 from __future__ import annotations
 
+import ast
+import textwrap
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -20,8 +22,8 @@ from safetensors.numpy import load_file
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import affected, graded_cells, needed
-from autograder.authoring.texts import solutions
 from autograder.errors import GradingError, NoLibrary
+from autograder.exercise import SampleAnswer
 from autograder.isolation import IsolationUnavailable, available
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
@@ -29,6 +31,7 @@ from autograder.kernel.imports import KernelImports, imports_for
 from autograder.kernel.kernels import Isolation, Kernels
 from autograder.kernel.outputs import Outputs
 from autograder.model import cells
+from autograder.model.cells import tree_of
 from autograder.model.course_file import read_course_file
 from autograder.model.limits import Clock, Limits
 from autograder.model.verdict import CellVerdict
@@ -38,6 +41,7 @@ from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutc
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 from autograder.plain.where import is_plain
 from autograder.references.stored_files import Files
+from autograder.release.as_submitted import without_markers
 
 MAX_SECONDS = 120.0
 #: How a part ended before which another took too long.
@@ -283,3 +287,62 @@ class _Run:
 
 def _message(part: PartOutcome) -> str:
     return "" if part.status == "ok" else f"{part.ename}: {part.evalue}"
+
+
+def solutions(assignment: Assignment) -> dict[str, str]:
+    """Every solution of the instructor without markers: grade id of a cell or name of a file -> text."""
+    found = {
+        str(cells.grade_id(cell)): cell.source
+        for notebook in assignment.source.values()
+        for cell in notebook.cells
+        if cells.is_solution(cell) and cell.cell_type == "code"
+    }
+    found |= {name: data.decode() for name, data in assignment.solutions.items()}
+    return {name: without_markers(text) for name, text in found.items()}
+
+
+def texts_of(answer: SampleAnswer, solved: Mapping[str, str]) -> dict[str, str]:
+    """Grade id or file name -> text, for every place that the answer fills.
+
+    Raises GradingError where the instructor's solution has no such cell, line or method (any more).
+    """
+    places = [answer.cell, *answer.cells]
+    missing = [place for place in places if place not in solved]
+    if missing:
+        raise GradingError(f"answer {answer.name!r}: there is no solution cell or file {missing[0]!r}")
+    text = answer.text or solved[answer.cell]
+    for old, new in answer.changes:
+        if old not in text:
+            raise GradingError(f"answer {answer.name!r}: the solution of {answer.cell} has no {old!r}")
+        text = text.replace(old, new)
+    try:
+        text = with_methods(text, answer.methods)
+    except (KeyError, SyntaxError) as error:
+        raise GradingError(f"answer {answer.name!r}: {answer.cell}: {error}") from error
+    return {answer.cell: text, **answer.cells}
+
+
+def with_methods(text: str, methods: Mapping[tuple[str, str], str]) -> str:
+    """A module with other bodies in some methods: (class, method) -> statements. What comes first in the body stays:
+    the docstring, or the call of ``super().__init__()``.
+
+    Raises KeyError where a method is missing, SyntaxError where the result is no Python.
+    """
+    for (owner, method), body in methods.items():
+        function = _method(tree_of(text), owner, method)
+        lines = text.split("\n")
+        first, last = function.body[1].lineno - 1, function.end_lineno
+        lines[first:last] = textwrap.indent(textwrap.dedent(body).strip("\n"), 8 * " ").split("\n")
+        text = "\n".join(lines)
+    if methods:
+        tree_of(text)
+    return text
+
+
+def _method(tree: ast.Module, owner: str, method: str) -> ast.FunctionDef:
+    for kind in tree.body:
+        if isinstance(kind, ast.ClassDef) and kind.name == owner:
+            for node in kind.body:
+                if isinstance(node, ast.FunctionDef) and node.name == method:
+                    return node
+    raise KeyError(f"there is no method {owner}.{method}")

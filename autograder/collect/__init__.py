@@ -3,8 +3,7 @@
 from autograder.collect.gathering import Collected
 from autograder.collect.lists import Moments, PeopleList, has_times, read_moments, read_names
 from autograder.collect.people import Person
-from autograder.collect.plan import Plan, Sent, SentFile, make_plan
-from autograder.collect.write import WrittenSubmission, write_plan
+from autograder.collect.plan import Plan, Sent, SentFile, WrittenSubmission, make_plan, write_plan
 
 __all__ = [
     "Collected", "Moments", "PeopleList", "Person", "Plan", "Sent", "SentFile", "WrittenSubmission",

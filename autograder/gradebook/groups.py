@@ -20,7 +20,7 @@ from autograder.assignment.submission import EXCHANGE_FILES
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
 from autograder.model.course import Course
-from autograder.model.toml_text import read_toml
+from autograder.model.plain_text import read_toml
 
 NAME = "groups.toml"
 

@@ -17,8 +17,7 @@ from typing import Any, Literal, cast
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.gradebook.read import Key
-from autograder.model.plain_text import one_line
-from autograder.model.toml_text import read_toml, toml_text
+from autograder.model.plain_text import one_line, read_toml, toml_text
 
 NAME = "waivers.toml"
 Counts = Literal["full", "drop"]

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.errors import GradingError
 from autograder.model.limits import Limits
+from autograder.model.plain_text import read_toml
 from autograder.model.questions import drop_questions
 from autograder.model.stretch import CHOICES, add_folds
-from autograder.model.toml_text import read_toml
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

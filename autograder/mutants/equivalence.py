@@ -17,13 +17,13 @@ from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import needed
-from autograder.authoring.texts import solutions
+from autograder.authoring.trial import solutions
 from autograder.errors import GradingError
 from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
+from autograder.model.cells import tree_of
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
-from autograder.model.syntax import tree_of
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import Outcome
 from autograder.mutants.parts import SolutionPart

@@ -8,7 +8,7 @@ import hashlib
 import warnings
 from dataclasses import dataclass
 
-from autograder.model.syntax import tree_of
+from autograder.model.cells import tree_of
 from autograder.mutants import arrays, python
 from autograder.mutants.parts import SolutionPart
 from autograder.mutants.source import Edit, Source

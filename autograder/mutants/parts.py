@@ -10,9 +10,9 @@ from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import affected, graded_cells
-from autograder.authoring.texts import solutions
+from autograder.authoring.trial import solutions
 from autograder.model import cells
-from autograder.model.syntax import tree_of
+from autograder.model.cells import tree_of
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.model.syntax import tree_of
+from autograder.model.cells import tree_of
 
 #: What holds a statement list of its own: names in it are local.
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.util import resolve_name
 from pathlib import Path
 
-from autograder.model.syntax import tree_of
+from autograder.model.cells import tree_of
 from autograder.references import loader
 
 #: Rules and mistakes live here. What they import from elsewhere is part of the grader or of the course library.

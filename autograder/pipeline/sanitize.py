@@ -20,9 +20,10 @@ from nbformat import NotebookNode
 
 from autograder.kernel.outputs import MAX_ALT_CHARACTERS
 from autograder.model import cells
-from autograder.pipeline.inert import IMAGE_URL, TAGS
 from autograder.pipeline.markdown import (
+    IMAGE_URL,
     LEFT_OUT,
+    TAGS,
     as_text,
     harmless_markdown,
     is_tangled,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from autograder.model.syntax import tree_of
+from autograder.model.cells import tree_of
 
 _COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
 

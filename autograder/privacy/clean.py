@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.collect.archive import PackedFile, Refused, TooMuch
 from autograder.gradebook.late.file import EXTENSIONS
-from autograder.model.toml_text import toml_text
+from autograder.model.plain_text import toml_text
 from autograder.privacy.person import ErasedPerson
 
 _MAX_ENTRIES = 50_000

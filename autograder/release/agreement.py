@@ -20,11 +20,11 @@ from traitlets.config import Config
 from autograder.assignment.assignment import Assignment, read_files
 from autograder.errors import GradingError
 from autograder.model import cells
+from autograder.model.cells import tree_of
 from autograder.model.course import Course
 from autograder.model.nbgrader import students_version
 from autograder.model.settings import read_config
 from autograder.model.source import BESIDE, MARKERS
-from autograder.model.syntax import tree_of
 from autograder.pipeline.fingerprint import REPOSITORY, TO_LOOK_AT
 from autograder.plain.names import names_of
 from autograder.release.clear import cleared

@@ -33,7 +33,7 @@ from autograder.kernel.imports import library_places
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.course_file import NAME
-from autograder.model.toml_text import read_toml
+from autograder.model.plain_text import read_toml
 from autograder.plain.where import is_plain
 from autograder.references import loader
 from autograder.references.patched import RunPatched

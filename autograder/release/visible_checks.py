@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.assignment.assignment import Assignment
 from autograder.exercise.pack import pack_names
 from autograder.model import cells
-from autograder.model.syntax import tree_of
+from autograder.model.cells import tree_of
 from autograder.references.store import PACKS
 
 

@@ -11,8 +11,12 @@ from typing import Any
 from autograder.remote.describe import crosses_by_name, read_signature
 from autograder.remote.exceptions import make_class as make_exception
 from autograder.remote.handle import (
+    KEPT,
+    LOCAL,
     Handle,
+    Link,
     RemoteMeta,
+    RemoteRefused,
     call,
     forwarders,
     is_named,
@@ -21,10 +25,8 @@ from autograder.remote.handle import (
     short,
 )  # fmt: skip
 from autograder.remote.kinds import CannotCross, kind_of, kind_of_base
-from autograder.remote.link import Link, RemoteRefused
 from autograder.remote.names import MAIN, find_class
 from autograder.remote.operations import COMPARISONS
-from autograder.remote.special_names import KEPT, LOCAL
 
 __all__ = ["is_remote_class", "link_of", "make", "short"]
 

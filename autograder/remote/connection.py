@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 from autograder.remote import arrays, classes, containers, exceptions, frames, objects, plain, tensors
 from autograder.remote.describe import about_class, about_function, about_object, crosses_by_name, is_function
 from autograder.remote.exceptions import TRACE
+from autograder.remote.handle import Link, RemoteDied, RemoteRefused
 from autograder.remote.kinds import CannotCross, InlineKind, register
-from autograder.remote.link import Link, RemoteDied, RemoteRefused
 from autograder.remote.names import MAIN, find_class, name_of
 from autograder.remote.operations import OPERATIONS
 from autograder.remote.shared import SharedObjects

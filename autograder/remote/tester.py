@@ -14,13 +14,12 @@ from typing import Any
 from autograder.remote import printed, random_state
 from autograder.remote.classes import is_remote_class, link_of
 from autograder.remote.connection import Connection, read_message
+from autograder.remote.handle import USUAL_NAMES, RemoteDied, RemoteRefused
 from autograder.remote.kinds import CannotCross, SharedKind, kind_of, kind_of_base
-from autograder.remote.link import RemoteDied, RemoteRefused
 from autograder.remote.names import MAIN, name_of
 from autograder.remote.objects import read_state, write_state
 from autograder.remote.places import Places, parts_of, place_of
 from autograder.remote.served import require_served
-from autograder.remote.special_names import USUAL_NAMES
 from autograder.remote.wire import Decoder, Encoder, tag_of_known
 
 __all__ = ["Remote", "RemoteDied", "RemoteRefused"]

@@ -21,7 +21,7 @@ from autograder.gradebook.late.file import NAME as POLICY
 from autograder.gradebook.pseudonyms import salt_path
 from autograder.model import course_file
 from autograder.model.course import Course
-from autograder.model.toml_text import toml_text
+from autograder.model.plain_text import toml_text
 
 NAME = re.compile(r"\w[\w.-]{0,60}")
 #: About a term and its students, beside nbgrader's own folders.

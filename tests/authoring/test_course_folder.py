@@ -16,7 +16,7 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.authoring import packs
 from autograder.authoring.course_folder import EXAMPLE, make_course
-from autograder.authoring.render import heading
+from autograder.authoring.notebook_cells import heading
 from autograder.errors import GradingError
 from autograder.exercise.pack import pack_names
 from autograder.model.course import Course

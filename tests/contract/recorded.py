@@ -18,8 +18,7 @@ from typing import Any
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.sample_answers import Sample
-from autograder.authoring.texts import solutions, texts_of
-from autograder.authoring.trial import Tried
+from autograder.authoring.trial import Tried, solutions, texts_of
 from autograder.exercise.pack import pack_names, read_pack
 from autograder.model.course import Course
 from autograder.references.stored_files import read_files

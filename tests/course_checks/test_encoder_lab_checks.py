@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.texts import texts_of
+from autograder.authoring.trial import texts_of
 from autograder.references import loader
 from course.check import encoder_lab as check
 from course.check.base import CheckFailed

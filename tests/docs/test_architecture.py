@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import import_circles
 from tests.grading import ROOT
+from tools import import_circles
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 GRADER = ROOT / "autograder"

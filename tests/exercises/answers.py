@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.texts import solutions, texts_of
+from autograder.authoring.trial import solutions, texts_of
 from autograder.exercise import SampleAnswer
 from autograder.model.course import Course
 from autograder.references import loader

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from autograder.assignment.submission import Submission
-from autograder.authoring.texts import solutions, with_methods
+from autograder.authoring.trial import solutions, with_methods
 from autograder.model.verdict import NotebookVerdict
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import grade_submission

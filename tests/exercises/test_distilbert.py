@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.authoring.texts import texts_of
+from autograder.authoring.trial import texts_of
 from autograder.references import loader
 from tests.grading import REFERENCES, grade_cells, mistakes_of, solution
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from autograder.model.syntax import tree_of
+from autograder.model.cells import tree_of
 
 DEEP = "\n".join(
     f"def f{n}(a):\n    class B:\n        def g(self):\n            return [a for a in range({n}) if a]"

@@ -10,8 +10,7 @@ from functools import lru_cache
 from itertools import permutations
 
 from autograder.authoring.sample_answers import Sample, samples
-from autograder.authoring.texts import texts_of
-from autograder.authoring.trial import Trials
+from autograder.authoring.trial import Trials, texts_of
 from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer
 from autograder.model.verdict import CellVerdict

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.texts import solutions, texts_of
+from autograder.authoring.trial import solutions, texts_of
 from autograder.errors import GradingError
 from autograder.exercise.pack import pack_names
 from autograder.exercise.sample_answer import SampleAnswer

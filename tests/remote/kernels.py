@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import Any
 
 from autograder.remote import student
-from autograder.remote.link import RemoteRefused
+from autograder.remote.handle import RemoteRefused
 from autograder.remote.tester import Remote
 
 

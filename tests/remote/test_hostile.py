@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from autograder.remote import connection, kinds, names
+from autograder.remote.handle import RemoteDied, RemoteRefused
 from autograder.remote.kinds import CannotCross
-from autograder.remote.link import RemoteDied, RemoteRefused
 from autograder.remote.tester import Remote
 from autograder.remote.wire import Decoder, Encoder
 from tests.remote.kernels import Kernels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.remote.link import RemoteRefused
+from autograder.remote.handle import RemoteRefused
 from tests.remote.kernels import Kernels
 
 NUMPY = "import numpy as np"

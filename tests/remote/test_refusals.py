@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.remote.link import RemoteDied
+from autograder.remote.handle import RemoteDied
 from tests.remote.kernels import Kernels
 
 

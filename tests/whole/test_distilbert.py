@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.texts import solutions, texts_of
+from autograder.authoring.trial import solutions, texts_of
 from autograder.exercise import Answers, SampleAnswer
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.texts import solutions, texts_of
+from autograder.authoring.trial import solutions, texts_of
 from autograder.exercise import Answers, SampleAnswer
 from autograder.exercise.case_inputs import as_array as _as_array
 from autograder.model.course import Course

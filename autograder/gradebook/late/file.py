@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.gradebook.late.policy import Afterwards, LatePolicy, Rules, instant
-from autograder.model.toml_text import read_toml
+from autograder.model.plain_text import read_toml
 
 NAME = "late_policy.toml"
 EXTENSIONS = "extensions.toml"

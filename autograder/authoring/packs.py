@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder import exercise as interface
-from autograder.authoring.render import render
+from autograder.authoring.notebook_cells import render
 from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Rule
 from autograder.exercise.pack import Pack, about, pack, pack_names, read_pack, unpack

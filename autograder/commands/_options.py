@@ -139,7 +139,7 @@ def open_course(context: typer.Context, submission: Path | None = None) -> Cours
 
     submission: a folder that a student filled; no configuration is taken from there.
     """
-    from autograder.files.private import keep_out_of_git
+    from autograder.files.atomic import keep_out_of_git
     from autograder.model.course import Course
     from autograder.model.settings import find_course
 

@@ -75,7 +75,7 @@ def run(context: typer.Context, as_json: AsJson = False) -> int:
 def _machine(context: typer.Context) -> Iterator[tuple[str, bool, str, str]]:
     """(name, whether all is well, detail, advice) of what protects the grader and the course from other people."""
     from autograder.errors import GradingError
-    from autograder.files.private import open_to_others
+    from autograder.files.atomic import open_to_others
     from autograder.files.temporary import own_folder
     from autograder.model.settings import find_course
 

@@ -96,19 +96,19 @@ def _pack(
     from autograder.exports.matching import known_as
     from autograder.exports.sheet import read_sheet
     from autograder.gradebook.roster import read_origins, roster_of
-    from autograder.lms import canvas, moodle
     from autograder.lms.pages import write_folder, write_zip
+    from autograder.lms.zips import of_worksheet, pack_canvas, pack_moodle, participants
 
     origins = read_origins(course.root, table.assignment)
     if to == "canvas":
-        packed = canvas.pack(pages, origins)
+        packed = pack_canvas(pages, origins)
     else:
         rows = [row for row in table.rows if row.student.id in pages]
         roster = roster_of(course.root, {row.student.id: row.student for row in rows}, "moodle", table.assignment)
-        people = moodle.participants(roster)
+        people = participants(roster)
         if columns is not None:
-            people |= moodle.of_worksheet(known_as(rows, roster), read_sheet(columns))
-        packed = moodle.pack(pages, people)
+            people |= of_worksheet(known_as(rows, roster), read_sheet(columns))
+        packed = pack_moodle(pages, people)
     if not packed.files:
         remedy = "collect Moodle's download first, or give its grading worksheet with --columns"
         if to == "canvas":

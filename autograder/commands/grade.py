@@ -84,7 +84,7 @@ def run(
 
 
 def _open_to_others(root: Path) -> str:
-    from autograder.files.private import has_other_users, open_to_others
+    from autograder.files.atomic import has_other_users, open_to_others
 
     if not (open_to_others(root) and has_other_users()):
         return ""

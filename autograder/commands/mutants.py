@@ -14,8 +14,7 @@ from autograder.errors import GradingError
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
-    from autograder.mutants.rows import MutantRow
-    from autograder.mutants.survey import Survey
+    from autograder.mutants.rows import MutantRow, Survey
 
 EXAMPLE = "autograder mutants distilbert --exercise embeddings --workers 2"
 MAX_SHOWN = 20  # survivors that are printed; the JSON document has all
@@ -77,8 +76,7 @@ def run(
 
 def _one(output: Output, course: Course, name: str, exercise: str, most: int, seed: int, workers: int) -> Survey:
     from autograder.assignment.assignment import Assignment
-    from autograder.mutants.rows import rows
-    from autograder.mutants.survey import survey
+    from autograder.mutants.rows import rows, survey
 
     with bar(output, "mutants") as progress:
         found = survey(course, Assignment.unreleased(course, name), exercise, most, seed, workers, progress)

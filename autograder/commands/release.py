@@ -69,7 +69,7 @@ def _release(
 
     outside: refuse tests in the student's own kernel.
     """
-    from autograder.gradebook.graded_cells import add_cells
+    from autograder.gradebook.write import add_cells
     from autograder.release.verify import drafted
 
     with drafted(course, name, adding=True) if add_exercises else drafted(course, name) as draft:

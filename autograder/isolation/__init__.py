@@ -8,7 +8,6 @@ knows nothing of these), and the limits and priority of other processes of the s
 """
 
 from autograder.isolation.confine import confine
-from autograder.isolation.confined import Confined, channel_pair
 from autograder.isolation.policy import Policy, Readable, environment
 from autograder.isolation.seccomp import prepare
 from autograder.isolation.selftest import (
@@ -21,7 +20,7 @@ from autograder.isolation.selftest import (
     self_test,
     verify,
 )
-from autograder.isolation.supervisor import Ending, supervise
+from autograder.isolation.supervisor import Confined, Ending, channel_pair, supervise
 
 __all__ = [
     "Capability", "Confined", "Ending", "IsolationUnavailable", "Policy", "Probe", "Readable",

@@ -18,9 +18,8 @@ from pathlib import Path
 
 from autograder.files.temporary import TemporaryFolder
 from autograder.isolation import landlock, probes, seccomp, system, usage
-from autograder.isolation.confined import Confined, channel_pair
 from autograder.isolation.policy import Policy, environment
-from autograder.isolation.supervisor import supervise
+from autograder.isolation.supervisor import Confined, channel_pair, supervise
 
 _SELF_TEST_SECONDS = 60.0
 _PROJECT = Path(__file__).resolve().parents[2]

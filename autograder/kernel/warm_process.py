@@ -25,9 +25,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import activate_matplotlib
 
 from autograder.isolation import Policy, prepare, supervise
-from autograder.kernel.application import prepare_kernel, run_kernel, run_shell
+from autograder.kernel.application import prepare_kernel, prepare_shell, run_kernel, run_shell
 from autograder.kernel.launch import Launch
-from autograder.kernel.shell import prepare_shell
 from autograder.tester.process import prepare_outputs
 
 #: What every kernel needs, in this order. What cannot be imported is left to the notebooks to miss.

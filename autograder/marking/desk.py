@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from autograder.errors import EncoderFailed, GradingError, NothingToGrade
 from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
+from autograder.files.atomic import write_file, writing
 from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.graders import read_graders
 from autograder.gradebook.marks import MarkChange, paragraphs, store_marks, undo_marks
 from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Key, Student, open_book, read_students
 from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of
-from autograder.marking.claims import Claims
 from autograder.marking.exercises import MarkedExercise
-from autograder.marking.groups import AnswerGroup, form, grouped, put_back, put_together, read_splits, write_splits
-from autograder.marking.likeness import BY_WORDS, Likeness, TextEncoder
+from autograder.marking.groups import (
+    BY_WORDS,
+    AnswerGroup,
+    Likeness,
+    TextEncoder,
+    form,
+    grouped,
+    put_back,
+    put_together,
+    read_splits,
+    write_splits,
+)
 from autograder.marking.log import GivenLine, LoggedMark, LoggedMarks, MarkLog, logged
 from autograder.marking.twice import waiting_for_second
 from autograder.model.course import Course
@@ -335,3 +350,56 @@ def new_points(exercise: MarkedExercise, answers: Iterable[ClassAnswer], log: Lo
 def _with(comment: str, texts: dict[str, str]) -> str:
     parts: Sequence[str] = paragraphs(comment)
     return "\n\n".join(texts.get(part, part) for part in parts) if any(part in texts for part in parts) else comment
+
+
+#: So long an answer that somebody has opened is theirs; every look at it and every mark begins anew.
+MINUTES = 5
+_LOCK_SECONDS = 10
+
+Claimed = dict[str, tuple[str, float]]  # row of the gradebook -> grader, end
+
+
+class Claims:
+    """Kept in a file beside the gradebook: people who mark may each have a server of their own."""
+
+    def __init__(self, root: Path, assignment: str) -> None:
+        self._path = root / ".autograder" / "marks" / assignment / "claims.json"
+
+    def take(self, grader: str, rows: Iterable[str]) -> dict[str, str]:
+        """Claim what is free, and let go of what the grader had before.
+
+        Returns the rows that are somebody else's, each with the other grader.
+        """
+        wanted = set(rows)
+        with self._changing() as claimed:
+            others = {row: one[0] for row, one in claimed.items() if row in wanted and one[0] != grader}
+            for row in [row for row, one in claimed.items() if one[0] == grader]:
+                del claimed[row]
+            claimed |= dict.fromkeys(wanted - others.keys(), (grader, time.time() + 60 * MINUTES))
+        return others
+
+    def others(self, grader: str) -> Mapping[str, str]:
+        """The rows that other people have claimed, each with its grader."""
+        return {row: one[0] for row, one in _current(self._path).items() if one[0] != grader}
+
+    @contextmanager
+    def _changing(self) -> Iterator[Claimed]:
+        with writing(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self._path.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o660)
+        try:
+            with lock:
+                claimed = _current(self._path)
+                yield claimed
+                write_file(self._path, json.dumps(claimed).encode())
+        except Timeout as error:
+            raise GradingError(f"{self._path} is locked by another process for {_LOCK_SECONDS} s") from error
+
+
+def _current(path: Path) -> Claimed:
+    """Without those that have expired; nothing where nothing can be read: the gradebook refuses a second mark."""
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        return {str(row): (str(one), float(end)) for row, (one, end) in read.items() if end > time.time()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}

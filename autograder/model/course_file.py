@@ -115,7 +115,7 @@ class CourseFile:
     ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
     dates: assignment -> the moment from which it is published (aware).
     main_line: the order in which students should take the notebooks.
-    assistants: what assistants may do, by its name in ``model/assistants.py``; empty where the course has no rule.
+    assistants: what assistants may do, a key of ``SENTENCES``; empty where the course has no rule.
     total: how ``autograder export --total`` adds up the assignments.
     questions: "assignment/notebook" of those that ask about the student's own code (``model/questions.py``).
     stretch: "fold" where stretch goals have a fold with their solution (``model/stretch.py``); "none" otherwise.

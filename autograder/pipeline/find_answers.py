@@ -15,9 +15,9 @@ from nbformat import NotebookNode
 
 from autograder.model import cells
 from autograder.model.submitted_cells import MAX_CELL_CHARACTERS, SubmittedCell
-from autograder.pipeline.gaps import Gap, added_definitions, is_whole
+from autograder.pipeline.gaps import Gap, added_definitions
 from autograder.pipeline.prose import is_prose
-from autograder.plain.names import names_of
+from autograder.plain.names import is_python, names_of
 
 #: So many of the student's own cells are searched for lost answers.
 _MAX_SEARCHED = 500
@@ -180,7 +180,7 @@ class _Search:
         alike = [index for index in changed if self._is_code(index) and index < end]
         if len(alike) > 1 and not self._binds(chosen, gap):
             joined = "\n".join(self._cells[index].source for index in alike)
-            if is_whole(joined):  # one cell, split within a statement
+            if is_python(joined):  # one cell, split within a statement
                 text = joined[:MAX_CELL_CHARACTERS]
                 chosen = alike[0]
                 for index in alike[1:]:
@@ -270,7 +270,7 @@ class _Search:
 
     def _rank(self, index: int, gap: Gap) -> tuple[bool, bool, bool, bool]:
         """A cell that has the answer counts more than one that has not; then code more than what was switched off."""
-        whole, code = is_whole(self._cells[index].source), self._is_code(index)
+        whole, code = is_python(self._cells[index].source), self._is_code(index)
         has = whole and (not gap.asked or self._binds(index, gap))
         return has and code, has, whole and code, code
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.plain.names import names_of, parse
+from autograder.plain.names import names_of, statements_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Gap:
 
         Given statements stay, so that what the stub hands out is not lost.
         """
-        taken, body = set(names), _body(self.stub)
+        taken, body = set(names), statements_of(self.stub)
         dropped = [node for node in body if _text(node) not in self.given and names_of(_text(node)).bound & taken]
         if not dropped:
             return self.stub
@@ -60,8 +60,8 @@ def gaps_of(source: NotebookNode, stubs: Mapping[str | None, str]) -> dict[str, 
 @lru_cache(maxsize=512)
 def _gap(solution: str, stub: str, used: frozenset[str]) -> Gap:
     released, solved = names_of(stub).bound, names_of(solution).bound
-    answers = {_text(node) for node in _body(solution)}
-    given = frozenset(text for node in _body(stub) if (text := _text(node)) in answers)
+    answers = {_text(node) for node in statements_of(solution)}
+    given = frozenset(text for node in statements_of(stub) if (text := _text(node)) in answers)
     handed_out = frozenset().union(*(names_of(text).bound for text in given))
     asked = (released - handed_out) | ((solved - released) & used)
     if answers <= given:  # a cell without a solution: all of it is to be changed
@@ -73,25 +73,9 @@ def _text(node: ast.stmt) -> str:
     return ast.unparse(node)
 
 
-def _body(source: str) -> list[ast.stmt]:
-    try:
-        return parse(source).body
-    except SyntaxError:
-        return []
-
-
-def is_whole(source: str) -> bool:
-    """Whether the text is Python from beginning to end."""
-    try:
-        parse(source)
-    except SyntaxError:
-        return False
-    return True
-
-
 def added_definitions(text: str, released: str) -> str:
     """What a student wrote into a locked cell of code: the statements that bind names which the cell does not bind."""
     bound = names_of(released).bound
-    known = {_text(node) for node in _body(released)}
-    added = (_text(node) for node in _body(text) if not isinstance(node, ast.Assert))
+    known = {_text(node) for node in statements_of(released)}
+    added = (_text(node) for node in statements_of(text) if not isinstance(node, ast.Assert))
     return "\n".join(one for one in added if one not in known and names_of(one).bound - bound)

@@ -22,9 +22,9 @@ from autograder.model import cells
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, read_submitted
 from autograder.pipeline.find_answers import FoundAnswer, FoundAnswers, find_answers, standing, with_locked_cells_apart
-from autograder.pipeline.gaps import Gap, gaps_of, is_whole
+from autograder.pipeline.gaps import Gap, gaps_of
 from autograder.pipeline.prose import is_prose, switched_off, texts_in
-from autograder.plain.names import Names, names_of
+from autograder.plain.names import Names, is_python, names_of
 
 __all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild"]
 
@@ -87,7 +87,7 @@ def _not_executed(
         answer = found.answers[grade_id]
         if answer.untouched:
             asked |= gap.asked
-        elif is_whole(answer.text):
+        elif is_python(answer.text):
             texts.append(_new_lines(switched_off(answer.text), switched_off(gap.stub)))
             asked |= gap.asked - (frozenset() if _is_switched_off(answer.text) else names_of(answer.text).bound)
     text = "\n".join(texts)

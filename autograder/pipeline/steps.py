@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import CellCalibration
 from autograder.model import cells
-from autograder.plain.names import names_of, parse
+from autograder.plain.names import is_python, names_of, statements_of
 from autograder.plain.where import where_judged
 
 #: ``student``: solutions and extra cells. ``trusted``: the instructor's, without points. The others are autograded: by
@@ -174,7 +174,7 @@ class _Names:
         """The names that a cell imports from files that students write."""
         return {
             (alias.asname or alias.name).partition(".")[0]
-            for node in _body(source)
+            for node in statements_of(source)
             for alias in (node.names if isinstance(node, ast.Import | ast.ImportFrom) else ())
             if _modules(node) & self.own
         }
@@ -184,13 +184,6 @@ def _modules(node: ast.stmt) -> set[str]:
     if isinstance(node, ast.ImportFrom):
         return {(node.module or "").partition(".")[0]}
     return {alias.name.partition(".")[0] for alias in node.names} if isinstance(node, ast.Import) else set()
-
-
-def _body(source: str) -> list[ast.stmt]:
-    try:
-        return parse(source).body
-    except SyntaxError:
-        return []
 
 
 def parts_of(source: str) -> list[TestPart]:
@@ -209,14 +202,6 @@ def parts_of(source: str) -> list[TestPart]:
         if any(one.strip() for one in lines):
             parts.append(TestPart("\n".join(lines), hidden))
         lines, hidden = [], cells.BEGIN_HIDDEN in line
-    if any(part.hidden for part in parts) and not all(_is_python(part.source) for part in parts):
+    if any(part.hidden for part in parts) and not all(is_python(part.source) for part in parts):
         return [TestPart(source, True)]
     return parts
-
-
-def _is_python(source: str) -> bool:
-    try:
-        parse(source)
-    except SyntaxError:
-        return False
-    return True

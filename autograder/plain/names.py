@@ -100,3 +100,17 @@ def parse(source: str) -> ast.Module:
         return tree_of(python(source))
     except ValueError as error:  # a null byte, before Python 3.12
         raise SyntaxError(str(error)) from error
+
+
+def is_python(source: str) -> bool:
+    """Whether the text is Python from beginning to end."""
+    try:
+        parse(source)
+    except SyntaxError:
+        return False
+    return True
+
+
+def statements_of(source: str) -> list[ast.stmt]:
+    """Those at the top; none of a text that is no Python."""
+    return parse(source).body if is_python(source) else []

@@ -22,7 +22,7 @@ from autograder.assignment.deliverables import write_stubs
 from autograder.errors import GradingError
 from autograder.files import atomic
 from autograder.files.temporary import TemporaryFolder
-from autograder.gradebook.graded_cells import is_registered, read_graded_cells
+from autograder.gradebook.write import is_registered, read_graded_cells
 from autograder.model import cells
 from autograder.model.cells import is_solution
 from autograder.model.course import Course, unknown_assignment

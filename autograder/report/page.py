@@ -35,9 +35,8 @@ from autograder.report import statistics
 from autograder.report.code import Answer, read_answers, tokens
 from autograder.report.earlier import EarlierTerm, pairs_with_earlier, read_earlier
 from autograder.report.picture import ACCENT, INK, SOFT, class_picture, plot_distribution
-from autograder.report.results import Results, read_results
 from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, Pair, by_students, same_answers, similar_pairs
-from autograder.report.statistics import ExerciseStatistics
+from autograder.report.statistics import ExerciseStatistics, Results, read_results
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: So many similar pairs are shown with their code; the others are counted.

@@ -11,7 +11,7 @@ import pytest
 from autograder.cli import main
 from autograder.commands import doctor
 from autograder.commands.doctor import is_safe_git
-from autograder.files.private import has_other_users, open_to_others
+from autograder.files.atomic import has_other_users, open_to_others
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="other users are a matter of POSIX here")
 

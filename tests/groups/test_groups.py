@@ -17,7 +17,7 @@ from autograder.exports.formats import make
 from autograder.gradebook.gather import gather, gather_one
 from autograder.gradebook.groups import NAME
 from autograder.gradebook.late.times import record_times
-from autograder.report.results import read_results
+from autograder.report.statistics import read_results
 from tests.regrade.conftest import SHEET, World
 
 pytestmark = pytest.mark.slow

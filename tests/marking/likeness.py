@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.marking.groups import apart, clusters
-from autograder.marking.likeness import BY_WORDS, Likeness, Similarities, TextEncoder
+from autograder.marking.groups import BY_WORDS, Likeness, Similarities, TextEncoder, apart, clusters
 from tests.grading import ROOT
 
 QUESTIONS: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "answers.toml").read_text(encoding="utf-8"))[

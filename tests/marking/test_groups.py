@@ -13,6 +13,8 @@ from autograder.errors import GradingError
 from autograder.gradebook.marks import MarkState
 from autograder.marking.answers import ClassAnswer, ReadAnswer
 from autograder.marking.groups import (
+    BY_WORDS,
+    TextEncoder,
     clusters,
     differing_words,
     form,
@@ -22,7 +24,6 @@ from autograder.marking.groups import (
     read_splits,
     write_splits,
 )
-from autograder.marking.likeness import BY_WORDS, TextEncoder
 from tests.marking.likeness import QUESTIONS, by_chance, measured
 
 

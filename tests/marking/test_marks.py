@@ -16,10 +16,9 @@ from autograder.gradebook.gather import gather_one
 from autograder.gradebook.marks import store_marks, undo_marks
 from autograder.gradebook.pseudonyms import pseudonym
 from autograder.gradebook.read import EARLIER
-from autograder.marking import claims as claims_module
+from autograder.marking import desk as desk_module
 from autograder.marking.answers import ClassAnswer, change_of
-from autograder.marking.claims import Claims
-from autograder.marking.desk import Desk, Marker, member
+from autograder.marking.desk import Claims, Desk, Marker, member
 from autograder.model.course import Course
 from autograder.pipeline.rebuild import SubmittedCell
 from tests.marking.classroom import ASSIGNMENT, NOTEBOOK, gradebook_of, hand_in, held
@@ -182,8 +181,8 @@ def test_nobody_marks_what_another_is_reading_until_it_expires(
     mark(desk, lin, 2.0, "", "ada", "cid")
     assert held(course, "ada", "scale")[0] is None and held(course, "cid", "scale")[0] == 2.0
     assert "left to somebody else" in lin.said
-    now = claims_module.time.time()
-    monkeypatch.setattr(claims_module.time, "time", lambda: now + 60 * claims_module.MINUTES + 1)
+    now = desk_module.time.time()
+    monkeypatch.setattr(desk_module.time, "time", lambda: now + 60 * desk_module.MINUTES + 1)
     assert desk.claims.take("lin", rows) == {}
     assert set(other.others("sam")) == set(rows)
 

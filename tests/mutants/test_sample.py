@@ -8,7 +8,7 @@ import pytest
 
 from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
-from autograder.mutants.survey import survey
+from autograder.mutants.rows import survey
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.model.course import Course
 from autograder.mutants import equivalence, run
-from autograder.mutants.rows import page
-from autograder.mutants.survey import Survey, survey
+from autograder.mutants.rows import Survey, page, survey
 from tests.exercises.tiny import ORACLE, tiny_course
 
 pytestmark = pytest.mark.slow  # a process that imports and forks, for each of them

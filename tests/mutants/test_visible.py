@@ -9,8 +9,7 @@ import pytest
 from autograder.authoring.trial import Tried
 from autograder.model.verdict import CellVerdict, Check
 from autograder.mutants.outcome import Outcome, graded_outcome
-from autograder.mutants.rows import row
-from autograder.mutants.survey import Survey
+from autograder.mutants.rows import Survey, row
 from tests.mutants.test_operators import part
 
 PASSED = CellVerdict("a", "passed", 2.0, 2.0, ())

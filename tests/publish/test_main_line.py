@@ -11,8 +11,7 @@ import pytest
 
 from autograder.errors import GradingError
 from autograder.model.course import Course
-from autograder.publish.links import dead_links
-from autograder.publish.publish import publish
+from autograder.publish.publish import dead_links, publish
 from autograder.publish.texts import students_readme
 from autograder.release.main_line import Lesson, lesson, main_line
 from tests.feedback.toy import build_course

@@ -15,8 +15,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.exercise.pack import pack_names, read_pack
-from autograder.publish.links import dead_links
-from autograder.publish.publish import pictures, publish
+from autograder.publish.publish import dead_links, pictures, publish
 from autograder.references.stored_files import archive_of
 from autograder.release.as_submitted import solved
 from tests.grading import copy_exercises

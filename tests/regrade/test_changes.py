@@ -9,7 +9,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.classroom import run as classroom
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather
-from autograder.gradebook.graded_cells import add_cells
+from autograder.gradebook.write import add_cells
 from autograder.model.course import Course
 from autograder.release.generate import generate, require_same_cells
 from tests.regrade.conftest import NOTEBOOK, SHEET, World, exercise

@@ -8,7 +8,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from autograder.report import write_report
 from autograder.report.code import Answer, read_answers
-from autograder.report.results import Results, read_results
+from autograder.report.statistics import Results, read_results
 from tests.report import simulated
 
 

@@ -17,11 +17,12 @@ from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from autograder.report import write_report
-from autograder.report.results import Results, read_results
 from autograder.report.statistics import (
+    Results,
     correlation,
     exercise_statistics,
     mistake_counts,
+    read_results,
     repair_kinds,
     times,
     waiting_for_people,

@@ -20,8 +20,7 @@ from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.graded import Graded
 from autograder.nbgrader.exporters import _line
 from autograder.report.page import render
-from autograder.report.results import Results
-from autograder.report.statistics import exercise_statistics
+from autograder.report.statistics import Results, exercise_statistics
 from tests.silent.world import World
 
 

@@ -16,8 +16,7 @@ from autograder.gradebook.gather import gather
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict
-from autograder.report.results import read_results
-from autograder.report.statistics import waiting_for_people
+from autograder.report.statistics import read_results, waiting_for_people
 from tests.exports.conftest import cells, comment, mark
 from tests.feedback.toy import NOTEBOOK, build_course, hand_in
 

@@ -26,7 +26,7 @@ from autograder.pipeline.execute import Limits
 from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.grade import grade_submission as grade
 from autograder.pipeline.prepare import prepare
-from autograder.report.results import read_results
+from autograder.report.statistics import read_results
 from tests.feedback.toy import marks
 from tests.grading import ROOT, kernels
 from tests.pipeline.conftest import nbgrader

@@ -23,8 +23,7 @@ from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
-from autograder.publish.links import dead_links
-from autograder.publish.publish import TEMPLATES, publish
+from autograder.publish.publish import TEMPLATES, dead_links, publish
 from autograder.publish.texts import students_readme
 from autograder.references.stored_files import read_files
 from autograder.release.main_line import Lesson

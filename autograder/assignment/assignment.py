@@ -22,8 +22,8 @@ from autograder.model import cells
 from autograder.model.cells import checksum_of
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.nbgrader import stored_cells
-from autograder.model.points import total
 from autograder.model.source import OtherLanguage, instructors_notebook, name_cells, read_notebook
+from autograder.model.verdict import total
 from autograder.references.store import References
 
 #: notebook -> grade id -> text of the cell, as nbgrader keeps it

@@ -10,8 +10,7 @@ import numpy as np
 
 from autograder.authoring.trial import Trials, Tried, texts_of
 from autograder.exercise import SampleAnswer
-from autograder.model.points import same
-from autograder.model.verdict import CellVerdict
+from autograder.model.verdict import CellVerdict, same
 from autograder.references import loader
 
 #: A number in a message that could be an expected value: one with a point and at least four digits, leading zeros

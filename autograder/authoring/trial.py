@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -160,7 +161,9 @@ class Trials:
                 earlier=earlier,
             )  # fmt: skip
         said = {
-            str(cells.grade_id(ran.notebook.cells[outcome.index])): _message(outcome.visible)
+            str(cells.grade_id(ran.notebook.cells[outcome.index])): ""
+            if (part := outcome.visible).status == "ok"
+            else f"{part.ename}: {part.evalue}"
             for outcome in ran.outcomes
             if cells.is_autograded(ran.notebook.cells[outcome.index])
         }
@@ -258,35 +261,24 @@ class _Run:
 
     def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
         """Run one code cell. An author's own answers are tried in one process with plain tests."""
-        if not _has_parts(cell):
-            outputs = Outputs(HIDDEN_OUTPUT_BYTES)
-            ended = self._part(index, cell.source, outputs)
+        parts, outputs = _has_parts(cell), Outputs(HIDDEN_OUTPUT_BYTES)
+        both = cells.split_hidden(cell.source) if parts else cells.Parts(cell.source, "")
+        ended = self._ended(partial(self._student.part, index, "", both.visible, outputs, remembered=True))
+        if not parts:
             if not is_plain(cell):
                 return CellOutcome(index, ended, None)
             inside = TestOutcome("kernel", ended, number_shown(outputs.finish()))
             return CellOutcome(index, ended, None, replace(inside, message=ended.evalue, inside=inside))
-        both, outputs = cells.split_hidden(cell.source), Outputs(HIDDEN_OUTPUT_BYTES)
-        visible = self._part(index, both.visible, outputs)
         printed = "".join(output.text for output in outputs.finish() if output.output_type == "stream")
         if any(line.startswith("✓ ") for line in printed.splitlines()):
             self.ticked.add(index)
-        return CellOutcome(index, visible, self._hidden(index, both.hidden, cells.references_of(cell.source)))
+        slugs = cells.references_of(cell.source)
+        return CellOutcome(index, ended, self._ended(partial(self._student.hidden, index, "", both.hidden, slugs)))
 
-    def _part(self, index: int, source: str, outputs: Outputs) -> PartOutcome:
-        if self._over:
-            return NOT_REACHED
-        return self._noted(self._student.part(index, "", source, outputs, remembered=True))
-
-    def _hidden(self, index: int, source: str, slugs: Sequence[str]) -> PartOutcome:
-        return NOT_REACHED if self._over else self._noted(self._student.hidden(index, "", source, slugs))
-
-    def _noted(self, ended: PartOutcome) -> PartOutcome:
-        self._over = ended.status == "timeout"
+    def _ended(self, part: Callable[[], PartOutcome]) -> PartOutcome:
+        ended = NOT_REACHED if self._over else part()
+        self._over = self._over or ended.status == "timeout"
         return ended
-
-
-def _message(part: PartOutcome) -> str:
-    return "" if part.status == "ok" else f"{part.ename}: {part.evalue}"
 
 
 def solutions(assignment: Assignment) -> dict[str, str]:

@@ -15,8 +15,7 @@ from autograder.gradebook.results import result_of
 from autograder.model import cells
 from autograder.model.graded import Graded
 from autograder.model.plain_text import paragraph
-from autograder.model.points import total
-from autograder.model.verdict import FOR_A_PERSON, CellVerdict, Status, SubmissionVerdict
+from autograder.model.verdict import FOR_A_PERSON, CellVerdict, Status, SubmissionVerdict, total
 
 
 class Disclosure(Enum):

@@ -9,8 +9,7 @@ from pathlib import Path
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.ci.outcome import SubmissionOutcome, failed_outcome, outcome_of
-from autograder.classroom.concurrency import notebooks_at_once
-from autograder.classroom.workers import Isolation
+from autograder.classroom.workers import Isolation, notebooks_at_once
 from autograder.errors import UnreadableSubmission
 from autograder.isolation import available, verify
 from autograder.kernel.fork_server import KernelForkServer

@@ -15,8 +15,7 @@ from autograder.gradebook.gather import gather_in_parts
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course
-from autograder.model.points import total
-from autograder.model.verdict import FOR_A_PERSON, SubmissionVerdict
+from autograder.model.verdict import FOR_A_PERSON, SubmissionVerdict, total
 
 Points = TypeVar("Points", float, float | None)
 

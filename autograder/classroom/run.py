@@ -14,7 +14,6 @@ from pathlib import Path
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
-from autograder.classroom.concurrency import notebooks_at_once
 from autograder.classroom.dask import dask_results
 from autograder.classroom.journal import Entry, Journal, reasons
 from autograder.classroom.lock import only_run
@@ -26,6 +25,7 @@ from autograder.classroom.workers import (
     jobs_like,
     judge,
     local_results,
+    notebooks_at_once,
     worker_processes,
 )
 from autograder.errors import NothingToGrade, UnreadableSubmission

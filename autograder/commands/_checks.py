@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands._output import Output
-from autograder.model.points import total
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +80,7 @@ def kernel_cells(
     -> ``[{notebook, cell, points, reason, accepted}, ...]``. Raises GradingError where there is one, and they are
     ``refused``: also where they are accepted.
     """
+    from autograder.model.verdict import total
     from autograder.plain.where import judged_in_kernel, require_outside
     from autograder.release.findings import Accepted
     from autograder.release.verify import kernel_finding

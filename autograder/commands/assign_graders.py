@@ -90,7 +90,7 @@ def _tell_exercises(output: Output, assignment: str, graders: dict[str, str], wa
 def _shown(course: Course, anonymous: bool) -> Callable[[str], str]:
     if not anonymous:
         return str
-    from autograder.gradebook.pseudonyms import read_salt, with_salt
+    from autograder.gradebook.roster import read_salt, with_salt
 
     salt = read_salt(course.root)
     return lambda student: with_salt(salt, student)

@@ -24,8 +24,7 @@ from autograder.gradebook.regradings import Change, Regrading
 from autograder.gradebook.results import ExerciseResult, StudentResult, result_of
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.points import total
-from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, total
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from autograder.gradebook.results import ResultsTable, State, StudentResult
 from autograder.model import course_file
 from autograder.model.course import Course
 from autograder.model.course_file import TotalRules
-from autograder.model.points import total
+from autograder.model.verdict import total
 
 _MISSING: tuple[State, ...] = ("nothing handed in", "refused")
 

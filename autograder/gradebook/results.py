@@ -28,8 +28,7 @@ from autograder.gradebook.late.policy import Lateness
 from autograder.gradebook.read import Grade, Key, Student
 from autograder.gradebook.regradings import Regrading
 from autograder.gradebook.waivers import Waiver
-from autograder.model.points import total
-from autograder.model.verdict import FOR_A_PERSON, CellVerdict, NotebookVerdict, Status, SubmissionVerdict
+from autograder.model.verdict import FOR_A_PERSON, CellVerdict, NotebookVerdict, Status, SubmissionVerdict, total
 
 #: ``waiting``: a person must read something; ``infrastructure``: the grader failed, or has not graded it yet.
 State = Literal["graded", "waiting", "infrastructure", "refused", "nothing handed in"]

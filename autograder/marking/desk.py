@@ -21,8 +21,8 @@ from autograder.files.atomic import write_file, writing
 from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.graders import read_graders
 from autograder.gradebook.marks import MarkChange, paragraphs, store_marks, undo_marks
-from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Key, Student, open_book, read_students
+from autograder.gradebook.roster import read_salt, with_salt
 from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of
 from autograder.marking.exercises import MarkedExercise
 from autograder.marking.groups import (
@@ -37,8 +37,7 @@ from autograder.marking.groups import (
     read_splits,
     write_splits,
 )
-from autograder.marking.log import GivenLine, LoggedMark, LoggedMarks, MarkLog, logged
-from autograder.marking.twice import waiting_for_second
+from autograder.marking.log import GivenLine, LoggedMark, LoggedMarks, MarkLog, logged, waiting_for_second
 from autograder.model.course import Course
 
 

@@ -22,9 +22,8 @@ from autograder.marking.answers import ClassAnswer, ReadClass
 from autograder.marking.desk import Desk, Marker, member
 from autograder.marking.exercises import MarkedExercise
 from autograder.marking.groups import AnswerGroup, differing_words, form
-from autograder.marking.log import LoggedMarks
+from autograder.marking.log import LoggedMarks, MarkPair, agreement, pairs
 from autograder.marking.slices import rendered
-from autograder.marking.twice import MarkPair, agreement, pairs
 
 FOLDER = Path(__file__).parent / "page"
 #: So many of the comments that were given before are offered.

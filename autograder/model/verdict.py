@@ -7,13 +7,14 @@ holds one :class:`NotebookVerdict` per notebook; ``docs/verdicts.md`` describes 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from autograder.exercise.model import Check
 from autograder.model import plain_text as plain
-from autograder.model.points import total
 
 Status = Literal[
     "passed", "partial", "failed", "crashed", "timeout", "missing", "manual", "ungradable", "infrastructure"
@@ -141,3 +142,15 @@ def from_json(text: str) -> SubmissionVerdict:
 
 def read(path: Path) -> SubmissionVerdict:
     return from_json(path.read_text(encoding="utf-8"))
+
+
+_DIGITS = 9
+
+
+def total(points: Iterable[float]) -> float:
+    """The sum, without what binary fractions add to it."""
+    return round(math.fsum(points), _DIGITS)
+
+
+def same(first: float, second: float) -> bool:
+    return round(first - second, _DIGITS) == 0

@@ -31,8 +31,7 @@ from autograder.gradebook.results import ResultsTable, StudentResult, check_one_
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
-from autograder.model.points import same, total
-from autograder.model.verdict import CellVerdict, NotebookVerdict, Status
+from autograder.model.verdict import CellVerdict, NotebookVerdict, Status, same, total
 from autograder.nbgrader.preprocessors import forget
 from autograder.release.agreement import check_before_grading
 

@@ -21,9 +21,8 @@ from autograder.exercise.hints import hint_about
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
 from autograder.model.cells import checksum_of
-from autograder.model.points import total
 from autograder.model.questions import asking
-from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, total
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.judge_questions import judge_questions
 from autograder.pipeline.judge_tests import (

@@ -21,9 +21,8 @@ from autograder.exercise.questions import (
     token_for,
 )
 from autograder.model import cells
-from autograder.model.points import total
 from autograder.model.questions import AskedQuestions
-from autograder.model.verdict import CellVerdict, Status
+from autograder.model.verdict import CellVerdict, Status, total
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.execute import ExecutedNotebook
 from autograder.pipeline.outcomes import answer_name

@@ -19,9 +19,8 @@ from autograder.assignment import exchange
 from autograder.classroom.lock import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file, writing
-from autograder.gradebook.pseudonyms import pseudonym, salt_path
 from autograder.gradebook.read import Student, open_book, read_students
-from autograder.gradebook.roster import lasting_ids, remove_students, rows_naming
+from autograder.gradebook.roster import lasting_ids, pseudonym, remove_students, rows_naming, salt_path
 from autograder.model.course import Course
 from autograder.model.nbgrader import feedback_page
 from autograder.privacy.clean import TooLarge, clean, names_person

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from autograder.model import cells
-from autograder.model.points import total
+from autograder.model.verdict import total
 from autograder.release.findings import Finding, pinned
 
 _NUMBER = r"(?<![\d.,])(\d+(?:\.\d+)?)"

@@ -14,8 +14,7 @@ from autograder.remote.handle import Link, RemoteDied, RemoteRefused
 from autograder.remote.kinds import CannotCross, InlineKind, register
 from autograder.remote.names import MAIN, find_class, name_of
 from autograder.remote.operations import OPERATIONS
-from autograder.remote.shared import SharedObjects
-from autograder.remote.wire import LINK, Decoder, Encoder
+from autograder.remote.wire import LINK, Decoder, Encoder, SharedObjects
 
 #: What a single message may be, in characters: not more than autograder.kernel.channels.MAX_DATA, which is passed on.
 MAX_MESSAGE = 24 << 20

@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
-from autograder.gradebook.pseudonyms import read_salt, with_salt
+from autograder.gradebook.roster import read_salt, with_salt
 from autograder.model import course_file
 from autograder.model.course import Course
 from autograder.model.nbgrader import CONFIG

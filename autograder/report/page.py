@@ -24,9 +24,9 @@ from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.accepted import disputed, refused
 from autograder.gradebook.hints import CellHint, hints_of
-from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult
+from autograder.gradebook.roster import read_salt, with_salt
 from autograder.model.course import Course
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.judge_questions import ASKED_NOTHING

@@ -22,9 +22,9 @@ from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError, NothingToGrade
 from autograder.files.atomic import write_file
 from autograder.gradebook.gather import gather_from
-from autograder.gradebook.pseudonyms import read_salt, with_salt
 from autograder.gradebook.read import Student, open_book
 from autograder.gradebook.results import ResultsTable
+from autograder.gradebook.roster import read_salt, with_salt
 from autograder.marking.log import LoggedMark, MarkLog
 from autograder.model.course import Course
 from autograder.report.code import read_answers

@@ -18,7 +18,7 @@ from autograder.classroom.lock import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.late.file import NAME as POLICY
-from autograder.gradebook.pseudonyms import salt_path
+from autograder.gradebook.roster import salt_path
 from autograder.model import course_file
 from autograder.model.course import Course
 from autograder.model.plain_text import toml_text

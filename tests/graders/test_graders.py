@@ -9,7 +9,7 @@ import pytest
 
 from autograder import cli
 from autograder.gradebook.graders import assigned, graders_path
-from autograder.gradebook.pseudonyms import pseudonym
+from autograder.gradebook.roster import pseudonym
 from tests.regrade.conftest import SHEET, STUDENTS, World
 
 pytestmark = pytest.mark.slow

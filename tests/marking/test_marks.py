@@ -14,8 +14,8 @@ from autograder import cli
 from autograder.errors import GradingError
 from autograder.gradebook.gather import gather_one
 from autograder.gradebook.marks import store_marks, undo_marks
-from autograder.gradebook.pseudonyms import pseudonym
 from autograder.gradebook.read import EARLIER
+from autograder.gradebook.roster import pseudonym
 from autograder.marking import desk as desk_module
 from autograder.marking.answers import ClassAnswer, change_of
 from autograder.marking.desk import Claims, Desk, Marker, member

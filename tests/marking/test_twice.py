@@ -9,7 +9,7 @@ import pytest
 
 from autograder.marking.answers import ReadClass
 from autograder.marking.desk import Desk, Marker
-from autograder.marking.twice import MarkPair, agreement, pairs
+from autograder.marking.log import MarkPair, agreement, pairs
 from autograder.model.course import Course
 from tests.marking.classroom import ASSIGNMENT, hand_in, held
 from tests.marking.conftest import RIGHT

@@ -18,8 +18,8 @@ import pytest
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
-from autograder.classroom import concurrency as at_once
 from autograder.classroom import run as classroom
+from autograder.classroom import workers as at_once
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
 from autograder.isolation import usage

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from autograder.errors import GradingError
-from autograder.gradebook.pseudonyms import pseudonym, read_salt, salt_path
+from autograder.gradebook.roster import pseudonym, read_salt, salt_path
 
 
 def test_a_person_has_one_pseudonym_in_a_course_and_another_in_the_next(tmp_path):

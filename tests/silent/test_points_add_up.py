@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult, result_of
-from autograder.model.points import same, total
-from autograder.model.verdict import CellVerdict, NotebookVerdict
+from autograder.model.verdict import CellVerdict, NotebookVerdict, same, total
 
 PARTS = (0.1, 0.2, 0.3, 1.1, 2.2)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.gradebook.pseudonyms import pseudonym
+from autograder.gradebook.roster import pseudonym
 from autograder.model.course import Course
 from autograder.release.generate import generate
 from tests.exports.conftest import cells

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.classroom.lock import only_run
 from autograder.cli import main
-from autograder.gradebook.pseudonyms import pseudonym
+from autograder.gradebook.roster import pseudonym
 from autograder.model.course import Course
 from autograder.terms.archive import without_comments
 from tests.privacy.conftest import GONE, NAMES, STAYS, address, term, whole_term  # noqa: F401

@@ -18,7 +18,7 @@ from autograder.gradebook.late.file import NAME, is_ours, read_written, record_w
 from autograder.gradebook.read import Gradebook, find_submission, open_book, read_students
 from autograder.gradebook.results import ResultsTable, StudentResult
 from autograder.model.course import Course
-from autograder.model.points import total
+from autograder.model.verdict import total
 
 
 def check_policy(course: Course, assignment: str) -> None:

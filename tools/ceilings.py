@@ -39,7 +39,8 @@ def main(words: list[str]) -> int:
         )
         exceeded |= any(above)
         lower = [min(pair) for pair in zip(found, ceiling, strict=True)]
-        text = re.sub(rf"(?m)^{re.escape(room)} = \[.*\]", f"{room} = {lower}", text)
+        table, rest = text.split("[tool.ceilings]", 1)
+        text = f"{table}[tool.ceilings]" + re.sub(rf"(?m)^{room} = \[.*\]", f"{room} = {lower}", rest, count=1)
     if "--lower" in words:
         PROJECT.write_text(text, encoding="utf-8")
     if exceeded:

@@ -23,7 +23,7 @@ from typing import Any
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.model.course_file import NAME, read_course_file
-from autograder.model.toml_text import toml_text
+from autograder.model.plain_text import toml_text
 
 #: Where earlier versions kept the tables.
 _EARLIER = "accepted.toml"

@@ -84,9 +84,9 @@ def test_no_room_is_larger_than_its_ceiling(capsys):
 
 def test_a_room_above_its_ceiling_is_named_and_ceilings_only_go_down(tmp_path, monkeypatch, capsys):
     project = tmp_path / "pyproject.toml"
-    project.write_text("[tool.ceilings]\ncourse = [5, 9]\ntools = [7, 1]\n")
+    project.write_text("[other]\ncourse = [9, 9]\n[tool.ceilings]\ncourse = [5, 9]\ntools = [7, 1]\n")
     monkeypatch.setattr(ceilings, "PROJECT", project)
     monkeypatch.setattr(ceilings, "measured", lambda room: {"course": (6, 8), "tools": (7, 1)}[room])
     assert ceilings.main(["--lower"]) == 1
     assert "1 lines and 0 files too many" in capsys.readouterr().out
-    assert project.read_text() == "[tool.ceilings]\ncourse = [5, 8]\ntools = [7, 1]\n"
+    assert project.read_text() == "[other]\ncourse = [9, 9]\n[tool.ceilings]\ncourse = [5, 8]\ntools = [7, 1]\n"

@@ -15,8 +15,8 @@ from autograder.errors import GradingError
 from autograder.gradebook.late.policy import LatePolicy, Rules, last_moment
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.release.as_submitted import without_markers, write_solutions
-from autograder.release.solved_run import keep
+from autograder.release.as_submitted import without_markers
+from autograder.release.solved_run import keep, write_solutions
 from tests.feedback.toy import build_course
 from tests.grading import ROOT
 

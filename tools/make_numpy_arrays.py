@@ -7,7 +7,6 @@ on. Weights are drawn with variance 1 / d_model, so that scores are of order 1 a
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,10 @@ import numpy as np
 from autograder.references import loader
 
 ROOT = Path(__file__).parents[1]
-EXERCISES = f"{loader.package(ROOT / 'exercises')}.numpy_attention"
-heads, implementations = import_module(f"{EXERCISES}._heads"), import_module(f"{EXERCISES}._implementations")
+EXERCISES = ROOT / "exercises"
+heads, implementations = (
+    loader.module(EXERCISES, EXERCISES / "numpy_attention" / name) for name in ("_heads.py", "_implementations.py")
+)
 
 D_MODEL, INPUT_LEN = 256, 32
 D_QKV, N_HEADS = heads.D_QKV, heads.N_HEADS

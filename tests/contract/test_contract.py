@@ -10,12 +10,12 @@ import pytest
 
 from autograder.authoring.sample_answers import Sample
 from autograder.exercise import SampleAnswer
+from autograder.references.stored_files import EXPECTED, write_archives
 from tests.contract import recorded
 
 FILES = {
     "exercises/sheet/sums/oracle.py": "RULE = 1",
     "exercises/sheet/sums/answers.py": "RIGHT = []",
-    "exercises/sheet/sums/inputs/0.json": "{}",
     "exercises/_shared.py": "",
     "exercises/sheet/means.py": "",
     "exercises/sheet/_common.py": "",
@@ -50,6 +50,15 @@ def test_a_change_of_what_decides_makes_another_state_and_no_other_change_does(r
     changed = FILES[name].replace("x = 1", "x = 2") if name.endswith(".ipynb") else FILES[name] + "\n"
     (root / name).write_text(changed)
     assert (recorded.state.__wrapped__("sheet/sums", root) != before) == (name not in IDLE)
+
+
+def test_stored_files_of_the_exercise_alone_make_another_state(root: Path) -> None:
+    folder = root / "exercises" / "sheet"
+    states = []
+    for files in ({}, {"sums": {EXPECTED: b"1"}}, {"sums": {EXPECTED: b"1"}, "means": {EXPECTED: b"2"}}):
+        write_archives(folder, files)
+        states.append(recorded.state.__wrapped__("sheet/sums", root))
+    assert states[0] != states[1] == states[2]
 
 
 def test_text_between_the_cells_of_code_changes_no_state(root: Path) -> None:

@@ -4,7 +4,6 @@ GradingError                    the instructor asked for something that cannot b
 ├── EncoderFailed               answers are grouped by their words in place of the encoder's vectors
 ├── NeverReleased               'autograder status' goes on without what depends on a release
 ├── NoLibrary                   references are drawn before there is a library for students
-├── NoNotebooks                 references are drawn before the assignment's notebooks are written
 ├── NothingToGrade              the class is empty, or not one submission can be read
 │   └── UnreadableSubmission    the class goes on without this student
 └── OtherLanguage               in model/source.py: the notebook is released, and not graded
@@ -25,10 +24,6 @@ class NeverReleased(GradingError):
 
 class NoLibrary(GradingError):
     """The library that ``course.toml`` names is not installed, nor in the course's folder."""
-
-
-class NoNotebooks(GradingError):
-    """There is no such assignment, or no notebook in its folder that nbgrader would release."""
 
 
 class NothingToGrade(GradingError):

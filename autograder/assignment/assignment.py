@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from autograder.assignment.calibration import VERSION, Calibration, read_calibration
 from autograder.assignment.deliverables import solutions_of, stub
-from autograder.errors import NeverReleased, NoNotebooks
+from autograder.errors import GradingError, NeverReleased
 from autograder.model import cells
 from autograder.model.cells import checksum_of
 from autograder.model.course import Course, unknown_assignment
@@ -60,7 +60,7 @@ class Assignment:
     def open(
         cls, root: Path | Course, name: str, release: Path | None = None, generated: Generated | None = None
     ) -> Assignment:
-        """Raises NoNotebooks where there is no such assignment, NeverReleased, or GradingError for what cannot be read.
+        """Raises NeverReleased, or GradingError where there is no such assignment or a notebook cannot be read.
 
         release: where the students' notebooks lie as long as they are not in their place; ``generated``: the tests
         that nbgrader made for them, where its gradebook does not hold them yet.
@@ -80,16 +80,16 @@ class Assignment:
 
     @classmethod
     def unreleased(cls, course: Course, name: str, generated: Callable[[], Generated] | None = None) -> Assignment:
-        """An assignment before its release. Raises NoNotebooks, or GradingError for a notebook that cannot be read.
+        """An assignment before its release. Raises GradingError where there is no such assignment.
 
         generated: the tests that nbgrader made, for notebooks that ask for some.
         """
         source = course.source(name)
         if not name or not source.is_dir():
-            raise NoNotebooks(unknown_assignment(course, name))
+            raise GradingError(unknown_assignment(course, name))
         found = sorted(path for path in source.glob(f"{course.settings.notebook_id}.ipynb") if path.is_file())
         if not found:
-            raise NoNotebooks(_no_notebook(source))
+            raise GradingError(_no_notebook(source))
         files = read_files(source, course.settings.ignore)
         solutions = solutions_of(course, name, files)
         free = course.file.free

@@ -15,7 +15,7 @@ from autograder.authoring.check import Progress, finding_of, try_all
 from autograder.authoring.patched import patched_solutions
 from autograder.authoring.sample_answers import Problem, Sample, samples
 from autograder.authoring.trial import Trials
-from autograder.errors import NoNotebooks
+from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References
@@ -82,7 +82,7 @@ def _doubts(course: Course, name: str, exercises: set[str], progress: Progress) 
     folder, accepted = References.of_course(course.root).folder, Accepted.of_course(course.root)
     try:
         assignment = Assignment.unreleased(course, name)
-    except NoNotebooks:
+    except GradingError:
         return  # its notebooks are still in the making
     cells = {
         one: {answer.cell for answers in loader.sample_answers(folder, f"{name}/{one}") for answer in answers}

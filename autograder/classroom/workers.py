@@ -50,7 +50,7 @@ KILLED = "the worker died while grading this submission"
 PROCESS_NAME = "grading-worker"
 
 #: What every worker would else import when it comes to need it.
-_IMPORTED_LATE = ("autograder.pipeline.markdown",)
+_IMPORTED_LATE = ("autograder.pipeline.markdown_parser",)
 _AT_HAND = 2  # jobs given to one worker: the one it does, and the next
 _UNTIL_EXIT = ExitStack()
 

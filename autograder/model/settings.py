@@ -214,6 +214,13 @@ def _standing_in(folder: Path) -> Iterator[None]:
             sys.path.remove(str(folder))
 
 
+#: Of a configuration that imports what an older grader had.
+OLDER = (
+    "; an older autograder wrote it. Put 'from autograder.nbgrader.plug_in import plug_in' in the place of its imports "
+    "of autograder.nbgrader, and 'plug_in(c, __file__)' in the place of the lists that name what they import"
+)
+
+
 def _said(folder: Path, error: BaseException) -> str:
     """One line: which file, which line, what is wrong."""
     if isinstance(error, SyntaxError):
@@ -223,4 +230,5 @@ def _said(folder: Path, error: BaseException) -> str:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "_config." in frame.filename]
         path, line = (frames[-1].filename, frames[-1].lineno) if frames else (str(folder / CONFIG), None)
         what = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-    return f"{path}{f', line {line}' if line else ''}: {what}"
+    older = isinstance(error, ImportError) and str(error.name).startswith("autograder.nbgrader")
+    return f"{path}{f', line {line}' if line else ''}: {what}{OLDER if older else ''}"

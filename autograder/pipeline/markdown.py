@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from functools import lru_cache
-
-import nh3
-from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
 #: Longer Markdown is shown as text: parsers of Markdown take a time that grows with the square of some texts' lengths.
 MAX_MARKDOWN = 20_000
@@ -96,6 +92,7 @@ def _is_harmless(source: str, pictures: frozenset[str]) -> bool:
 
 def _is_inert_markdown(source: str, pictures: frozenset[str] = frozenset()) -> bool:
     # nbconvert takes a third of a second to import, and few texts need its parser
+    from autograder.pipeline.markdown_parser import is_inert_markdown
 
     return is_inert_markdown(source, pictures)
 
@@ -118,97 +115,3 @@ def is_tangled(text: str) -> bool:
             if deep > _MAX_OPEN:
                 return True
     return False
-
-
-def is_inert_markdown(source: str, pictures: frozenset[str] = frozenset()) -> bool:
-    """Whether the parser finds only inert HTML, links and images in the text; False where it gives up.
-
-    pictures: names of the cell's attachments.
-    """
-    watch = _Watch(pictures)
-    try:
-        MarkdownWithMath(renderer=watch).render(source)
-    except (InvalidNotebook, RecursionError, ValueError):
-        return False
-    return not watch.harm
-
-
-class _Watch(IPythonRenderer):
-    """nbconvert's renderer, noting whatever it would pass through that is not inert."""
-
-    def __init__(self, pictures: frozenset[str]) -> None:
-        super().__init__(escape=False)
-        self.harm = False
-        self._pictures = pictures
-
-    def block_html(self, html: str) -> str:
-        self.harm |= not is_inert(html)
-        return ""
-
-    inline_html = block_html
-
-    def link(self, text: str, url: str, title: str | None = None) -> str:
-        self.harm |= not is_safe_url(url)
-        return text
-
-    def image(self, text: str, url: str, title: str | None = None) -> str:
-        # an attachment that is not there makes nbconvert give up on the whole page
-        missing = url.startswith("attachment:") and url.removeprefix("attachment:") not in self._pictures
-        self.harm |= not is_safe_url(url) or missing
-        return text
-
-    def block_mermaidjs(self, code: str) -> str:
-        self.harm = True  # nbconvert writes it out unescaped
-        return ""
-
-
-# HTML and links that neither run, load nor restyle anything, judged by allow-lists.
-
-#: Structure and emphasis. No forms, no frames, no SVG or MathML, nothing that loads or runs.
-TAGS = nh3.ALLOWED_TAGS - {"area", "map", "nav", "header", "footer", "article", "aside"} | {"tfoot"}
-IMAGE_URL = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
-_TAG = re.compile(r"""</?([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-z-]+(?:="[^"<>`]*"|='[^'<>`]*')?)*)\s*/?>""")
-_ATTRIBUTE = re.compile(r"""([a-z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?""")
-_INERT_ATTRIBUTES = {
-    "class", "id", "title", "alt", "width", "height", "align", "open", "start", "colspan", "rowspan", "dir", "target",
-    "rel", "border", "name",
-}  # fmt: skip
-
-
-def is_inert(text: str) -> bool:
-    """True where every ``<`` opens a plain, complete, allowed tag or is no tag at all."""
-    # browsers end a comment earlier than Markdown does (``--!>``), so one that holds a bracket is none here
-    text = re.sub(r"<!--[^<>]*-->", "", text)
-    position = 0
-    while (position := text.find("<", position)) >= 0:
-        if not re.match(r"[a-zA-Z/!?]", text[position + 1 : position + 2]):
-            position += 1
-            continue
-        tag = _TAG.match(text, position)
-        if not tag or tag[1].lower() not in TAGS or not _inert_attributes(tag[2]):
-            return False
-        position = tag.end()
-    return True
-
-
-def _inert_attributes(text: str) -> bool:
-    for name, double, single in _ATTRIBUTE.findall(text):
-        value = html.unescape(double or single)
-        if name in ("href", "src"):
-            if not is_safe_url(value):
-                return False
-        elif name == "style":
-            if not re.fullmatch(r"[\w\s#%.,;:()-]*", value) or re.search(r"url|position", value, re.IGNORECASE):
-                return False
-        elif name not in _INERT_ATTRIBUTES:
-            return False
-    return True
-
-
-def is_safe_url(url: str) -> bool:
-    """A web address, a mail address, an inline picture or a relative path; read as a browser reads it."""
-    plain = re.sub(r"[\x00-\x20]", "", html.unescape(html.unescape(url)))
-    scheme = re.match(r"([^/?#]*?):", plain)
-    if scheme is None:
-        return True
-    return scheme[1].lower() in ("http", "https", "mailto", "attachment") or bool(IMAGE_URL.match(plain))

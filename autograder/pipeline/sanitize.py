@@ -20,15 +20,8 @@ from nbformat import NotebookNode
 
 from autograder.kernel.outputs import MAX_ALT_CHARACTERS
 from autograder.model import cells
-from autograder.pipeline.markdown import (
-    IMAGE_URL,
-    LEFT_OUT,
-    TAGS,
-    as_text,
-    harmless_markdown,
-    is_tangled,
-    short_lines,
-)
+from autograder.pipeline.inert import IMAGE_URL, TAGS
+from autograder.pipeline.markdown import LEFT_OUT, as_text, harmless_markdown, is_tangled, short_lines
 
 _ATTRIBUTES = {
     "*": {"title", "dir"},

@@ -5,13 +5,9 @@ No line of the student's is executed in this process. What came from the student
 
 from __future__ import annotations
 
-import ast
 import builtins
 import json
 import os
-import reprlib
-import zlib
-from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
@@ -21,11 +17,12 @@ import numpy as np
 from IPython.core.getipython import get_ipython
 from IPython.utils.capture import capture_output
 
-from autograder.remote.places import line_in
-from autograder.remote.tester import Remote, RemoteDied
+from autograder.remote.tester import RemoteDied
 from autograder.tester.failure import failure_of
 from autograder.tester.line import Client, open_line
 from autograder.tester.no_code import no_text_as_code
+from autograder.tester.passed import PassedChecks
+from autograder.tester.returned_values import RecordingRemote
 
 #: In what came from the solution, beside places: the checks that it passed, and the cell's result.
 PASSED, RESULT = "passed", "result"
@@ -151,116 +148,3 @@ def _number(value: object) -> float | None:
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
         return float("inf")
-
-
-# Which checks of a test have been gone through: those that the solution's answer passes, every other must pass, too.
-# A loop over nothing, an iterator that ends at once, a branch, an exception that is caught: a test can end well without
-# having compared anything. So each statement that checks, and what a comprehension goes through, leaves a mark.
-
-_CHECKS = (ast.Assert, ast.Expr, ast.If, ast.For, ast.While, ast.With, ast.Try)
-_MARK = "__autograder_passed__"
-_MAX_SHOWN = 100
-
-
-class PassedChecks(ast.NodeTransformer):
-    """Goes into the shell's ``ast_transformers``. seen: the marks that were left since it was emptied.
-
-    source: the text that is executed next.
-    """
-
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
-        self.source = ""
-        self._texts: dict[str, str] = {}
-        setattr(builtins, _MARK, self._leave)
-        setattr(builtins, _MARK, self._leave)
-
-    def _leave(self, mark: str, value: Any = None) -> Any:
-        self.seen.add(mark)
-        return value
-
-    def skipped(self, marks: list[str]) -> str:
-        """The first check, as text, that should have been passed and was not; empty where there is none."""
-        return next((self._texts.get(mark, "a check") for mark in marks if mark not in self.seen), "")
-
-    def visit_Module(self, node: ast.Module) -> ast.Module:
-        last = node.body[-1] if node.body and isinstance(node.body[-1], ast.Expr) else None
-        self.generic_visit(node)
-        if last is not None:  # its value is the cell's result
-            del node.body[node.body.index(last) + 1 :]
-        return ast.fix_missing_locations(node)
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                marked = [[one, ast.Expr(self._mark(one))] if self._is_check(one) else [one] for one in block]
-                setattr(node, name, [one for pair in marked for one in pair])
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-            node.elt = self._mark(node.elt, node.elt)
-        elif isinstance(node, ast.DictComp):
-            node.value = self._mark(node.value, node.value)
-        return node
-
-    @staticmethod
-    def _is_check(node: ast.stmt) -> bool:
-        return isinstance(node, _CHECKS) and not isinstance(getattr(node, "value", None), ast.Constant)
-
-    def _mark(self, node: Any, *values: ast.expr) -> ast.Call:
-        mark = f"{zlib.crc32(self.source.encode()):x}.{node.lineno}:{node.col_offset}"
-        self._texts[mark] = "".join(self.source.split("\n")[node.lineno - 1 : node.lineno]).strip()[:_MAX_SHOWN]
-        made = ast.Call(ast.Name(_MARK, ast.Load()), [ast.Constant(mark), *values], [])
-        return ast.copy_location(made, node)
-
-
-#: Values that are said of one statement, and characters of each.
-MAX_VALUES = 3
-MAX_CHARACTERS = 200
-_KEPT = 50
-_SHORT = reprlib.Repr()
-_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxdict = 10
-_SHORT.maxstring, _SHORT.maxother = 100, MAX_CHARACTERS
-#: As sets: a class of the student's may equal one of these by its name, but has another hash.
-_PLAIN = {bool, int, float, complex, str, bytes, type(None)}
-_CONTAINERS = {list, tuple, set, frozenset, dict}
-
-
-class RecordingRemote(Remote):
-    """Remembers the last values that calls gave, each with the line of the notebook that called."""
-
-    values: deque[tuple[int, Any]]
-
-    def ask(self, operation: str, *args: Any, **kwargs: Any) -> Any:
-        value = super().ask(operation, *args, **kwargs)
-        if operation in ("__call__", "method"):
-            self.values.append((line_in(self.namespace()), value))
-        return value
-
-    def forget_values(self) -> None:
-        self.values = deque(maxlen=_KEPT)
-
-    def given_to(self, first: int, last: int) -> list[str]:
-        """The plain values that calls from these lines gave, as text, the last of them."""
-        texts = [_text(value) for line, value in self.values if first <= line <= last and is_plain(value)]
-        return [text for text in texts if text][-MAX_VALUES:]
-
-
-def _text(value: Any) -> str:
-    """Empty where Python refuses to write the value, as it does an integer of many digits."""
-    try:
-        return _SHORT.repr(value)[:MAX_CHARACTERS]
-    except ValueError:
-        return ""
-
-
-def is_plain(value: Any, depth: int = 3) -> bool:
-    """Whether a value is data through and through, so that its text asks nobody."""
-    if type(value) in _PLAIN:
-        return True
-    if type(value) is np.ndarray:
-        return bool(value.dtype.kind in "biufcSU")
-    if not depth or type(value) not in _CONTAINERS:
-        return type(value).__module__ == "numpy" and isinstance(value, np.generic)
-    inside = [*value.keys(), *value.values()] if type(value) is dict else value
-    return all(is_plain(one, depth - 1) for one in inside)

@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pytest
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-from autograder.pipeline.markdown import TAGS, harmless_markdown
+from autograder.pipeline.inert import TAGS
+from autograder.pipeline.markdown import harmless_markdown
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,10 @@ from tests.pipeline.conftest import nbgrader
 
 LAB = "encoder_lab"
 SOURCE, RELEASE = ROOT / "source" / LAB / "models.py", ROOT / "release" / LAB / "models.py"
-OURS = "c.GenerateAssignment.preprocessors = [\n    SetRepository,\n    FreeVersions,\n    StubDeliverables,\n"
+WITHOUT = (
+    "\nsteps = c.GenerateAssignment.preprocessors\n"
+    "c.GenerateAssignment.preprocessors = [one for one in steps if one.__name__ != 'StubDeliverables']\n"
+)
 
 
 @pytest.fixture
@@ -34,8 +37,7 @@ def course(tmp_path) -> Course:
 
 def without_our_preprocessor(course: Course) -> None:
     config = course.root / "nbgrader_config.py"
-    assert OURS in config.read_text()
-    config.write_text(config.read_text().replace(OURS, OURS.replace("    StubDeliverables,\n", "")))
+    config.write_text(config.read_text() + WITHOUT)
 
 
 def test_the_released_file_is_the_stub_of_the_source():

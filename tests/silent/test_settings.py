@@ -166,6 +166,21 @@ def test_outdated_names_of_settings_hold_as_they_do_for_nbgrader(tmp_path):
     assert plain(tmp_path, 'c.NbGrader.submitted_directory = "in"\n').submitted("ada", "one") == tmp_path / "in/ada/one"
 
 
+OLDER = """
+from nbgrader.preprocessors import CheckCellMetadata
+from autograder.nbgrader.{module} import {name}
+c = get_config()
+c.Autograde.autograde_preprocessors = [{name}, CheckCellMetadata]
+"""
+
+
+@pytest.mark.parametrize(("module", "name"), [("save", "SaveGrades"), ("afresh", "ReadAfresh"), ("preprocessors", "X")])
+def test_a_configuration_of_an_older_grader_is_told_which_two_lines_replace_it(tmp_path, module, name):
+    (tmp_path / "nbgrader_config.py").write_text(OLDER.format(module=module, name=name))
+    with pytest.raises(GradingError, match=r"line 3: .*older autograder wrote it.*'plug_in\(c, __file__\)'"):
+        Course(tmp_path).settings  # noqa: B018
+
+
 def test_a_module_beside_the_configuration_can_be_imported(tmp_path):
     (tmp_path / "settings_of_this_term.py").write_text('SUBMITTED = "in"\n')
     text = "import settings_of_this_term as term\nc.CourseDirectory.submitted_directory = term.SUBMITTED\n"

@@ -139,14 +139,14 @@ def test_the_confinement_needs_no_root(tmp_path: Path, with_namespaces: bool) ->
 
 def test_a_course_inside_the_environments_folder_is_not_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``python -m venv .`` in the course's folder makes all of the course readable."""
-    inputs = tmp_path / "course" / "exercises" / "toy" / "doubling" / "inputs"
-    inputs.mkdir(parents=True)
+    stored = tmp_path / "course" / "exercises" / "toy"
+    stored.mkdir(parents=True)
     kernels = Kernels(tmp_path, ForkServerClient("nowhere"), KernelImports())
-    kernels.new_scratch({}, {"toy/doubling": inputs}).remove()
+    kernels.require_out_of_reach(stored)
     exposed = policy.Readable((str(tmp_path / "course"),), ())
     monkeypatch.setattr("autograder.kernel.kernels.environment", lambda: exposed)
     with pytest.raises(InfrastructureError, match="move the course out of the Python environment"):
-        kernels.new_scratch({}, {"toy/doubling": inputs})
+        kernels.require_out_of_reach(stored)
 
 
 def test_each_filter_alone_stops_what_processes_share_by_number(monkeypatch: pytest.MonkeyPatch) -> None:

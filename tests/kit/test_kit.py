@@ -92,8 +92,8 @@ except AssertionError as refused:
 """
 
 
-def test_students_check_with_the_courses_library_alone_and_read_the_sentence_of_feedback(kit: Kit) -> None:
-    done = kit.run("python", "-c", ALONE)
+def test_students_check_in_the_published_folder_without_the_grader_and_read_the_sentence_of_feedback(kit: Kit) -> None:
+    done = kit.run("python", "-c", ALONE, folder=kit.home / "published")
     assert done.stdout.startswith("✓ moving_average: one mean for each window"), done.stderr
     refused = done.stdout.partition("refused: ")[2]
     (said,) = [check["message"] for check in verdicts(kit, "wrong")["median"]["checks"] if check.get("mistake")]
@@ -124,8 +124,12 @@ def test_the_graders_wheel_holds_nothing_of_this_course(grader_wheel: Path) -> N
     assert [name for name in names if own & set(Path(name).parts) or Path(name).stem in own] == []
 
 
+#: What its wheel is built from. In a checkout the rules of grading are the grader's; a wheel has a copy of them.
+COURSE = ("pyproject.toml", "README.md", "LICENSE", "course", "autograder/exercise")
+
+
 def test_the_courses_wheel_holds_its_checks_and_no_exercise(tmp_path: Path) -> None:
-    names = zipfile.ZipFile(build_wheel(tmp_path, "pyproject.toml", "README.md", "LICENSE", "course")).namelist()
-    assert "course/check/distilbert/__init__.py" in names
+    names = zipfile.ZipFile(build_wheel(tmp_path, *COURSE)).namelist()
+    assert {"course/check/distilbert/__init__.py", "course/check/_rules/interface.py"} <= set(names)
     outside = {name.partition("/")[0] for name in names if not name.startswith("course/")}
     assert [name for name in outside if not name.endswith(".dist-info")] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograder.exercise import CHANGED, Case, Exercise, Mistake, variant
@@ -50,6 +52,12 @@ TRAIN = "train = (train - middle) / spread"
 PENALTY = "strength * torch.eye(train.shape[1])"
 SOLVE = f"torch.linalg.solve(train.T @ train + {PENALTY}, train.T @ (labels - base))"
 
+NO_INTERCEPT = Mistake(
+    "P-no-intercept",
+    "There is no intercept: where one label is more frequent, all scores are off.",
+    "The mean of the labels, taken off before and added again afterwards.",
+    (BASE, "base = 0.0"),
+)
 MISTAKES = [
     Mistake(
         "P-leak",
@@ -85,18 +93,9 @@ MISTAKES = [
         (SPREAD, "train.std(dim=0)"),
         share=0.5,
     ),
-    Mistake(
-        "P-no-intercept",
-        "There is no intercept: where one label is more frequent, all scores are off.",
-        "The mean of the labels, taken off before and added again afterwards.",
-        (BASE, "base = 0.0"),
-    ),
-    Mistake(
-        "P-lost",
-        "The intercept is taken off, and not added again.",
-        "+ labels.mean()",
-        ("test @ weights + base", "test @ weights"),
-    ),
+    NO_INTERCEPT,
+    # the columns have the mean 0: what is taken off, and not added again, might as well have stayed
+    replace(NO_INTERCEPT, patches=(("test @ weights + base", "test @ weights"),)),
     Mistake(
         "P-penalised",
         "The intercept is penalised, too.",

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.chrome.webdriver import WebDriver
 
 from autograder.model.course import Course
-from tests.feedback.browser import CHROMIUM, DRIVER
+from tests.feedback.browser import CHROMIUM, DRIVER, Browser
 from tests.pipeline.conftest import new_course
 
 FLAGS = (
@@ -32,7 +31,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     options.binary_location = CHROMIUM or ""
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver = Browser(options=options, service=Service(DRIVER))
     driver.set_page_load_timeout(60)
     try:
         yield driver

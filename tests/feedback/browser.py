@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -21,6 +21,14 @@ needs_browser = pytest.mark.skipif(
     not (CHROMIUM and DRIVER) and not os.environ.get("CI"),
     reason="no chromium and chromedriver here: apt-get install chromium chromium-driver",
 )
+
+
+class Browser(WebDriver):
+    """Chromium, whose pages are there as a whole: now and then its driver returns while one is still being read."""
+
+    def get(self, url: str) -> None:
+        super().get(url)
+        WebDriverWait(self, 60).until(lambda one: one.execute_script("return document.readyState") == "complete")
 
 
 @contextmanager
@@ -35,7 +43,7 @@ def chromium(profile: Path) -> Iterator[WebDriver]:
     ):  # fmt: skip
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver = Browser(options=options, service=Service(DRIVER))
     driver.set_page_load_timeout(60)
     try:
         yield driver

@@ -5,12 +5,14 @@ An exercise is a file ``exercises/<assignment>/<exercise>.py`` of the course tha
 and ``WRONG``, lists of :class:`SampleAnswer`.
 """
 
+from .choices import all_choices, choices
 from .compare import PROPERTY, compare_case, compare_value, find_mistake, matches, merged
 from .likeness import likeness
 from .model import (
     Answers,
     Case,
     Check,
+    ChoiceQuestion,
     Exercise,
     Judgement,
     Mistake,
@@ -51,6 +53,7 @@ __all__ = [
     "Answers",
     "Case",
     "Check",
+    "ChoiceQuestion",
     "Exercise",
     "Judgement",
     "Mistake",
@@ -58,7 +61,9 @@ __all__ = [
     "Patch",
     "Rule",
     "SampleAnswer",
+    "all_choices",
     "better_of_own_and_ready",
+    "choices",
     "compare_case",
     "compare_value",
     "dropout_at_work",

@@ -124,6 +124,7 @@ class Mistake:
     by_rule: True where the exercise's rule recognises the mistake, not its numbers.
     share: the share of the points that is left where this is the only mistake (partial credit).
     also_costs: other exercises that these patches cost points -> what is left of them.
+    passes_check: True where the visible check cannot see the mistake, as where it looks at the form of a choice alone.
     answers, variant: in exercises without patches, a function from a case to what somebody who makes the mistake hands
     over (it may return only those arrays that tell the mistake apart), and settings for the exercise's rule.
     """
@@ -135,6 +136,7 @@ class Mistake:
     share: float
     by_rule: bool
     also_costs: Mapping[str, float]
+    passes_check: bool
     answers: Callable[[Case], Mapping[str, np.ndarray]] | None
     variant: Any
 
@@ -148,6 +150,7 @@ class Mistake:
         share: float = 0.0,
         by_rule: bool = False,
         also_costs: Mapping[str, float] | None = None,
+        passes_check: bool = False,
         answers: Callable[[Case], Mapping[str, np.ndarray]] | None = None,
         variant: Any = None,
     ) -> None:
@@ -156,7 +159,8 @@ class Mistake:
             answers, variant, how = how[0], how[1] if len(how) > 1 else variant, ()
         for name, value in {
             "id": id, "message": message, "hint": hint, "patches": (*how, *patches), "share": share,
-            "by_rule": by_rule, "also_costs": also_costs or {}, "answers": answers, "variant": variant,
+            "by_rule": by_rule, "also_costs": also_costs or {}, "passes_check": passes_check, "answers": answers,
+            "variant": variant,
         }.items():  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -173,6 +177,28 @@ class Mistake:
         return Judgement([self.check(**values), *others], self.share)
 
 
+@dataclass(frozen=True)
+class ChoiceQuestion:
+    """A question with choices, for the rules of :mod:`autograder.exercise.choices`.
+
+    answer: name under which the choice is handed over; where several questions have one name, a list is, an entry for
+    each of them.
+    label: what feedback calls it.
+    right: the choices that are right, in small letters.
+    wrong: other choice -> the id of the mistake, or what is said of it.
+    otherwise: what is said of everything else, with ``{chosen}`` in the place of it; hint: where to look then.
+    in_words: the choice may be one word of a text: the first that is known counts, one that is wrong before others.
+    """
+
+    answer: str
+    label: str
+    right: Sequence[str]
+    wrong: Mapping[str, str]
+    otherwise: str
+    hint: str = ""
+    in_words: bool = False
+
+
 Rule = Callable[["Exercise", Case, Answers], Judgement]
 
 
@@ -185,6 +211,7 @@ class Exercise:
     atol, rtol: tolerances as in ``numpy.isclose``.
     axes: name of an answer (or what follows its last /) -> the names of its axes, as in ``batch, tokens, dim``, for
     messages on wrong shapes.
+    questions: of an exercise in which answers are chosen; its rule is ``choices`` or ``all_choices``.
     slug: ``<assignment>/<exercise>``; the loader sets it from where the exercise lies.
 
     Where the exercise is one file:
@@ -211,6 +238,7 @@ class Exercise:
     cell: str = ""
     shows: Sequence[str] = ()
     axes: Mapping[str, str] = field(default_factory=dict)
+    questions: Sequence[ChoiceQuestion] = ()
 
     def patched(self) -> Iterator[tuple[str, Mistake]]:
         """(key, mistake) for every mistake that is made of patches: its id, or its message where it has none.

@@ -161,7 +161,7 @@ def rule_parts(assignment: Assignment) -> Parts:
     parts: Parts = {}
     for slug in _slugs(assignment):
         exercise = assignment.references.exercise(slug)
-        judged_by = described((exercise.rule, exercise.mistakes))
+        judged_by = described((exercise.rule, exercise.mistakes, *exercise.questions))
         parts[f"rule {_short(slug)}"] = digest(judged_by, exercise.framework, exercise.atol, exercise.rtol)
     return parts
 

@@ -103,11 +103,12 @@ def for_judging(folder: Path, made: Exercise) -> str:
         for one in made.mistakes
     ]
     return "\n".join([
-        f"from autograder.exercise import Exercise, Mistake{'' if place else f', {rule}'}", "",
+        f"from autograder.exercise import ChoiceQuestion, Exercise, Mistake{'' if place else f', {rule}'}", "",
         *([f"from .{place} import {rule}", ""] if place else []),
         "MISTAKES = [", *known, "]",
         f"SETTINGS = {made.framework!r}, {made.atol!r}, {made.rtol!r}",
-        f"EXERCISE = Exercise(lambda generator: [], {rule}, MISTAKES, *SETTINGS)",
+        f"QUESTIONS = {list(made.questions)!r}",
+        f"EXERCISE = Exercise(lambda generator: [], {rule}, MISTAKES, *SETTINGS, questions=QUESTIONS)",
         "",
     ])  # fmt: skip
 
@@ -133,8 +134,13 @@ def _right(made: Exercise) -> Iterator[SampleAnswer]:
 def _wrong(made: Exercise) -> Iterator[SampleAnswer]:
     """The answers that the mistakes' patches make."""
     for key, mistake in made.patched():
-        answer = sample(key, mistake.patches)
-        yield replace(answer, share=mistake.share, also_costs=mistake.also_costs, mistake=mistake.id)
+        yield replace(
+            sample(key, mistake.patches),
+            share=mistake.share,
+            also_costs=mistake.also_costs,
+            mistake=mistake.id,
+            passes_check=mistake.passes_check,
+        )
 
 
 def sample(name: str, patches: Sequence[Patch | str]) -> SampleAnswer:

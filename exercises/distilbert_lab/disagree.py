@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._questions import Question, questions_exercise
+from .._choices import statements
 
 #: (layer, head) -> directly, knocked out, the right word
 HEADS = {
@@ -18,31 +18,24 @@ WOULD = {
     "redundant": "then more would be written than is missing afterwards. It writes {0:.2f}; {1:.2f} are missing.",
     "idle": "then both numbers would be near 0. They are {0:.2f} and {1:.2f}.",
 }
-
-
-def _question(layer: int, head: int) -> Question:
-    direct, knocked_out, right = HEADS[layer, head]
-    reasons = {word: text.format(direct, knocked_out) for word, text in WOULD.items() if word != right}
-    return Question(f"layer {layer}, head {head}", right, reasons)
-
-
-CONCLUSIONS = [
-    Question(
-        "layers 0 to 2",
+QUESTIONS = {
+    f"layer {layer}, head {head}": (right, {word: text.format(*moved) for word, text in WOULD.items() if word != right})
+    for (layer, head), (*moved, right) in HEADS.items()
+} | {
+    "layers 0 to 2": (
         "not shown",
         {
             "shown": "direct attribution is blind to what works through other parts. Look at layer 2 in the table of "
             "knocked-out heads."
         },
     ),
-    Question(
-        "a probe at layer 4",
+    "a probe at layer 4": (
         "shown",
         {
             "not shown": "this is just what a probe shows, and with shuffled labels it stays at chance. That the model "
             "uses it is what another method would have to show."
         },
     ),
-]
+}
 
-EXERCISE = questions_exercise("disagree", [*(_question(*head) for head in HEADS), *CONCLUSIONS])
+EXERCISE = statements("disagree", QUESTIONS)

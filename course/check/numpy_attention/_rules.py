@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from course.check.numpy_attention._loops import find_loops
 from .._rules import (
     Answers,
     Case,
+    Check,
     Exercise,
     Judgement,
     Mistake,
@@ -65,3 +67,25 @@ def without_loops(exercise: Exercise, case: Case, answers: Answers) -> Judgement
         message = f"There is no function {FUNCTION} at the top level that could be read."
         return wrong("no_loops", message, "Define it with def, not inside another function.")
     return named(exercise, "LOOP", loops="; ".join(loops)) if loops else right("no_loops")
+
+
+def true_statements(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """Half of the points where one statement is judged wrongly, nothing where more are.
+
+    The mistakes' ids end with the statements' letters.
+    """
+    true, said = (_letters(given.text("true_statements")) for given in (Answers(case.expected), answers))
+    known = {mistake.id[-1]: mistake for mistake in exercise.mistakes}
+    if not said or not said <= known.keys():
+        message = "Expected the letters of the true statements, a to e, as a list."
+        return wrong("statements", message, 'For instance ["a"], with as many letters as you think are true.')
+    missed = said ^ true
+    checks = [
+        mistake.check() if letter in missed else Check(f"statement {letter}", True) for letter, mistake in known.items()
+    ]
+    return Judgement(checks, {0: 1.0, 1: 0.5}.get(len(missed), 0.0))
+
+
+def _letters(said: object) -> set[str]:
+    entries = re.findall("[a-z]", said.lower()) if isinstance(said, str) else said if isinstance(said, list) else []
+    return {entry.strip().strip("().").lower() if isinstance(entry, str) else "" for entry in entries}

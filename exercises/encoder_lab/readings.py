@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.exercise import TEXT, Answers, Case, Exercise, Judgement, text_array
+from autograder.exercise import all_choices
 
-from .._questions import Question, choices
-from .._stored import TOKENS, stored
+from .._choices import statements
+from ._stored import TOKENS, stored
 
 Array = np.ndarray
 #: (layer, head) of the statements about heads, in order.
@@ -37,43 +37,20 @@ def patterns(attentions: Array, tokens: Sequence[str]) -> dict[str, Array]:
     }
 
 
-def _readings() -> list[Question]:
+def _questions() -> dict[str, tuple[str, dict[str, str]]]:
     with_positions = patterns(stored("attentions"), TOKENS)
     without = patterns(stored("attentions_without_positions"), TOKENS)
-    questions = []
+    shown = {head: max(with_positions, key=lambda name: with_positions[name][head]) for head in HEADS}
+    found = {}
     for head in HEADS:
-        right = max(with_positions, key=lambda name: with_positions[name][head])
-        questions.append(
-            Question(
-                f"layer {head[0]}, head {head[1]}",
-                right,
-                {
-                    name: WOULD_SHOW[name].format(weights[head])
-                    for name, weights in with_positions.items()
-                    if name != right
-                },
-            )
-        )
+        would = {name: WOULD_SHOW[name].format(weights[head]) for name, weights in with_positions.items()}
+        right = shown[head]
+        found[f"layer {head[0]}, head {head[1]}"] = right, {name: would[name] for name in would if name != right}
     for head in SURVIVORS:
-        name = max(with_positions, key=lambda name: with_positions[name][head])
-        kept = without[name][head] >= with_positions[name][head] / 2
-        reason = CHANGED.format(with_positions[name][head], without[name][head])
-        questions.append(
-            Question(
-                f"layer {head[0]}, head {head[1]}, without positions",
-                "kept" if kept else "lost",
-                {"lost" if kept else "kept": reason},
-            )
-        )
-    return questions
+        before, after = (weights[shown[head]][head] for weights in (with_positions, without))
+        right, other = ("kept", "lost") if after >= before / 2 else ("lost", "kept")
+        found[f"layer {head[0]}, head {head[1]}, without positions"] = right, {other: CHANGED.format(before, after)}
+    return found
 
 
-def _judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    return choices(_readings())(exercise, case, answers)
-
-
-def _make(generator: np.random.Generator) -> list[Case]:
-    return [Case(expected={TEXT + "choices": text_array([question.right for question in _readings()])})]
-
-
-EXERCISE = Exercise(_make, _judge, framework="torch")
+EXERCISE = statements("readings", _questions(), all_choices)

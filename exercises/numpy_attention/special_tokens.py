@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.exercise import Answers, Case, Check, Exercise, Judgement, shared_equally
+from autograder.exercise import ChoiceQuestion, Exercise, Mistake, SampleAnswer, choices
 
-from .._questions import always, letter, says
+from .._choices import always
 
 RIGHT = {"cls": "a", "sep": "b"}
 #: token -> letter -> why this token is not for that
@@ -25,25 +25,39 @@ REASONS = {
     },
 }
 HINT = "Look at where the token stands in the printed lists."
-MISTAKES = [
-    says(f"{name.upper()}-{one}", reason, HINT, (name, one), **{**RIGHT, name: one})
+QUESTIONS = [
+    ChoiceQuestion(
+        name,
+        f"[{name.upper()}]",
+        (RIGHT[name],),
+        {letter: f"{name.upper()}-{letter}" for letter in reasons},
+        f"[{name.upper()}]: expected one letter, a to f.",
+        HINT,
+    )
     for name, reasons in REASONS.items()
-    for one, reason in reasons.items()
 ]
 
 
-def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    return shared_equally([_check(exercise, name, letter(answers.text(name))) for name in RIGHT])
+def _mistake(name: str, letter: str) -> Mistake:
+    patch = f'{name}_token = "{RIGHT[name]}"', f'{name}_token = "{letter}"'
+    id, reason = f"{name.upper()}-{letter}", REASONS[name][letter]
+    return Mistake(id, reason, HINT, patch, share=0.5, by_rule=True, passes_check=True)
 
 
-def _check(exercise: Exercise, name: str, chosen: str) -> Check:
-    token = f"[{name.upper()}]"
-    if chosen == RIGHT[name]:
-        return Check(token, True)
-    for mistake in exercise.mistakes:
-        if mistake.variant == (name, chosen):
-            return mistake.check()
-    return Check(token, False, f"{token}: expected one letter, a to f.", HINT)
+MISTAKES = [_mistake(name, letter) for name, reasons in REASONS.items() for letter in reasons]
 
-
-EXERCISE = Exercise(always(**RIGHT), judge, MISTAKES)
+EXERCISE = Exercise(
+    always(**RIGHT),
+    choices,
+    MISTAKES,
+    questions=QUESTIONS,
+    right={
+        "in one line": 'cls_token, sep_token = "a", "b"',
+        "capitals": 'cls_token, sep_token = "A", "B"',
+        "with blanks": 'cls_token, sep_token = " a", " b"',
+    },
+    wrong=[
+        SampleAnswer("exchanged", 'cls_token, sep_token = "b", "a"', points=0, mistake="CLS-b", passes_check=True),
+        SampleAnswer("no such letter", 'cls_token, sep_token = "?", "a"', points=0, mistake="SEP-a"),
+    ],
+)

@@ -18,11 +18,10 @@ def linear(x: Array, weights: Weights, name: str) -> Array:
     return y + weights[f"{name}.bias"] if f"{name}.bias" in weights else y
 
 
-def layer_norm(x: Array, weights: Weights, name: str, eps: float, unbiased: bool = False) -> Array:
-    """Normalise the last axis; ``unbiased`` divides the variance by n - 1, which is a common mistake."""
+def layer_norm(x: Array, weights: Weights, name: str, eps: float) -> Array:
+    """Normalise the last axis."""
     centred = x - x.mean(-1, keepdims=True)
-    variance = x.var(-1, keepdims=True, ddof=int(unbiased))
-    return centred / np.sqrt(variance + eps) * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+    return centred / np.sqrt(x.var(-1, keepdims=True) + eps) * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
 
 def softmax(x: Array, axis: int = -1) -> Array:
@@ -30,18 +29,6 @@ def softmax(x: Array, axis: int = -1) -> Array:
     return e / e.sum(axis=axis, keepdims=True)
 
 
-def sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x.clip(-500, 500)))
-
-
-def gelu(x: Array, kind: str = "gelu") -> Array:
-    """The exact GELU, or by ``kind`` what people use in its place: relu, tanh (its approximation), silu, none."""
-    if kind == "relu":
-        return np.maximum(x, 0)
-    if kind == "silu":
-        return x * sigmoid(x)
-    if kind == "none":
-        return x
-    if kind == "tanh":
-        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+def gelu(x: Array) -> Array:
+    """The exact GELU."""
     return 0.5 * x * (1 + _erf(x / np.sqrt(2)))

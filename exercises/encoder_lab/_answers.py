@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from textwrap import dedent, indent
+from collections.abc import Callable
 
-from autograder.exercise import SampleAnswer, variant
+from autograder.exercise import variant
+
+LOOK_SCALE = "They are divided by the root of the vectors' length, once."
+LOOK_AXIS = "Is the softmax told which axis to use?"
 
 #: The body of a method that the student has not begun.
 NOT_BEGUN = "raise NotImplementedError()"
@@ -42,61 +44,3 @@ for head in self.heads:
 def returning(head: str, before: str = "") -> Callable[[str], str]:
     """What makes a whole function of what it returns. before: statements that come first."""
     return lambda code: variant(head, f"{before}\nreturn {code}")
-
-
-def function(head: str, body: str) -> str:
-    """A whole function: its first line, and its body in any indentation."""
-    return f"{head}\n{indent(dedent(body).strip(), 4 * ' ')}\n"
-
-
-def right_functions(head: str, bodies: Mapping[str, str]) -> list[SampleAnswer]:
-    """bodies: name of the answer -> the function's body"""
-    return [SampleAnswer(name, function(head, body)) for name, body in bodies.items()]
-
-
-def wrong_functions(head: str, *answers: tuple[str, str, str], body: str = "return {code}") -> list[SampleAnswer]:
-    """answers: (name, code, mistake); ``body`` is the function's body, with a place for the code."""
-    return [
-        SampleAnswer(name, function(head, dedent(body).format(code=code)), points=0, mistake=mistake)
-        for name, code, mistake in answers
-    ]
-
-
-def right_choices(name: str, right: Sequence[str]) -> list[SampleAnswer]:
-    """The right list of answers, written in four ways."""
-    styles = {
-        "a list": list(right),
-        "a tuple": tuple(right),
-        "capitals": [word.capitalize() for word in right],
-        "spaces": [f" {word} " for word in right],
-    }
-    return [SampleAnswer(style, f"{name} = {written}") for style, written in styles.items()]
-
-
-def wrong_choices(
-    name: str, right: Sequence[str], options: Sequence[Sequence[str]], shared: bool = False
-) -> list[SampleAnswer]:
-    """Each statement answered wrongly once, one answer for all of them, and lists of another form.
-
-    options: for each statement, what can be chosen. The visible check looks at the form alone.
-    shared: whether each right answer has its part of the points.
-    """
-    found = []
-
-    def left(count: int) -> float:
-        return count / len(right) if shared else 0.0
-
-    for place, (value, known) in enumerate(zip(right, options, strict=True)):
-        wrong = [*right]
-        wrong[place] = next(option for option in known if option != value)
-        found.append(
-            SampleAnswer(f"statement {place + 1}", f"{name} = {wrong}", share=left(len(right) - 1), passes_check=True)
-        )
-    same, can_be_chosen = [right[0]] * len(right), all(right[0] in known for known in options)
-    also = left(right.count(right[0]))
-    return [
-        *found,
-        SampleAnswer("one answer for all", f"{name} = {same}", share=also, passes_check=can_be_chosen),
-        SampleAnswer("too short", f"{name} = {list(right[:-1])}", points=0),
-        SampleAnswer("not to choose from", f"{name} = {['maybe'] * len(right)}", points=0),
-    ]

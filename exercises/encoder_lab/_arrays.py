@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 
-from autograder.exercise import Case
-
 Array = np.ndarray
-#: What somebody answers who makes a certain mistake.
-Wrong = Callable[[Case], Mapping[str, Array]]
 
 
 def normal(generator: np.random.Generator, *shape: int, size: float = 1.0) -> Array:

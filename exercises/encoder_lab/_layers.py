@@ -8,14 +8,12 @@ import numpy as np
 
 from autograder.exercise import Mistake, Patch
 
-from ._arrays import linear_weight, normal
+from ._arrays import Array, linear_weight, normal
 
-Array = np.ndarray
 #: torch's default, which the norms of an encoder layer have.
 LAYER_EPS = 1e-5
 #: The eps of the embeddings' norm.
 EPS = 1e-12
-
 
 ENCODER = (
     "vocab_size",
@@ -64,6 +62,35 @@ def layer_weights(generator: np.random.Generator, d_model: int, heads: int, wide
             f"{name}.bias": normal(generator, d_model, size=0.2),
         }
     return weights
+
+
+def torch_attention(query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
+    """torch's own function in float64: -> (batch, queries, size of a value)"""
+    import torch
+    from torch.nn import functional as F
+
+    q, k, v = (torch.from_numpy(x.astype(np.float64)) for x in (query, key, value))
+    allowed = None if mask is None else torch.from_numpy(mask != 0)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed).numpy()
+
+
+def torch_multi_head(x: Array, weights: Mapping[str, Array], heads: int) -> Array:
+    """torch's own multi-head attention in float64, no bias in front of the heads: -> (batch, tokens, d_model)"""
+    import torch
+    from torch import nn
+
+    attention = nn.MultiheadAttention(x.shape[-1], heads, batch_first=True).double().eval()
+    stacked = [np.concatenate([weights[f"heads.{i}.w{letter}.weight"] for i in range(heads)]) for letter in "qkv"]
+    state = {
+        "in_proj_weight": np.concatenate(stacked),
+        "in_proj_bias": np.zeros(3 * x.shape[-1]),
+        "out_proj.weight": weights["output_linear.weight"],
+        "out_proj.bias": weights["output_linear.bias"],
+    }
+    attention.load_state_dict({name: torch.from_numpy(array.astype(np.float64)) for name, array in state.items()})
+    tensor = torch.from_numpy(x.astype(np.float64))
+    with torch.no_grad():
+        return attention(tensor, tensor, tensor)[0].numpy()
 
 
 def torch_layer(

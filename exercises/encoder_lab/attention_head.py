@@ -9,8 +9,8 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
 from .._attention import linear
 from ._answers import HEAD, HEAD_INIT, METHOD, NOT_BEGUN, RETURNS_PAIR
 from ._arrays import linear_weight, normal
+from ._layers import torch_attention
 from ._rules import DROPPED, SIZES, attention_head
-from ._scaled_attention import torch_attention
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

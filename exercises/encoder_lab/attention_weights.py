@@ -6,10 +6,9 @@ import numpy as np
 
 from autograder.exercise import CHANGED, Case, Exercise, Mistake, variant
 
-from ._answers import returning
+from ._answers import LOOK_AXIS, returning
 from ._arrays import normal
 from ._rules import finite_weights
-from ._scaled_attention import LOOK_AXIS
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -6,9 +6,9 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake, Patch, compare_case
 
-from ._answers import HEAD_INIT, METHOD
+from ._answers import HEAD_INIT, LOOK_AXIS, LOOK_SCALE, METHOD
 from ._arrays import normal
-from ._scaled_attention import LOOK_AXIS, LOOK_SCALE, torch_attention
+from ._layers import torch_attention
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -9,8 +9,8 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
 from .._attention import linear
 from ._answers import HEAD_INIT, HEADS, HEADS_PAIR, METHOD, NOT_BEGUN, RETURNS_PAIR, SET_WEIGHTS
 from ._arrays import linear_weight, normal
+from ._layers import torch_multi_head
 from ._rules import DROPPED, class_with_parts
-from ._torch_multi_head import torch_multi_head
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -45,6 +45,7 @@ ALSO_CALLED = {
     ("distilbert_lab/student_from", "ST-next"): {"ST-first"},  # where the layers asked for are the first ones
     ("encoder_lab/attention_weights", "M1-exp"): {"M1-overflow"},
     ("encoder_lab/attention_scores", "M3-batch"): {"M2", "M3"},  # in a batch of one, or of the square of d
+    ("encoder_lab/masked_attention", "M3-queries"): {"M3-keys"},  # where there are as many queries as keys
     ("encoder_lab/sentence_b_start", "start-second"): {"start-next"},  # where it is longer by one
     ("encoder_lab/sentence_b_start", "start-words"): {"start-second"},  # where it is shorter by two
     ("decoder/encode", "BPE-longest"): {"BPE-rank"},  # in the words of the small case

@@ -111,17 +111,17 @@ def test_good_tests_catch_every_wrong_implementation(name: str) -> None:
 
 
 def test_every_wrong_implementation_that_survives_is_named() -> None:
-    for judgement in judged_tests("blind for the scale"):
+    for judgement in judged_tests("M2"):
         assert {"M2"} <= mistakes(judgement) <= {"M2", "M3", "uniform", "rounded"}
         assert judgement.earned == 1 - len(mistakes(judgement)) / WRONG_IMPLEMENTATIONS
-    for judgement in judged_tests("blind for overflow"):
+    for judgement in judged_tests("M1-overflow"):
         assert mistakes(judgement) == {"M1-overflow"}
 
 
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        ("nothing", "let pass"),
+        ("M4", "let pass"),
         ("returns False", "let pass"),
         ("always fails", "reject 4 of 4"),
         ("always stops", "reject 4 of 4"),

@@ -89,3 +89,28 @@ def true_statements(exercise: Exercise, case: Case, answers: Answers) -> Judgeme
 def _letters(said: object) -> set[str]:
     entries = re.findall("[a-z]", said.lower()) if isinstance(said, str) else said if isinstance(said, list) else []
     return {entry.strip().strip("().").lower() if isinstance(entry, str) else "" for entry in entries}
+
+
+def written_tests(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """Nothing where a right implementation is rejected; else the share of the wrong ones that are.
+
+    The case says in which order the implementations were tried: the right ones have the first numbers, then come those
+    of the mistakes.
+    """
+    order, rejected = case.expected["order"], answers.arrays.get("rejected")
+    if rejected is None or rejected.shape != order.shape or rejected.dtype.kind != "b":
+        message = "Expected one yes or no for each implementation; none came."
+        return wrong("tests", message, "Does test_attention(attention, inputs) run to its end?")
+    by_number = rejected[np.argsort(order)]
+    n_right = len(order) - len(exercise.mistakes)
+    if refused := int(by_number[:n_right].sum()):
+        return wrong(
+            "right",
+            f"Your tests reject {refused} of {n_right} right implementations.",
+            "Right ones differ in their last digits, and some compute in float32: compare with a tolerance of 1e-4.",
+        )
+    checks = [
+        Check(mistake.id, True) if caught else mistake.check()
+        for mistake, caught in zip(exercise.mistakes, by_number[n_right:], strict=True)
+    ]
+    return Judgement([Check("right", True), *checks], sum(check.passed for check in checks) / len(checks))

@@ -10,9 +10,9 @@ from autograder.exercise import Case, Exercise, Mistake
 
 from ._answers import LAYERS, LOOP, model
 from ._block_cases import block_weights
+from ._rules import SMALL, pretrained_logits
 from ._sentences import SENTENCES
 from ._sizes import config, hf_config
-from ._whole_model import SMALL, judge
 
 #: Printed to four places: the first by the notebook (seed 0), the others by the Hugging Face course, chapter 2.2.
 PUBLISHED = [[-4.1982, 4.5568], [4.1692, -3.3464], [-1.5607, 1.6123]]
@@ -109,4 +109,4 @@ RIGHT = {
     "ids made whole numbers first": model(loop="input_ids = input_ids.long()\n" + LOOP),
 }
 
-EXERCISE = Exercise(cases, judge, MISTAKES, right=RIGHT, framework="torch", cell="classifier_model_answer")
+EXERCISE = Exercise(cases, pretrained_logits, MISTAKES, right=RIGHT, framework="torch", cell="classifier_model_answer")

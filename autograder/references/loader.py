@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
 
 from autograder import exercise as interface
@@ -210,25 +210,12 @@ def checks_folder(root: Path) -> Path:
 
 
 def _own_rules(folder: Path, assignment: str) -> types.ModuleType | None:
-    """An assignment's own rules; None where it has none.
-
-    Imported from their file: the package around them may import torch, and its classes are not the judge's.
-    """
-    name = f"{package(folder)}.{assignment}.{_RULES}"
-    path = source_of(name)
-    if name in sys.modules or path is None:
-        return sys.modules.get(name)
-    spec = spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    import_module(name.rpartition(".")[0])
-    made = module_from_spec(spec)
-    sys.modules[name] = made
-    try:
-        spec.loader.exec_module(made)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return made
+    """An assignment's own rules; None where it has none."""
+    name = f"{_assignment_package(folder, assignment)}.{_RULES}"
+    if source_of(name) is None:
+        return None
+    with _no_bytecode():
+        return import_module(name)
 
 
 def module(folder: Path, path: Path) -> types.ModuleType:
@@ -236,7 +223,7 @@ def module(folder: Path, path: Path) -> types.ModuleType:
     name = ".".join((package(folder), *path.relative_to(folder).with_suffix("").parts))
     try:
         with _no_bytecode():
-            _own_rules(folder, path.relative_to(folder).parts[0])
+            _assignment_package(folder, path.relative_to(folder).parts[0])
             return import_module(name)
     except GradingError:
         raise
@@ -267,6 +254,20 @@ def package(folder: Path) -> str:
     return name
 
 
+def _assignment_package(folder: Path, assignment: str) -> str:
+    """The name under which an assignment's modules are imported: its exercises, and its own rules.
+
+    Rules lie beside the visible checks, and are imported from their files: the package there may import torch, and its
+    classes are not the judge's.
+    """
+    name = f"{package(folder)}.{assignment}"
+    if name not in sys.modules and (folder / assignment).is_dir():
+        made = types.ModuleType(name, "The exercises of an assignment.")
+        made.__path__ = [str(folder / assignment), str(checks_folder(folder.parent) / assignment)]
+        sys.modules[name] = made
+    return name
+
+
 def folder_of(module: str) -> Path | None:
     """The folder ``exercises/`` that a module of this name lies in; None for every other module."""
     top = sys.modules.get(module.partition(".")[0]) if module.startswith(PACKAGE) else None
@@ -279,10 +280,10 @@ def source_of(module: str) -> Path | None:
     if folder is None:
         return None
     names = module.split(".")[1:]
-    base = folder.joinpath(*names)
-    files = [base / "__init__.py", base.with_name(f"{base.name}.py")]
-    if len(names) == 2 and names[1] == _RULES:
-        files.append(checks_folder(folder.parent) / names[0] / f"{_RULES}.py")
+    bases = [folder.joinpath(*names)]
+    if len(names) == 2:
+        bases.append(checks_folder(folder.parent) / names[0] / names[1])
+    files = [file for base in bases for file in (base / "__init__.py", base.with_name(f"{base.name}.py"))]
     return next((file for file in files if file.is_file()), None)
 
 

@@ -1,26 +1,8 @@
-"""What the sample answers of several exercises share: short ways to write them down, and classes to fill."""
+"""What the sample answers of several exercises share: classes to fill."""
 
 from __future__ import annotations
 
 from textwrap import dedent, indent
-
-from autograder.exercise import SampleAnswer
-
-Change = tuple[str, str]
-
-
-def right(name: str, *changes: Change) -> SampleAnswer:
-    """The instructor's solution with (old, new) replacements that leave it right."""
-    return SampleAnswer(name, changes=changes)
-
-
-def wrong(
-    name: str, mistake: str, *changes: Change, points: float = 0, passes_check: bool = False, **also_costs: float
-) -> SampleAnswer:
-    """The solution with (old, new) replacements. also_costs: what is left of other exercises that lose some"""
-    return SampleAnswer(
-        name, changes=changes, points=points, also_costs=also_costs, mistake=mistake, passes_check=passes_check
-    )
 
 
 def body(text: str, depth: int = 4) -> str:
@@ -112,9 +94,9 @@ class PositionalEncoding(nn.Module):
 """
 
 
-def positions(name: str, init: str, forward: str = "x = x + self.pe[: x.size(1)]") -> SampleAnswer:
+def positions(init: str, forward: str = "x = x + self.pe[: x.size(1)]") -> str:
     """A right ``PositionalEncoding`` with these lines in ``__init__`` and ``forward``."""
-    return SampleAnswer(name, _POSITIONS.format(init=body(init, 8), forward=body(forward, 8)))
+    return _POSITIONS.format(init=body(init, 8), forward=body(forward, 8))
 
 
 _MODEL = """\

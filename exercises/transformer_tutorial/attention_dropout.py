@@ -7,7 +7,8 @@ import numpy as np
 from autograder.exercise import Case, Exercise, Mistake
 
 from ._attention_cases import torch_attention
-from ._rules import RATE, dropped
+from ._attention_rules import dropped
+from ._rules import RATE
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -8,7 +8,7 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake
 
 from ._answers import attention
 from ._attention_cases import draw
-from ._rules import folded
+from ._attention_rules import folded
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

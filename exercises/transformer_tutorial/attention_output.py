@@ -8,7 +8,7 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake
 
 from ._answers import attention
 from ._attention_cases import draw, torch_attention
-from ._rules import mixed
+from ._attention_rules import mixed
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

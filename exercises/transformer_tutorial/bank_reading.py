@@ -6,7 +6,15 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, SampleAnswer
 
-from ._bank import INVERSE, LEFT, QUERY_NEAREST, SCORES, SMALLEST, UNSCALED, rule
+from ._attention_rules import (
+    BANK_INVERSE,
+    BANK_LEFT,
+    BANK_QUERY,
+    BANK_SCORES,
+    BANK_SMALLEST,
+    BANK_UNSCALED,
+    bank_reading,
+)
 
 #: How many words a context may have.
 COUNTS = (5, 8)
@@ -19,15 +27,15 @@ def cases(generator: np.random.Generator) -> list[Case]:
 # The lines of the solution that mistakes change.
 HEAVIEST = "words[weights.argmax()]"
 SHARE = "weights.max() / weights.min()"
+PRODUCTS = "(vectors.of(words) @ vectors['bank'])"
 NEAREST = "F.cosine_similarity(vectors.of(words), value, dim=1)"
 
 MISTAKES = [
-    SMALLEST.by((HEAVIEST, "words[weights.argmin()]")),
-    INVERSE.by((SHARE, "weights.min() / weights.max()")),
-    SCORES.by((SHARE, "(vectors.of(words) @ vectors['bank']).max() / (vectors.of(words) @ vectors['bank']).min()")),
-    UNSCALED.by((SHARE, "(vectors.of(words) @ vectors['bank']).softmax(0).max()"
-                        " / (vectors.of(words) @ vectors['bank']).softmax(0).min()")),
-    QUERY_NEAREST.by((NEAREST, NEAREST.replace("value", "vectors['bank']"))),
+    BANK_SMALLEST.by((HEAVIEST, "words[weights.argmin()]")),
+    BANK_INVERSE.by((SHARE, "weights.min() / weights.max()")),
+    BANK_SCORES.by((SHARE, f"{PRODUCTS}.max() / {PRODUCTS}.min()")),
+    BANK_UNSCALED.by((SHARE, f"{PRODUCTS}.softmax(0).max() / {PRODUCTS}.softmax(0).min()")),
+    BANK_QUERY.by((NEAREST, NEAREST.replace("value", "vectors['bank']"))),
 ]  # fmt: skip
 
 BY_HAND = """
@@ -58,9 +66,9 @@ def _typed(name: str, share: float, context: str, heaviest: str, ratio: str, nea
 
 OWN = '"loan deposit money customer interest"'
 WRONG = [
-    _typed("another word is the heaviest", LEFT, OWN, '"deposit"', "1.0228", '"loan"'),
+    _typed("another word is the heaviest", BANK_LEFT, OWN, '"deposit"', "1.0228", '"loan"'),
     _typed("another word is nearest, and a difference", 1 / 3, OWN, '"money"', "0.0046", '"customer"'),
-    _typed("no number", LEFT, OWN, '"money"', '"a little"', '"loan"'),
+    _typed("no number", BANK_LEFT, OWN, '"money"', '"a little"', '"loan"'),
     _typed("the query in the context", 0, '"bank customer need money river"', '"bank"', "1.08", '"money"'),
     _typed("too few words", 0, '"river cold water"', '"river"', "1.02", '"water"'),
     _typed("a word twice", 0, '"loan loan money customer interest"', '"money"', "1.02", '"loan"'),
@@ -68,4 +76,4 @@ WRONG = [
     _typed("a list of words", 0, '["loan", "deposit", "money", "customer", "interest"]', '"money"', "1.0228", '"loan"'),
 ]  # fmt: skip
 
-EXERCISE = Exercise(cases, rule, MISTAKES, right=RIGHT, wrong=WRONG)
+EXERCISE = Exercise(cases, bank_reading, MISTAKES, right=RIGHT, wrong=WRONG)

@@ -8,7 +8,7 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, dropout_a
 
 from ._answers import model
 from ._classifier import draw
-from ._rules import steady_and_pure
+from ._classifier_rules import steady_and_pure
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

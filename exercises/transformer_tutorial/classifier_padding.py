@@ -10,7 +10,7 @@ from autograder.exercise import Case, Exercise, Mistake, SampleAnswer
 
 from ._answers import model
 from ._classifier import draw
-from ._rules import padding
+from ._classifier_rules import padding
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.exercise import Case, Exercise, Mistake
 
 from ._answers import model
-from ._rules import PART_BIAS, PART_SIZES, PLACES, parts_in_words
+from ._classifier_rules import PART_BIAS, PART_SIZES, PLACES, parts_in_words
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

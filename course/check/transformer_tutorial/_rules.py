@@ -13,19 +13,27 @@ from .._rules import (
     Exercise,
     Judgement,
     Mistake,
-    Rule,
     compare_case,
     compare_value,
     find_mistake,
     likeness,
     named,
     right,
-    same_twice,
     shared_equally,
     unsteady,
     without_side_effects,
     wrong,
 )
+from ._attention_rules import attention_scores as attention_scores
+from ._attention_rules import bank_reading as bank_reading
+from ._attention_rules import dropped as dropped
+from ._attention_rules import folded as folded
+from ._attention_rules import masked as masked
+from ._attention_rules import mixed as mixed
+from ._classifier_rules import classifier_whole as classifier_whole
+from ._classifier_rules import padding as padding
+from ._classifier_rules import parts_in_words as parts_in_words
+from ._classifier_rules import steady_and_pure as steady_and_pure
 
 Array = np.ndarray
 
@@ -75,53 +83,6 @@ def _map_in_words(check: Check, got: Array | None) -> Check:
     if check.name == "registered":
         return Check(check.name, False, "Not all of the four maps belong to the module.", "self.name = nn.Linear(…)")
     return check
-
-
-PART_BIAS = Mistake("PART-bias", "The head has no bias.", "nn.Linear has one unless told otherwise.")
-PART_SIZES = Mistake("PART-sizes", "The blocks are made with other sizes than the model: TransformerBlock(k, heads).",
-                     "k is the size of a word vector, heads the number of heads.")  # fmt: skip
-PLACES = Mistake("GIVEN-positions", "The positions do not fit the model: as many numbers as a word vector has, and a "
-                 "row for each of seq_length places.", "PositionalEncoding(k, max_len=seq_length) is a given line."
-                 )  # fmt: skip
-
-
-def parts_in_words(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Where no mistake explains them, the sizes of the parts in words."""
-    judgement = compare_case(exercise, case, answers)
-    if judgement.earned == 1:
-        mistake = _wrong_sizes(case, answers)
-        return named(exercise, mistake) if mistake else judgement
-    if any(check.mistake for check in judgement.checks):
-        return judgement
-    return Judgement([_part_in_words(check, answers.arrays.get(check.name)) for check in judgement.checks])
-
-
-def _wrong_sizes(case: Case, answers: Answers) -> str:
-    """The id of a mistake in what was handed over of the parts' sizes; empty where there is none."""
-    bias, room, sizes = (answers.arrays.get(name) for name in ("head_bias", "room", "block_sizes"))
-    config = case.config
-    if bias is not None and not bias.all():
-        return "PART-bias"
-    if sizes is not None and not (sizes == [config["k"], config["heads"]]).all():
-        return "PART-sizes"
-    if room is not None and (room.shape != (1, 2) or room[0, 0] != config["k"] or room[0, 1] < config["seq_length"]):
-        return "GIVEN-positions"
-    return ""
-
-
-def _part_in_words(check: Check, got: Array | None) -> Check:
-    """A wrong size, in words."""
-    if check.passed or got is None:
-        return check
-    if check.name == "token_embedding" and got.shape == (2,):
-        message = f"The embedding has {got[0]} rows of {got[1]} numbers. It needs a row for each of num_tokens, of k."
-    elif check.name == "classification_head" and got.shape == (2,):
-        message = f"The head takes {got[1]} numbers and gives {got[0]}. It must take k, and give num_classes."
-    elif check.name == "blocks" and got.shape == ():
-        message = f"There are {got} blocks, not as many as depth says."
-    else:
-        return check
-    return Check(check.name, False, message, check.hint)
 
 
 NEVER_FED = Mistake(
@@ -274,43 +235,6 @@ def _network(case: Case) -> Array:
 
 second_half = without_side_effects(_block_as_given)
 
-steady_and_pure = without_side_effects(same_twice("log_probabilities"))
-
-
-def padding(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Half of the points for the average, half for what the blocks are told."""
-    return shared_equally([_average(exercise, case, answers), _masks(exercise, case, answers)])
-
-
-def _average(exercise: Exercise, case: Case, answers: Answers) -> Check:
-    """Padding changes nothing. Where a sentence without any is wrong too, that has its price: it need only be as wrong.
-
-    ``alone``: each sentence cut to its real tokens. ``longer``: with more padding.
-    """
-    got, want = answers.arrays.get("log_probabilities"), case.expected["log_probabilities"]
-    check = compare_value("average", got, want, exercise)
-    if check.passed or got is None or got.shape != want.shape:
-        return check
-    alone, longer = (answers.arrays.get(name) for name in ("alone", "longer"))
-    if alone is None or longer is None or compare_value("average", alone, want, exercise).passed:
-        return exercise.mistake("M15-padding").check()
-    same = any(other.shape == got.shape and np.allclose(got, other, atol=1e-4, rtol=1e-3) for other in (alone, longer))
-    return Check("average", True) if same else exercise.mistake("M15-padding").check()
-
-
-def _masks(exercise: Exercise, case: Case, answers: Answers) -> Check:
-    """``masks``: what each block that was called was given, (blocks, b, t); nothing where one of them got no mask."""
-    masks, called, real = answers.arrays.get("masks"), answers.arrays.get("called"), case.inputs["input_ids"] != 0
-    if called is not None and not called:  # that has its price elsewhere
-        return Check("mask", True)
-    if masks is not None and called is not None and masks.shape == (int(called), *real.shape):
-        if bool((masks == real).all()):
-            return Check("mask", True)
-        if bool((masks == ~real).all()):
-            return exercise.mistake("M10-inverted").check()
-    return exercise.mistake("M10-unsaid").check()
-
-
 _WORDS = {
     "encoder": "the encoder's self-attention",
     "decoder": "the decoder's self-attention",
@@ -370,130 +294,53 @@ def _hint(name: str, numbers: Array, sizes: Array) -> str:
     return "How many queries are there, how many keys does each of them meet, and what does one meeting cost?"
 
 
-#: The other exercises on the class: they have their own points.
-OTHER_STEPS = tuple(f"transformer_tutorial/attention_{part}" for part in ("scores", "output", "dropout", "heads"))
-DTYPE = Mistake(
-    "DTYPE", "The values are right, but they are no float32: the rest of the model cannot go on with them.",
-    "Print the dtype after every step; x.to(y.dtype) gives x the dtype of y.",
-)  # fmt: skip
-WHOLE = Mistake(
-    "WHOLE", "With ready-made steps beside it this one is right; your class as it stands gives something else.",
-    "Do the other checks pass? Then: does every step use what the one before it made, under the same name?",
-)  # fmt: skip
-STOPS = Mistake(
-    "WHOLE-stops", "With ready-made steps beside it this one is right; your class as it stands does not run.",
-    "Give it queries, keys, values and a mask: the last line of the error says where it stops.",
-)  # fmt: skip
+#: What a right table of positions is worth where it is no buffer.
+TABLE_SHARE = 0.75
 
 
-def best_of(rule: Rule, *beginnings: str) -> Rule:
-    """The best of several ways to run the answer, the first of equals: what each gives begins with its own word."""
-
-    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        def run(beginning: str) -> Judgement:
-            own, expected = (
-                {name.removeprefix(beginning): array for name, array in arrays.items() if name.startswith(beginning)}
-                for arrays in (answers.arrays, case.expected)
-            )
-            return rule(exercise, replace(case, expected={**case.expected, **expected}), replace(answers, arrays=own))
-
-        judged = [run(beginning) for beginning in beginnings]
-        return max(judged, key=lambda one: (one.earned, any(check.mistake for check in one.checks)))
-
-    return judge
+def positional_values(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The table, then whether it is a buffer."""
+    got, table = answers.arrays.get("pe"), case.expected["pe"]
+    if got is not None and got.shape == table.shape and _grows(exercise, case, got):
+        return named(exercise, "PE-sign")
+    only_table = compare_case(exercise, replace(_showing(case, "pe"), expected={"pe": table}), answers)
+    if only_table.earned < 1:
+        return Judgement(only_table.checks, 0.0)  # whatever is wrong besides
+    whole = compare_case(exercise, case, answers)
+    return Judgement(whole.checks, 1.0 if whole.earned == 1 else TABLE_SHARE)
 
 
-def _in_words(message: str, hint: str) -> Rule:
-    """The default rule; where numbers of the right shape are wrong in no known way, these words."""
-
-    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        judgement = compare_case(exercise, case, answers)
-        got, want = answers.arrays.get("output"), case.expected["output"]
-        if judgement.earned == 1 or got is None or got.shape != want.shape or got.dtype.kind != "f":
-            return judgement
-        if not np.isfinite(got).all() and any(mistake.id == "M1-overflow" for mistake in exercise.mistakes):
-            return named(exercise, "M1-overflow")
-        return judgement if any(check.mistake for check in judgement.checks) else wrong("output", message, hint)
-
-    return judge
+def _grows(exercise: Exercise, case: Case, got: Array) -> bool:
+    """Compared loosely: float32 knows the sine of a large angle to a few hundredths only."""
+    growing = exercise.made_by(exercise.mistake("PE-sign"), case).get("pe")
+    return growing is not None and bool(np.isclose(got, growing, atol=0.05).mean() > 0.9)
 
 
-_mixed = _in_words(
-    "The output is not the values, mixed by the weights of each query.",
-    "Which axis of the weights runs over the keys, and which axis of the values does?",
-)
-_folded = _in_words(
-    "With several heads the output is not what each head gives by itself.",
-    "Fold, attend, unfold: follow one number of head 1 through every step.",
-)
-
-
-def _masked(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The numbers of real tokens count; what comes out for a padded query must be a number, and no more."""
-    got, want, real = answers.arrays.get("output"), case.expected["output"], case.inputs["mask"][..., None]
-    check = compare_value("output", got, want, exercise)
-    if check.passed or got is None or got.shape != want.shape or got.dtype.kind != "f":
-        return Judgement([check])
-    shown = np.where(real, got, want)
-    if np.allclose(shown, want, rtol=exercise.rtol, atol=exercise.atol):
-        return right("output") if np.isfinite(got).all() else named(exercise, "M10-rows")
-    if not np.isfinite(got[case.inputs["mask"]]).any():
-        return named(exercise, "M10-nan")
-    known = {key: {"output": np.where(real, made["output"], want)} for key, made in case.mistakes.items() if made}
-    if mistake := find_mistake(exercise, replace(case, mistakes=known), replace(answers, arrays={"output": shown})):
-        return mistake.judgement()
-    message = "What a real token collects still depends on the padding."
-    return wrong("output", message, "A key that is padding must get the weight 0; the other weights must sum to 1.")
-
-
-def _mask_and_whole(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The mask by itself; then the class as it stands, unless another step lost points: that had its price."""
-    judgement = best_of(_masked, "", "ready_", "ready_2_")(exercise, case, answers)
-    if judgement.earned < 1 or answers.charged(*OTHER_STEPS):
-        return judgement
-    output = answers.arrays.get("output")
-    if output is None:
-        return named(exercise, "WHOLE-stops")
-    if _masked(exercise, case, answers).earned < 1:
-        return named(exercise, "WHOLE")
-    return judgement if output.dtype == np.float32 else named(exercise, "DTYPE")
-
-
-def _dropped(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Value j is a 1 at place j, and a 1 at place t: so outputs are the weights as they were used, and their sum."""
-    want = case.expected["evaluated"]
-    for name in ("trained", "evaluated", "again", "undropped"):
+def _positions_added(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """``output`` was made with the student's own table, ``with_table`` with a ready-made one."""
+    names = ("output", "with_table")
+    checks = [compare_value("output", answers.arrays.get(name), case.expected[name], exercise) for name in names]
+    if any(check.passed for check in checks):
+        wrong_rate = _wrong_rate(answers)
+        return named(exercise, wrong_rate) if wrong_rate else right("output")
+    for name in names:
         got = answers.arrays.get(name)
-        if got is None or got.shape != want.shape or got.dtype.kind != "f":
-            return Judgement([compare_value(name, got, want, exercise)])
-    trained, evaluated = (answers.arrays[name].astype(np.float64) for name in ("trained", "evaluated"))
-    if not np.allclose(evaluated, answers.arrays["again"], atol=1e-6):
-        return named(exercise, "M16")
-    if not evaluated.any():
-        message = "Every output is 0, so that nothing shows whether weights are dropped."
-        return wrong("evaluated", message, "First the weights mix the values; only then does dropout show.")
-    check = compare_value("evaluated", evaluated, answers.arrays["undropped"], exercise)  # wrong weights have a price
-    mistake = _dropout(trained, evaluated, case) if check.passed else None
-    return named(exercise, mistake) if mistake else Judgement([check])
+        if got is None or got.shape != case.expected[name].shape:
+            continue
+        if mistake := find_mistake(exercise, _showing(case, name), answers):
+            return mistake.judgement()
+        if (got == 0).any():
+            return named(exercise, "M16")
+    return Judgement([checks[0]])
 
 
-def _dropout(trained: Array, evaluated: Array, case: Case) -> str | None:
-    """The id of the mistake that the outputs in train and in eval mode, (b, t, k), show; None where all is right."""
-    t = case.inputs["queries"].shape[1]
-    used, weights = trained[..., :t], evaluated[..., :t]
-    dropped = used == 0
-    by_key = dropped.all(1) | ~dropped.any(1)  # (b, keys)
-    kept = used[~dropped] / np.where(weights == 0, np.inf, weights)[~dropped]
-    made = {
-        "none": np.allclose(used, weights, atol=1e-6), "scores": not dropped.any(), "values": by_key.all(),
-        "output": not np.allclose(trained[..., t], used.sum(-1), atol=1e-4),
-        "unscaled": np.allclose(kept, 1, atol=1e-3),
-        "rate": not np.allclose(kept, 1 / (1 - case.config["rate"]), atol=1e-2),
-    }  # fmt: skip
-    return next((f"DROPOUT-{mistake}" for mistake, is_made in made.items() if is_made), None)
+def _wrong_rate(answers: Answers) -> str:
+    """The id of the mistake that the output in train mode shows, of many sentences; empty where there is none."""
+    trained = answers.arrays.get("trained")
+    if trained is None or trained.dtype.kind != "f":
+        return ""
+    share = float((trained == 0).mean())
+    return "M16-none" if share < 0.01 else "M16-rate" if abs(share - RATE) > 0.1 else ""
 
 
-mixed = without_side_effects(best_of(_mixed, "", "ready_"))
-folded = without_side_effects(best_of(_folded, "", "ready_"))
-masked = without_side_effects(_mask_and_whole)
-dropped = best_of(_dropped, "", "ready_")
+positional_forward = without_side_effects(_positions_added)

@@ -54,7 +54,7 @@ MISTAKES = [
     Mistake("share-others", "That is the weight on everything but [SEP].", "Which columns belong to the token?",
             returns("1 - attention[:, :, at].sum(-1).mean(-1)")),
     Mistake("share-heads", "The average runs over the heads: one number per query came back.", "One number per head.",
-            returns("attention[:, :, at].sum(-1).mean(0)"), also_costs={"separator_heads": 0}),
+            returns("attention[:, :, at].sum(-1).mean(0)")),
     Mistake("", "the first [SEP] and the last token", "",
             returns("(attention[:, :, at[0]] + attention[:, :, -1]).mean(-1)")),
 ]  # fmt: skip

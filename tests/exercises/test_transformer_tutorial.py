@@ -14,7 +14,7 @@ from autograder.references import loader
 from autograder.references.draw import draw
 from tests.exercises.answers import answer, text_of
 from tests.exercises.test_answers import one_worker, trials
-from tests.grading import REFERENCES, assignment, exercise_module, grade_cells, mistakes_of, solution
+from tests.grading import REFERENCES, assignment, grade_cells, mistakes_of, solution
 
 ASSIGNMENT = "transformer_tutorial"
 pytestmark = one_worker(ASSIGNMENT)
@@ -155,16 +155,6 @@ def digest(cases: Sequence[Case]) -> list[float]:
 
 
 # --- the oracles ------------------------------------------------------------------------------------------------------
-
-
-def test_the_default_variant_is_torchs_own_attention() -> None:
-    oracle = exercise_module(f"{ASSIGNMENT}/_attention_cases").torch_attention
-    attention = exercise_module(f"{ASSIGNMENT}/_dot_products").attention
-    generator = np.random.default_rng(0)
-    queries, keys, values = generator.normal(0, 1, (3, 2, 5, 3, 4))
-    mask = np.array([[True] * 5, [True, True, False, False, False]])
-    assert np.allclose(attention(queries, keys, values), oracle(queries, keys, values))
-    assert np.allclose(attention(queries, keys, values, mask=mask), oracle(queries, keys, values, mask))
 
 
 @pytest.mark.slow

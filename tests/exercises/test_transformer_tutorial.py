@@ -59,13 +59,13 @@ def with_changes(notebook: str, *chosen: tuple[str, str]) -> dict[str, str]:
 
 
 TOGETHER = [
-    (ATTENTION, [("attention_scores", "divided by k"), ("attention_output", "M1")]),
-    (ATTENTION, [("attention_scores", "not divided"), ("attention_heads", "M6")]),
-    (ATTENTION, [("attention_scores", "multiplied by the root of k"), ("attention_mask", "M10-tiled")]),
+    (ATTENTION, [("attention_scores", "M3"), ("attention_output", "M1")]),
+    (ATTENTION, [("attention_scores", "M2"), ("attention_heads", "M6")]),
+    (ATTENTION, [("attention_scores", "M3-up"), ("attention_mask", "M10-tiled")]),
     (ATTENTION, [("attention_output", "M4-transposed"), ("attention_dropout", "DROPOUT-none")]),
     (ATTENTION, [("self_attention_maps", "MAP-bias"), ("self_attention_forward", "SPLIT-turned")]),
     (BLOCK, [("block_attention", "M8-none"), ("block_feed_forward", "M7-ffn")]),
-    (BLOCK, [("positional_values", "a base of 1000"), ("positional_forward", "multiplied")]),
+    (BLOCK, [("positional_values", "PE-base"), ("positional_forward", "M11-times")]),
     (TRAINING, [("classifier_parts", "M14-list"), ("classifier_forward", "M11-none"),
                 ("classifier_padding", "M10-unsaid")]),
 ]  # fmt: skip
@@ -118,8 +118,8 @@ SUBMISSIONS = [
     (ATTENTION, [("attention_mask", "M10-tiled"), ("self_attention_forward", "SPLIT-turned"),
                  ("bank_reading", "bank-inverse")]),
     (BLOCK, [("block_attention", "M8-pre"), ("attention_cost", "the square of p"), ("mean_pooling", "M15-sum"),
-             ("positional_forward", "rows to sentences, as in tutorials with the tokens first")]),
-    (BLOCK, [("block_feed_forward", "M7-place"), ("positional_values", "learned"),
+             ("positional_forward", "M11-batch")]),
+    (BLOCK, [("block_feed_forward", "M7-place"), ("positional_values", "PE-learned"),
              ("attention_cost", "dot products for free"), ("mean_pooling", "M15-padding")]),
     (TRAINING, [("classifier_padding", "M10-unsaid")]),
     (TRAINING, [("classifier_parts", "M14-list")]),

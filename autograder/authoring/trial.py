@@ -252,11 +252,14 @@ def _has_parts(cell: NotebookNode) -> bool:
 
 
 class _Run:
-    """One notebook in its kernel. ``ticked``: the cells whose visible part printed a ✓."""
+    """One notebook in its kernel. ``ticked``: the cells whose visible part printed a ✓.
+
+    After a cell that took too long, or that ended the process outside of a test, nothing more is run.
+    """
 
     def __init__(self, student: StudentKernel) -> None:
         self._student = student
-        self._over = False
+        self._over: PartOutcome | None = None
         self.ticked: set[int] = set()
 
     def cell(self, index: int, cell: NotebookNode) -> CellOutcome:
@@ -266,6 +269,8 @@ class _Run:
         ended = self._ended(partial(self._student.part, index, "", both.visible, outputs, remembered=True))
         if not parts:
             if not is_plain(cell):
+                if ended.status == "crashed":
+                    self._over = ended  # else the author reads of names that nobody defined
                 return CellOutcome(index, ended, None)
             inside = TestOutcome("kernel", ended, number_shown(outputs.finish()))
             return CellOutcome(index, ended, None, replace(inside, message=ended.evalue, inside=inside))
@@ -276,8 +281,11 @@ class _Run:
         return CellOutcome(index, ended, self._ended(partial(self._student.hidden, index, "", both.hidden, slugs)))
 
     def _ended(self, part: Callable[[], PartOutcome]) -> PartOutcome:
-        ended = NOT_REACHED if self._over else part()
-        self._over = self._over or ended.status == "timeout"
+        if self._over is not None:
+            return self._over
+        ended = part()
+        if ended.status == "timeout":
+            self._over = NOT_REACHED
         return ended
 
 

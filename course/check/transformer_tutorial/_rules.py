@@ -323,15 +323,13 @@ def _positions_added(exercise: Exercise, case: Case, answers: Answers) -> Judgem
     if any(check.passed for check in checks):
         wrong_rate = _wrong_rate(answers)
         return named(exercise, wrong_rate) if wrong_rate else right("output")
-    for name in names:
-        got = answers.arrays.get(name)
-        if got is None or got.shape != case.expected[name].shape:
-            continue
+    given = [name for name in names if answers.arrays.get(name, np.zeros(0)).shape == case.expected[name].shape]
+    for name in given:
         if mistake := find_mistake(exercise, _showing(case, name), answers):
             return mistake.judgement()
-        if (got == 0).any():
-            return named(exercise, "M16")
-    return Judgement([checks[0]])
+    # a row of the student's own table may be 0, none of the ready-made one
+    dropped = bool(given) and (answers.arrays[given[-1]] == 0).any()
+    return named(exercise, "M16") if dropped else Judgement([checks[0]])
 
 
 def _wrong_rate(answers: Answers) -> str:

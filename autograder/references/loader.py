@@ -116,9 +116,10 @@ def for_judging(folder: Path, made: Exercise) -> str:
 def _place_of_rule(folder: Path, made: Exercise) -> tuple[str, str]:
     """(module beside the exercise's file, name) of its rule. Raises GradingError where it is in that file alone."""
     beside = f"{package(folder)}.{made.slug.partition('/')[0]}."
-    where, name = getattr(made.rule, "__module__", ""), getattr(made.rule, "__name__", "")
-    if where.startswith(f"{beside}_") and getattr(sys.modules[where], name, None) is made.rule:
-        return where.removeprefix(beside), name
+    for where, module in sorted(sys.modules.items()):
+        for name, value in vars(module).items() if where.startswith(f"{beside}_") and made.rule else ():
+            if value is made.rule and not name.startswith("_"):
+                return where.removeprefix(beside), name
     place, _, name = rule_name(folder, made).rpartition(".")
     return place, name
 

@@ -8,8 +8,8 @@ from autograder.exercise import Case, Exercise, Mistake, variant
 
 from ._answers import LOOK_AXIS, LOOK_SCALE
 from ._arrays import Array, normal
+from ._judged_alone import masked_attention
 from ._layers import torch_attention
-from ._rules import masked_attention
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

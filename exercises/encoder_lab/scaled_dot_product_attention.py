@@ -8,8 +8,8 @@ from autograder.exercise import Case, Exercise, Mistake, SampleAnswer, variant
 
 from ._answers import LOOK_AXIS, LOOK_SCALE
 from ._arrays import normal
+from ._judged_alone import scaled_dot_product_attention
 from ._layers import torch_attention
-from ._rules import scaled_dot_product_attention
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

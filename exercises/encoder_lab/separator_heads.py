@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
-from ._rules import separator_heads
+from ._judged_alone import separator_heads
 from ._stored import TOKENS, stored
 
 

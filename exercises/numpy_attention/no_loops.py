@@ -14,7 +14,7 @@ from autograder.exercise import (
 
 from ._answers import HEAD, STACKS, by_head
 from ._heads import N_HEADS, moderate, oracle
-from ._rules import without_loops
+from ._judged_alone import without_loops
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

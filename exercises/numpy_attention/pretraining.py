@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.exercise import Exercise, Mistake, SampleAnswer
 
 from .._choices import always
-from ._rules import true_statements
+from ._judged_alone import true_statements
 
 TRUE = ["a", "c", "e"]
 #: What to tell those who are wrong about a statement.

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.exercise import Case, Exercise, Mistake, SampleAnswer, variant
 
 from ._implementations import IMPLEMENTATIONS, draw_inputs, record
-from ._rules import written_tests
+from ._judged_alone import written_tests
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -11,7 +11,7 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake
 
 from ._answers import attention
 from ._attention_cases import draw, torch_attention
-from ._attention_rules import attention_scores
+from ._scores import attention_scores
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

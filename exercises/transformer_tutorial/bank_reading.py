@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, SampleAnswer
 
-from ._attention_rules import (
+from ._bank import (
     BANK_INVERSE,
     BANK_LEFT,
     BANK_QUERY,

@@ -17,9 +17,9 @@ from autograder.exercise import Case, Exercise, Mistake
 
 from .._attention import Array, layer_norm, linear, softmax
 from ._answers import model
-from ._classifier_rules import FORWARD_MISTAKES, POOLS, classifier_whole
 from ._positions import transformers_table
 from ._rules import EPS
+from ._whole import FORWARD_MISTAKES, POOLS, classifier_whole
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -7,8 +7,7 @@ import numpy as np
 from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake
 
 from ._answers import positions
-from ._positions import transformers_table
-from ._rules import positional_forward
+from ._positions import positional_forward, transformers_table
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

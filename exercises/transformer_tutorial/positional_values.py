@@ -7,8 +7,7 @@ import numpy as np
 from autograder.exercise import Case, Exercise, Mistake
 
 from ._answers import positions
-from ._positions import transformers_table
-from ._rules import TABLE_SHARE, positional_values
+from ._positions import TABLE_SHARE, positional_values, transformers_table
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -85,8 +85,9 @@ def test_everything_of_the_one_assignment_is_there_and_nothing_of_the_others(unp
             f"{folder}/distilbert/{path}" for path in everything_in(ROOT / folder / "distilbert")
         }
     exercises = {f"exercises/distilbert/{path}" for path in everything_in(REFERENCES.folder / "distilbert")}
-    exercises = {path for path in exercises if not path.endswith(("answers.py", ".pyc"))}
-    assert {path for path in files if path.startswith("exercises/")} == {*exercises, "exercises/_attention.py"}
+    exercises = {path for path in exercises if not path.endswith((".pyc", "_answers.py"))}
+    shared = {f"exercises/_{name}.py" for name in ("attention", "choices")}
+    assert {path for path in files if path.startswith("exercises/")} == exercises | shared
     assert {"constraints.txt", "pyproject.toml", "course/checkpoints/mini/model.safetensors"} <= files
     assert not [path for path in files if "encoder_lab" in path and not path.startswith("course/")]
 

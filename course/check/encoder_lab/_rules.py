@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,11 +19,8 @@ from .._rules import (
     compare_value,
     dropout_at_work,
     named,
-    not_charged_twice,
     pure,
-    right,
     without_side_effects,
-    wrong,
 )
 
 Array = np.ndarray
@@ -208,155 +205,3 @@ embeddings = with_names(
     position_embeddings="position_embeddings",
 )
 classification_head = with_names(without_side_effects(_classified), linear="linear")
-
-
-def _close(got: Array, want: Array) -> bool:
-    return got.shape == want.shape and got.dtype.kind == "f" and bool(np.isclose(got, want, atol=1e-5, rtol=1e-4).all())
-
-
-def _mixes_own_weights(case: Case, answers: Answers) -> bool:
-    """True where the output is the weighted sum of the student's own wrong weights."""
-    output, weights = answers.arrays.get("output"), answers.arrays.get("weights")
-    if output is None or weights is None or weights.shape != _shape_of_weights(case):
-        return False
-    # with zeros, or weights that are all alike, nothing has to be mixed
-    telling = weights.dtype.kind == "f" and bool(np.isfinite(weights).all()) and (np.abs(weights) > 1e-6).mean() > 0.5
-    own = weights.astype(np.float64) @ case.inputs["value"].astype(np.float64)
-    return bool(telling and np.ptp(weights, axis=-1).min() > 1e-3 and _close(output, own))
-
-
-def _shape_of_weights(case: Case) -> tuple[int, ...]:
-    """(batch, queries, keys)"""
-    return (*case.inputs["query"].shape[:2], case.inputs["key"].shape[1])
-
-
-def _hides_as_it_should(case: Case, answers: Answers) -> bool:
-    """True where the mask does what it should, given the student's own wrong attention without a mask."""
-    given, shape = answers.arrays, _shape_of_weights(case)
-    plain, masked, output = given.get("plain_weights"), given.get("masked_weights"), given.get("output")
-    if plain is None or masked is None or output is None or plain.shape != shape or masked.shape != shape:
-        return False
-    unmasked = given.get("unmasked")
-    unmasked_is_right = unmasked is not None and _close(unmasked, case.expected["unmasked"])
-    if not np.isfinite(plain).all() or (plain <= 0).any() or unmasked_is_right:
-        return False
-    return any(_shared_among_the_rest(case, plain, masked, output, axis) for axis in (-1, -2))
-
-
-def _shared_among_the_rest(case: Case, plain: Array, masked: Array, output: Array, axis: int) -> bool:
-    """True where hidden weights are 0, and the others are what they were, normalised anew along ``axis``."""
-    kept = plain.astype(np.float64) * case.inputs["mask"]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = kept / kept.sum(axis, keepdims=True)
-    return _close(masked, own) and _close(output, own @ case.inputs["value"].astype(np.float64))
-
-
-def _heads_of_own_shares(case: Case, answers: Answers) -> bool:
-    """True where these are the heads with the largest of the student's own wrong shares, (layers, heads)."""
-    heads, own = answers.arrays.get("heads"), answers.arrays.get("own_share")
-    if heads is None or own is None or own.ndim != 2 or not own.size or len(own) != len(case.expected["heads"]):
-        return False
-    told_apart = bool(np.isfinite(own).all()) and float(np.ptp(own, axis=-1).min()) > 0
-    return told_apart and np.array_equal(heads, own.argmax(-1))
-
-
-#: The exercises in which wrong weights are charged.
-STEPS = ("encoder_lab/attention_scores", "encoder_lab/attention_weights")
-scaled_dot_product_attention = not_charged_twice(compare_case, STEPS, _mixes_own_weights)
-masked_attention = not_charged_twice(
-    compare_case, (*STEPS, "encoder_lab/scaled_dot_product_attention"), _hides_as_it_should
-)
-separator_heads = not_charged_twice(compare_case, ("encoder_lab/separator_share",), _heads_of_own_shares)
-
-
-#: Exercise -> the part of the whole model that has a stand-in where the exercise lost points.
-PARTS = {
-    **dict.fromkeys(("head_attention", "attention_head", "multi_head_init", "multi_head_attention"), "attention"),
-    "feed_forward": "feed_forward",
-    "embeddings": "embeddings",
-    "encoder_layer": "layer",
-    "encoder": "encoder",
-    "classification_head": "head",
-    "classifier": "classifier",
-}
-STAND_INS = ("attention", "feed_forward", "embeddings", "layer", "encoder")
-#: Mistake of the last class -> what goes to the head; and what is made of the head's logits.
-POOLED: dict[str, Callable[[Array], Array]] = {
-    "M15-mean": lambda x: x.mean(1),
-    "M15-last": lambda x: x[:, -1],
-    "M15-second": lambda x: x[:, 1],
-    "M15-sum": lambda x: x.sum(1),
-    "M15-max": lambda x: x.max(1),
-    "M15-sentence": lambda x: x[0],
-    "M15-all": lambda x: x,
-    "M15-early": lambda x: np.maximum(x[:, 0], 0),
-}
-FINISHED: dict[str, Callable[[Array], Array]] = {
-    "M15-softmax": lambda x: np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True)),
-    "M15-relu": lambda x: np.maximum(x, 0),
-}
-
-
-def whole_model(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Where a class lost its points by a named mistake, a stand-in takes its place, so that it costs nothing twice; a
-    mistake in the last class is computed along. With a class that is unfinished, or wrong in a way that nobody knows,
-    there is no whole to judge.
-    """
-    charged = [name for name in PARTS if answers.charged(f"encoder_lab/{name}")]
-    own = answers.arrays.get("own/logits")
-    if "classifier" not in charged and compare_value("logits", own, case.expected["own/logits"], exercise).passed:
-        return right("whole_model")
-    if not charged:
-        return _not_whole(exercise, case, answers)
-    ids = {name: _named_mistakes(answers, name) for name in charged}
-    if nameless := [name for name in charged if not ids[name]]:
-        message = f"Put together, your classes cannot be right before these parts are: {', '.join(nameless)}."
-        return wrong("whole_model", message, "Fix them first: this part has no code of its own.")
-    if not case.config["stand_ins"]:
-        return right("whole_model")  # the case with stand-ins decides
-    part = _cover({PARTS[name] for name in charged} & set(STAND_INS))
-    head = "classification_head" in charged
-    given = answers.arrays.get(f"{part}{'_head' if head else ''}/logits")
-    if part == "encoder" and head:
-        message = "Too little of your model is right to be put together."
-        return wrong("whole_model", message, exercise.mistake("whole").hint)
-    for wanted in _logits(case, part, head, ids.get("classifier", frozenset())):
-        if compare_value("logits", given, wanted, exercise).passed:
-            return right(f"whole_model, with what is wrong above ({', '.join(charged)}) set aside")
-    return _not_whole(exercise, case, answers)
-
-
-def _named_mistakes(answers: Answers, name: str) -> frozenset[str]:
-    checks = answers.earlier[f"encoder_lab/{name}"].checks
-    return frozenset(check.mistake for check in checks if check.mistake and not check.passed)
-
-
-def _cover(parts: set[str]) -> str:
-    """The smallest part whose stand-in leaves none of these parts in the model."""
-    if not parts:
-        return "own"
-    if len(parts) == 1:
-        return parts.pop()
-    return "layer" if parts <= {"attention", "feed_forward", "layer"} else "encoder"
-
-
-def _logits(case: Case, part: str, head: bool, mistakes: frozenset[str]) -> Iterator[Array]:
-    """With these stand-ins; and, where the last class lost its points, with the mistakes that were named there."""
-    encoded = case.expected[f"encoded/{part}"]
-    matrix, shift = case.weights["classifier.linear.weight"].T, case.weights["classifier.linear.bias"]
-    if head:
-        matrix, shift = case.inputs["head_matrix"], case.inputs["head_shift"]
-    known = mistakes & (POOLED.keys() | FINISHED.keys())
-    for mistake in known or [""]:  # none at all, or one that leaves the logits as they are: a cut from the graph, say
-        pooled = POOLED.get(mistake, lambda x: x[:, 0])(encoded)
-        yield FINISHED.get(mistake, lambda x: x)(pooled @ matrix.astype(np.float64) + shift)
-
-
-def _not_whole(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    own, problem = answers.arrays.get("own/logits"), answers.text("problem")
-    if own is None and isinstance(problem, str):
-        return named(exercise, "whole-crash", problem=problem)
-    shape = compare_value("logits", own, case.expected["own/logits"], exercise)
-    if own is None or own.shape != case.expected["own/logits"].shape:
-        return wrong("whole_model", shape.message, shape.hint)
-    return named(exercise, "whole")

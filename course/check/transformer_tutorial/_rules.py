@@ -24,13 +24,10 @@ from .._rules import (
     without_side_effects,
     wrong,
 )
-from ._attention_rules import attention_scores as attention_scores
-from ._attention_rules import bank_reading as bank_reading
 from ._attention_rules import dropped as dropped
 from ._attention_rules import folded as folded
 from ._attention_rules import masked as masked
 from ._attention_rules import mixed as mixed
-from ._classifier_rules import classifier_whole as classifier_whole
 from ._classifier_rules import padding as padding
 from ._classifier_rules import parts_in_words as parts_in_words
 from ._classifier_rules import steady_and_pure as steady_and_pure
@@ -102,13 +99,13 @@ def _first_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     check = compare_value("between", got, want, exercise)
     if check.passed or got.shape != want.shape:
         return Judgement([check])
-    if mistake := find_mistake(exercise, _showing(case, "between"), answers):  # whatever the second half does
+    if mistake := find_mistake(exercise, showing(case, "between"), answers):  # whatever the second half does
         return mistake.judgement()
     message = "What the feed-forward network is given is not norm_1 of the sum."
     return wrong("between", message, "Two lines: attend; then add x and normalise.")
 
 
-def _showing(case: Case, name: str) -> Case:
+def showing(case: Case, name: str) -> Case:
     """The case, whose mistakes show in this answer alone."""
     known = {key: {name: made[name]} for key, made in case.mistakes.items() if name in made}
     return replace(case, mistakes=known)
@@ -195,7 +192,7 @@ def _second_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
             return right("output")
     for name in ("output", "ready_output"):
         arrays = {"output": answers.arrays.get(name, got)}
-        if mistake := find_mistake(exercise, _showing(case, "output"), replace(answers, arrays=arrays)):
+        if mistake := find_mistake(exercise, showing(case, "output"), replace(answers, arrays=arrays)):
             return mistake.judgement()
     message = "The block's output is not norm_2 of the second sum."
     return wrong("output", message, "Two lines: feed; then add the network's input and normalise.")
@@ -292,53 +289,3 @@ def _hint(name: str, numbers: Array, sizes: Array) -> str:
     if name == "next_word":
         return "Keys and values of all earlier words are kept. How many keys does the one new query meet?"
     return "How many queries are there, how many keys does each of them meet, and what does one meeting cost?"
-
-
-#: What a right table of positions is worth where it is no buffer.
-TABLE_SHARE = 0.75
-
-
-def positional_values(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The table, then whether it is a buffer."""
-    got, table = answers.arrays.get("pe"), case.expected["pe"]
-    if got is not None and got.shape == table.shape and _grows(exercise, case, got):
-        return named(exercise, "PE-sign")
-    only_table = compare_case(exercise, replace(_showing(case, "pe"), expected={"pe": table}), answers)
-    if only_table.earned < 1:
-        return Judgement(only_table.checks, 0.0)  # whatever is wrong besides
-    whole = compare_case(exercise, case, answers)
-    return Judgement(whole.checks, 1.0 if whole.earned == 1 else TABLE_SHARE)
-
-
-def _grows(exercise: Exercise, case: Case, got: Array) -> bool:
-    """Compared loosely: float32 knows the sine of a large angle to a few hundredths only."""
-    growing = exercise.made_by(exercise.mistake("PE-sign"), case).get("pe")
-    return growing is not None and bool(np.isclose(got, growing, atol=0.05).mean() > 0.9)
-
-
-def _positions_added(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """``output`` was made with the student's own table, ``with_table`` with a ready-made one."""
-    names = ("output", "with_table")
-    checks = [compare_value("output", answers.arrays.get(name), case.expected[name], exercise) for name in names]
-    if any(check.passed for check in checks):
-        wrong_rate = _wrong_rate(answers)
-        return named(exercise, wrong_rate) if wrong_rate else right("output")
-    given = [name for name in names if answers.arrays.get(name, np.zeros(0)).shape == case.expected[name].shape]
-    for name in given:
-        if mistake := find_mistake(exercise, _showing(case, name), answers):
-            return mistake.judgement()
-    # a row of the student's own table may be 0, none of the ready-made one
-    dropped = bool(given) and (answers.arrays[given[-1]] == 0).any()
-    return named(exercise, "M16") if dropped else Judgement([checks[0]])
-
-
-def _wrong_rate(answers: Answers) -> str:
-    """The id of the mistake that the output in train mode shows, of many sentences; empty where there is none."""
-    trained = answers.arrays.get("trained")
-    if trained is None or trained.dtype.kind != "f":
-        return ""
-    share = float((trained == 0).mean())
-    return "M16-none" if share < 0.01 else "M16-rate" if abs(share - RATE) > 0.1 else ""
-
-
-positional_forward = without_side_effects(_positions_added)

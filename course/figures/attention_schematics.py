@@ -6,7 +6,6 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
-from course.figures.described import described
 from course.figures.heatmaps import COLOURS
 
 #: (queries, keys) each, for the words of :func:`four_matrices`. Only one can come out of an attention.
@@ -53,11 +52,10 @@ def _scaled_dot_product(queries: str, keys: str, key_size: str, value_size: str)
     canvas.label(0.1, 1.45, f"scores\n{pairs}", align="left", size=8.5)
     canvas.label(0.1, 2.2, "keeps them moderate\nfor any vector length", align="left", size=8.5)
     canvas.label(0.1, 2.95, f"weights {pairs}:\neach row sums to 1", align="left", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         f"A flow chart from bottom to top. Queries {asked} and keys {found} meet in dot products; the scores {pairs} "
         f"are scaled and go through a softmax over the keys; the resulting weights {pairs} and the values {held} "
-        f"enter a weighted sum, which gives one context vector per query, {mixed}.",
+        f"enter a weighted sum, which gives one context vector per query, {mixed}."
     )
 
 
@@ -86,11 +84,10 @@ def multi_head() -> Figure:
         canvas.arrow((x, whole.top[1]), part.bottom)
         canvas.chain([part, sentence, attention])
         canvas.arrow(attention.top, (x, merged.bottom[1]))
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top with three columns, one for each head. A token's vector is split "
         "into three parts; the heads are put before the tokens, each head attends by itself, and the three "
-        "results are laid end to end again, so that the shape is (B, T, dim) at the bottom and at the top.",
+        "results are laid end to end again, so that the shape is (B, T, dim) at the bottom and at the top."
     )
 
 
@@ -112,4 +109,4 @@ def four_matrices() -> Figure:
             rows.append(f"{word} {', '.join(map(str, row))}")
         told.append(f"Rows of {name}: {'; '.join(rows)}.")
     intro = "Four matrices with a row for each query and a column for each key: the, good, film."
-    return described(canvas.figure, " ".join([intro, *told]))
+    return canvas.described(" ".join([intro, *told]))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
 from course.figures.described import curves_text, described
-from course.figures.tutorial_plots import BLUE, ORANGE, WIDTH
+from course.figures.tutorial_plots import BLUE, ORANGE, plain, subplots
 
 ACROSS, UPWARDS = "tokens so far", "ms for one more token"
 
@@ -35,13 +34,12 @@ def growing_cache(words: Sequence[str] = ("mia", "has", "a", "red", "ball"), pro
         for step in range(1, steps)
     )
     first = f"The prompt: query, key and value of “{' '.join(words[:prompt])}” are computed"
-    return described(canvas.figure, f"A table with a column for each word and a row for each step. {first}. {rows}.")
+    return canvas.described(f"A table with a column for each word and a row for each step. {first}. {rows}.")
 
 
 def step_times(panels: Mapping[str, tuple[Sequence[int], Mapping[str, Sequence[float]]]]) -> Figure:
     """panels: title -> (lengths, label -> milliseconds for one more token at each length)"""
-    figure, row = plt.subplots(1, len(panels), figsize=(WIDTH, 2.8), layout="constrained", squeeze=False)
-    plt.close(figure)
+    figure, row = subplots(2.8, len(panels), squeeze=False)
     for axes, (title, (lengths, curves)) in zip(row[0], panels.items(), strict=True):
         for (label, times), (style, colour) in zip(curves.items(), (("-", ORANGE), ("--", BLUE)), strict=False):
             axes.plot(lengths, times, style, color=colour, label=label)
@@ -49,8 +47,7 @@ def step_times(panels: Mapping[str, tuple[Sequence[int], Mapping[str, Sequence[f
         axes.set_xlabel(ACROSS, fontsize=9)
         axes.set_ylabel(UPWARDS, fontsize=9)
         axes.set_ylim(bottom=0)
-        axes.tick_params(labelsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes)
     row[0][0].legend(fontsize=8, frameon=False)
     told = (
         f"{title}: " + curves_text({label: (lengths, times) for label, times in curves.items()}, ACROSS, UPWARDS)

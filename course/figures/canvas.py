@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+
+from course.figures.described import described
 
 Point = tuple[float, float]
 Colour = tuple[float, float, float, float]
@@ -61,6 +63,10 @@ class Canvas:
         self.axes.set(xlim=(0.0, width), ylim=(0.0, height))
         self.axes.set_axis_off()
 
+    def described(self, text: str) -> Figure:
+        """The finished figure, with its alt text."""
+        return described(self.figure, text)
+
     def box(self, x: float, y: float, text: str, kind: str, width: float = 1.1, height: float = 0.42) -> Box:
         """A rounded box around ``text``; ``kind`` is a key of FILL."""
         self._rectangle(Box(x, y, width, height), FILL[kind], "solid")
@@ -95,21 +101,22 @@ class Canvas:
     def arrow(self, *points: Point) -> None:
         """An arrow through the points, with a head at the last one."""
         self.line(*points[:-1])
-        self.axes.add_patch(
-            FancyArrowPatch(
-                points[-2],
-                points[-1],
-                arrowstyle="-|>",
-                mutation_scale=9,
-                color=INK,
-                linewidth=1.0,
-                shrinkA=0,
-                shrinkB=0,
-            )
-        )
+        head = FancyArrowPatch(*points[-2:], arrowstyle="-|>", mutation_scale=9, color=INK, shrinkA=0, shrinkB=0)
+        self.axes.add_patch(head)
 
     def line(self, *points: Point) -> None:
         self.axes.plot([x for x, _ in points], [y for _, y in points], color=INK, linewidth=1.0)
+
+    def stack(self, x: float, rows: Iterable[tuple[float, str, str]], width: float, height: float = 0.42) -> list[Box]:
+        """Boxes below each other, with an arrow upwards from each to the next. rows: height, text and kind of each"""
+        boxes = [self.box(x, y, text, kind, width, height) for y, text, kind in rows]
+        self.chain(boxes)
+        return boxes
+
+    def skip(self, x: float, start: float, to: float, end: Box, text: str = "skip") -> None:
+        """An arrow from (x, start) around other boxes, at ``to``, into the right side of a box further up."""
+        self.arrow((x, start), (to, start), (to, end.y), end.right)
+        self.label(to + 0.08, (start + end.y) / 2, text, align="left")
 
     def chain(self, boxes: Sequence[Box]) -> None:
         """Arrows upwards from each box to the next."""
@@ -118,15 +125,6 @@ class Canvas:
 
     def _rectangle(self, box: Box, fill: str, line: str) -> None:
         corner = (box.x - box.width / 2, box.y - box.height / 2)
-        self.axes.add_patch(
-            FancyBboxPatch(
-                corner,
-                box.width,
-                box.height,
-                boxstyle="round,pad=0,rounding_size=0.06",
-                facecolor=fill,
-                edgecolor=INK if line == "solid" else FAINT,
-                linewidth=1.0,
-                linestyle=line,
-            )
-        )
+        rounded, edge = "round,pad=0,rounding_size=0.06", INK if line == "solid" else FAINT
+        style = {"facecolor": fill, "edgecolor": edge, "linestyle": line}
+        self.axes.add_patch(FancyBboxPatch(corner, box.width, box.height, rounded, **style))  # type: ignore[arg-type]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from course.figures.canvas import FAINT, INK, Canvas
 from course.figures.described import curves_text, described, listed, number
+from course.figures.tutorial_plots import subplots
 
 #: Okabe and Ito's colours, with line styles beside them, so that lines are told apart without colours.
 COLOURS, STYLES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), ("-", "--", "-.", ":")
@@ -27,10 +27,9 @@ def causal_mask(words: Sequence[str] = ("mia", "has", "a", "red", "ball")) -> Fi
     for column, word in enumerate(words):
         canvas.label(2.3 + 0.9 * column, 0.5 * count + 0.3, word, size=9.5)
     canvas.label(0.1, 0.5 * count + 0.3, "query ↓   key →", align="left")
-    return described(
-        canvas.figure,
+    return canvas.described(
         f"A table with {count} queries down and the same {count} words across as keys: {listed(words)}. A cell "
-        "says “sees” on the diagonal and to the left of it, and holds a dash to the right.",
+        "says “sees” on the diagonal and to the left of it, and holds a dash to the right."
     )
 
 
@@ -47,53 +46,44 @@ def shifted_targets(words: Sequence[str] = ("<story>", "mia", "has", "a", "red",
         canvas.arrow((x, 1.07), above.bottom)
     for y, text in ((0.35, "what it reads"), (0.92, "what it gives"), (1.5, "what follows")):
         canvas.label(0.05, y, text, align="left", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         f"{len(words)} columns, one for each word: {listed(words)}. From each word an arrow leads up to its "
-        "logits, and from there to the word that follows; above the last stands “unknown”.",
+        "logits, and from there to the word that follows; above the last stands “unknown”."
     )
 
 
 def decoder_model() -> Figure:
     """Left the whole model, right one block, each from below to above."""
     canvas = Canvas(7.5, 4.6)
-    left = [
-        canvas.box(1.6, y, text, kind, 2.3)
-        for y, text, kind in (
-            (0.3, "ids", "data"),
-            (1.1, "word + position vectors", "learned"),
-            (1.9, "block 0", "compute"),
-            (2.6, "block 1", "compute"),
-            (3.4, "final_norm", "norm"),
-            (4.2, "logits: · each word's vector", "result"),
-        )
-    ]
-    canvas.chain(left)
+    model = (
+        (0.3, "ids", "data"),
+        (1.1, "word + position vectors", "learned"),
+        (1.9, "block 0", "compute"),
+        (2.6, "block 1", "compute"),
+        (3.4, "final_norm", "norm"),
+        (4.2, "logits: · each word's vector", "result"),
+    )
+    canvas.stack(1.6, model, 2.3)
+    block = (
+        (0.3, "x", "data"),
+        (1.0, "norm_1", "norm"),
+        (1.65, "causal attention, out", "learned"),
+        (2.3, "+", "data"),
+        (2.95, "norm_2", "norm"),
+        (3.6, "mlp", "learned"),
+        (4.25, "+", "data"),
+    )
     x = 5.0
-    right = [
-        canvas.box(x, y, text, kind, 1.9, 0.38)
-        for y, text, kind in (
-            (0.3, "x", "data"),
-            (1.0, "norm_1", "norm"),
-            (1.65, "causal attention, out", "learned"),
-            (2.3, "+", "data"),
-            (2.95, "norm_2", "norm"),
-            (3.6, "mlp", "learned"),
-            (4.25, "+", "data"),
-        )
-    ]
-    canvas.chain(right)
-    for start, box in ((0.62, right[3]), (2.6, right[6])):
-        canvas.arrow((x, start), (x + 1.35, start), (x + 1.35, box.y), box.right)
-        canvas.label(x + 1.42, (start + box.y) / 2, "skip", align="left")
+    right = canvas.stack(x, block, 1.9, 0.38)
+    canvas.skip(x, 0.62, x + 1.35, right[3])
+    canvas.skip(x, 2.6, x + 1.35, right[6])
     canvas.frame(5.05, 2.54, 3.8, 3.96, "one block")
     canvas.line((2.75, 1.9), (3.15, 0.62))
     canvas.line((2.75, 1.9), (3.15, 4.46))
-    return described(
-        canvas.figure,
+    return canvas.described(
         "Two flow charts from bottom to top. Left the whole model: ids, word and position vectors, block 0, "
         "block 1, final_norm, logits. Right one block: norm_1, causal attention, plus; norm_2, mlp, plus; a "
-        "skip leads past each norm and sublayer to the plus.",
+        "skip leads past each norm and sublayer to the plus."
     )
 
 
@@ -106,8 +96,7 @@ def curves(
 ) -> Figure:
     """Several curves with one pair of axes. lines: name -> x and y; levels: dotted lines, name -> height;
     log: whether x has a logarithmic scale"""
-    figure, axes = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
-    plt.close(figure)
+    figure, axes = subplots(2.8)
     for (name, (x, y)), colour, style in zip(lines.items(), COLOURS, STYLES, strict=False):
         axes.plot(x, y, style, color=colour, label=name, linewidth=1.6)
     for name, height in (levels or {}).items():
@@ -126,8 +115,7 @@ def curves(
 
 def bars(values: Mapping[str, Sequence[float]], words: Sequence[str], ylabel: str) -> Figure:
     """One panel for each distribution over the same words, side by side, with one scale."""
-    figure, panels = plt.subplots(1, len(values), figsize=(7.5, 2.5), sharey=True, layout="constrained", squeeze=False)
-    plt.close(figure)
+    figure, panels = subplots(2.5, len(values), sharey=True, squeeze=False)
     for axes, (name, heights), colour in zip(panels[0], values.items(), COLOURS * 2, strict=False):
         axes.bar(range(len(words)), heights, color=colour)
         axes.set_xticks(range(len(words)), words, rotation=90, fontsize=8)
@@ -144,9 +132,7 @@ def bars(values: Mapping[str, Sequence[float]], words: Sequence[str], ylabel: st
 
 def rows_of_bars(rows: Mapping[str, Sequence[float]], titles: Sequence[str]) -> Figure:
     """Lying bars, one panel for each measure, all with the same rows. rows: name -> one number for each title"""
-    height = 0.7 + 0.3 * len(rows)
-    figure, panels = plt.subplots(1, len(titles), figsize=(7.5, height), sharey=True, layout="constrained")
-    plt.close(figure)
+    figure, panels = subplots(0.7 + 0.3 * len(rows), len(titles), sharey=True)
     for place, (axes, title, colour) in enumerate(zip(panels, titles, COLOURS, strict=False)):
         shown = axes.barh(range(len(rows)), [numbers[place] for numbers in rows.values()], color=colour)
         axes.bar_label(shown, fmt="%.2f", padding=3, fontsize=8, color=INK)

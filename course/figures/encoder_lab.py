@@ -5,7 +5,6 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
-from course.figures.described import described
 
 
 def heads_side_by_side() -> Figure:
@@ -30,11 +29,10 @@ def heads_side_by_side() -> Figure:
     ):
         canvas.label(7.4, y, shape, align="right", size=8.5)
     canvas.label(0.1, 1.75, "every head reads\nwhole vectors", align="left", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top. The hidden states enter three heads side by side, each with its own "
         "wq, wk and wv; their results, each (B, T, d_model / heads), are laid end to end and pass through "
-        "output_linear.",
+        "output_linear."
     )
 
 
@@ -52,11 +50,10 @@ def feed_forward() -> Figure:
     for y, shape in ((0.35, "d_model"), (1.1, "intermediate_size"), (1.8, "intermediate_size"), (2.5, "d_model")):
         canvas.label(7.4, y, shape, align="right", size=8.5)
     canvas.label(0.1, 1.8, "the same layers\nfor every token", align="left", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "Five boxes from bottom to top: a token's vector of width d_model, the wide linear_1 and GELU of "
         "width intermediate_size, linear_2, and a vector of width d_model again. The same layers serve every "
-        "token.",
+        "token."
     )
 
 
@@ -74,10 +71,8 @@ def encoder_layer() -> Figure:
     canvas.chain([start, first_norm, attention, first_sum, second_norm, network, second_sum])
     canvas.arrow(second_sum.top, (x, 5.25))
     canvas.label(x, 5.4, "to the next layer", size=9.0)
-    skip = x + 1.25
     for low, plus in ((0.78, first_sum), (2.9, second_sum)):
-        canvas.arrow((x, low), (skip, low), (skip, plus.y), plus.right)
-        canvas.label(skip + 0.08, (low + plus.y) / 2, "skip: past norm\nand sublayer", align="left")
+        canvas.skip(x, low, x + 1.25, plus, "skip: past norm\nand sublayer")
     for y, words in (
         (1.2, "each token gets\nmean 0, variance 1"),
         (1.9, "the tokens look\nat each other"),
@@ -85,9 +80,8 @@ def encoder_layer() -> Figure:
     ):
         canvas.label(0.1, y, words, align="left", size=8.5)
     canvas.label(7.4, 0.35, "everywhere (B, T, d_model)", align="right", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top: hidden states, layer_norm_1, attention, plus, layer_norm_2, "
         "feed_forward, plus. Two skips lead from below each norm past the sublayer to the plus. The shape is "
-        "(B, T, d_model) everywhere.",
+        "(B, T, d_model) everywhere."
     )

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from course.figures.arrays import to_array
 from course.figures.described import described, number
-from course.figures.tutorial_plots import BLUE, GREEN, GREY, ORANGE, PURPLE, _figure, _plain
+from course.figures.tutorial_plots import BLUE, GREEN, GREY, ORANGE, PURPLE, plain, subplots
 
 STYLES = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, "-.", "^"), (PURPLE, ":", "D"))
 
@@ -22,7 +22,7 @@ def lines(
 
     start: the number of the first point. level: a dotted line at this height, what chance would give.
     """
-    figure, axes = _figure(2.8)
+    figure, axes = subplots(2.8)
     told = []
     for (name, values), (colour, style, marker) in zip(curves.items(), STYLES, strict=False):
         table = np.asarray(values, dtype=float)
@@ -42,7 +42,7 @@ def lines(
     axes.set_ylabel(ylabel, fontsize=9)
     if len(curves) > 1:
         axes.legend(fontsize=8, frameon=False)
-    _plain(axes)
+    plain(axes)
     scale = ", on a logarithmic scale" if log else ""
     return described(figure, f"A line chart of {ylabel} over {xlabel}{scale}: {'; '.join(told)}.")
 
@@ -54,7 +54,7 @@ def losses(curves: Mapping[str, Any], log: bool = False) -> Figure:
 
 def two_effects(direct: Any, knocked_out: Any, rows: Sequence[str], columns: Sequence[str]) -> Figure:
     """Two tables (layers, heads) side by side, one colour scale"""
-    figure, panels = _figure(2.6, 2, sharey=True)
+    figure, panels = subplots(2.6, 2, sharey=True)
     told = []
     tables = [to_array(table, "the effects", ("layers", "heads")) for table in (direct, knocked_out)]
     bound = max(np.abs(table).max() for table in tables)

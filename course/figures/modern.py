@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from course.figures.arrays import to_array
 from course.figures.canvas import Canvas
-from course.figures.described import curves_text, described, listed
-from course.figures.tutorial_plots import BLUE, GREY, ORANGE, WIDTH
+from course.figures.decoder import curves as draw_curves
+from course.figures.described import described, listed
+from course.figures.tutorial_plots import subplots
 
 
 def two_blocks() -> Figure:
@@ -35,16 +35,12 @@ def two_blocks() -> Figure:
         canvas.chain(boxes)
         additions = [place for place, text in enumerate(texts) if text.startswith("add")]
         for start, end in zip((0, additions[0]), additions, strict=True):
-            y = boxes[start].top[1] + 0.1
-            skip = x + 1.35
-            canvas.arrow((x, y), (skip, y), (skip, boxes[end].y), boxes[end].right)
-            canvas.label(skip + 0.06, (y + boxes[end].y) / 2, "skip", align="left")
-    return described(
-        canvas.figure,
+            canvas.skip(x, boxes[start].top[1] + 0.1, x + 1.35, boxes[end])
+    return canvas.described(
         "Two flow charts from bottom to top. Left the block of 2017: positions added, attention with own keys "
         "and values in every head, add and LayerNorm, two layers with ReLU, add and LayerNorm. Right a modern "
         "block: no positions, RMSNorm, grouped-query attention with rotated q and k, add, RMSNorm, SwiGLU "
-        "network, add.",
+        "network, add."
     )
 
 
@@ -61,36 +57,24 @@ def shared_heads() -> Figure:
             query = canvas.box(left + (head + 0.5) / 3, 1.75, f"q\n{head}", "learned", 0.28, 0.42)
             canvas.line(query.bottom, stored[head // group].top)
     canvas.label(3.75, 0.15, "top: query heads; below: heads of keys and values, which a decoder has to keep", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "Three groups of six query heads above the heads of keys and values that they use. Multi-head: six, "
         "each query head its own. Grouped-query: two, each for three query heads. Multi-query: one for all "
-        "six.",
+        "six."
     )
 
 
 def scores_by_distance(curves: Mapping[str, Any]) -> Figure:
     """curves: label -> one score for each distance (distances,)"""
-    figure, axes = plt.subplots(figsize=(WIDTH, 2.6), layout="constrained")
-    plt.close(figure)
-    styles = (("-", BLUE), ("--", ORANGE), ("-.", GREY))
-    for (label, values), (style, colour) in zip(curves.items(), styles, strict=False):
-        axes.plot(to_array(values, label, ("distances",)), style, color=colour, label=label)
-    axes.set_xlabel("distance between query and key", fontsize=9)
-    axes.set_ylabel("score", fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(fontsize=8, frameon=False)
     arrays = {label: to_array(values, label, ("distances",)) for label, values in curves.items()}
-    drawn = {label: (range(len(array)), array) for label, array in arrays.items()}
-    return described(figure, curves_text(drawn, "distance between query and key", "score"))
+    drawn = {label: (range(len(array)), array.tolist()) for label, array in arrays.items()}
+    return draw_curves(drawn, "distance between query and key", "score")
 
 
 def effects(values: Any, rows: Sequence[str], columns: Sequence[str], xlabel: str, bar: str) -> Figure:
     """A table of numbers (rows, columns) as a picture; blue below zero, red above, every number written in its cell."""
     table = to_array(values, "the effects", ("rows", "columns"))
-    figure, axes = plt.subplots(figsize=(WIDTH, 0.42 * len(rows) + 1.3), layout="constrained")
-    plt.close(figure)
+    figure, axes = subplots(0.42 * len(rows) + 1.3)
     limit = max(float(abs(table).max()), 1e-6)
     image = axes.imshow(table, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
     for row in range(table.shape[0]):

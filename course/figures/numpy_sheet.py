@@ -5,7 +5,6 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
-from course.figures.described import described
 
 
 def stacked_heads() -> Figure:
@@ -37,11 +36,10 @@ def stacked_heads() -> Figure:
     for y, text, shape in rows:
         canvas.label(0.1, y, text, align="left", size=8.5)
         canvas.label(7.4, y, shape, align="right", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top. x enters h heads side by side, each with its own matrices W_q, W_k "
         "and W_v; each attends by itself, the results are laid end to end, (n, h · d_qkv), and W_o brings "
-        "them back to the width of the model, (n, d_model).",
+        "them back to the width of the model, (n, d_model)."
     )
 
 
@@ -70,9 +68,8 @@ def classifier_on_top() -> Figure:
         (3.75, "question 1: starts from random weights"),
     ):
         canvas.label(7.4, y, text, align="right", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top. A headline enters a box with a question mark, then DistilBERT with "
         "embeddings and 6 blocks, which gives one vector for each token, [CLS] to [SEP]; a second box with a "
-        "question mark makes four scores, one for each category.",
+        "question mark makes four scores, one for each category."
     )

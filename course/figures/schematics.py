@@ -11,7 +11,6 @@ from itertools import pairwise
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas
-from course.figures.described import described
 
 TOKENS = ("[CLS]", "the", "best", "movies", "[SEP]")
 
@@ -56,12 +55,11 @@ def _pipeline(built: Sequence[str]) -> Figure:
         canvas.label(box.x, y - 0.5, shape)
     coloured = "" if len(built) == len(kinds) else "; coloured: what you build now"
     canvas.label(3.75, 0.17, f"B sentences of T tokens, L blocks; under each box the shape of its output{coloured}")
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from left to right: token ids (B, T), embedding (B, T, dim), an encoder of L attention "
         "blocks (B, T, dim), pooling of [CLS] (B, dim), classification (B, n_classes). A sentence goes in, "
         "the logits for negative and positive come out."
-        + (f" Coloured, because they are built now: {' and '.join(built)}." if coloured else ""),
+        + (f" Coloured, because they are built now: {' and '.join(built)}." if coloured else "")
     )
 
 
@@ -92,11 +90,10 @@ def embedding_sum() -> Figure:
         canvas.arrow((x, rows["norm"] + 0.19), (x, rows["out"] - 0.21))
         canvas.box(x, rows["out"], token, "result", 0.95, 0.42)
     canvas.box(1.9 + 1.15 * 2 + 0.05, rows["norm"], "LayerNorm", "norm", 5.75, 0.38)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "Five columns, one for each of the tokens [CLS], the, best, movies, [SEP]. In each, a word vector and "
         "a position vector are added; all five sums pass through LayerNorm, each token by itself, and give "
-        "the embedding (B, T, dim).",
+        "the embedding (B, T, dim)."
     )
 
 
@@ -129,11 +126,8 @@ def attention_block() -> Figure:
     canvas.chain([context, out_lin, first_norm, lin1, lin2, second_norm])
     canvas.arrow(second_norm.top, (x, 7.75))
     canvas.label(x, 7.9, "hidden states of the next block", size=9.0)
-    skip = x + 1.92
-    canvas.arrow((x, 0.8), (skip, 0.8), (skip, 5.15), first_norm.right)
-    canvas.arrow((x, 5.62), (skip, 5.62), (skip, 7.2), second_norm.right)
-    for at, text in ((2.95, "skip"), (6.4, "skip")):
-        canvas.label(skip + 0.08, at, text, align="left")
+    canvas.skip(x, 0.8, x + 1.92, first_norm)
+    canvas.skip(x, 5.62, x + 1.92, second_norm)
     canvas.label(0.1, 2.95, "attention weights\n(B, heads, T, T)", align="left", size=8.5)
     canvas.arrow(softmax.left, (1.3, 2.95))
     for at, shape in (
@@ -148,12 +142,11 @@ def attention_block() -> Figure:
         (7.2, "(B, T, dim)"),
     ):
         canvas.label(7.4, at, shape, align="right", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top. Hidden states enter q_lin, k_lin and v_lin; queries and keys give "
         "scores, a softmax gives the attention weights (B, heads, T, T), and with the values the context; "
         "then out_lin, add and LayerNorm, lin1 with GELU, lin2, add and LayerNorm. One skip leads past the "
-        "attention, one past lin1 and lin2.",
+        "attention, one past lin1 and lin2."
     )
 
 
@@ -173,17 +166,13 @@ def pre_and_post_norm() -> Figure:
             else:
                 boxes.append(canvas.box(x, y, name, "norm" if name == "LayerNorm" else "learned", 1.1))
         canvas.chain(boxes)
-        plus = boxes[1 + names.index("+")]
-        skip = x + 1.0
-        canvas.arrow((x, 0.9), (skip, 0.9), (skip, plus.y), plus.right)
-        canvas.label(skip + 0.08, 1.6, "skip", align="left")
+        canvas.skip(x, 0.9, x + 1.0, boxes[1 + names.index("+")])
         canvas.arrow(boxes[-1].top, (x, 3.75))
         canvas.label(x, 3.88, "output", size=8.5)
     canvas.label(1.95, 0.12, "the output is normalised")
     canvas.label(5.55, 0.12, "the skip is untouched from end to end")
-    return described(
-        canvas.figure,
+    return canvas.described(
         "Two flow charts from bottom to top, each with a skip. Left, post-norm: sublayer, plus, LayerNorm, so "
         "that the output is normalised. Right, pre-norm: LayerNorm, sublayer, plus, so that the skip is "
-        "untouched from end to end.",
+        "untouched from end to end."
     )

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from course.figures.canvas import FAINT, Canvas
-from course.figures.described import described
 
 
 def lookup() -> Figure:
@@ -31,10 +30,9 @@ def lookup() -> Figure:
         canvas.arrow((4.18, y), held.left)
         canvas.arrow(held.right, value.left)
     canvas.label(3.75, 0.2, "every entry answers; the weights $w_1$ to $w_4$ are positive and sum to 1")
-    return described(
-        canvas.figure,
+    return canvas.described(
         "From left to right: the query “music” points to four keys, song, piano, stone and paper; each key's "
-        "fit, w1 to w4, weights the value of the same word, and the four values mix into what comes back.",
+        "fit, w1 to w4, weights the value of the same word, and the four values mix into what comes back."
     )
 
 
@@ -62,11 +60,10 @@ def folding_heads() -> Figure:
         canvas.box(x, 1.35, f"sentence {sentence}\nhead {head}", ("learned", "compute", "norm")[head], 0.86, 0.46)
         canvas.label(x, 0.95, f"row {row}", size=8.0)
     canvas.label(4.4, 0.45, "all heads of sentence 0, then all heads of sentence 1", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "Above, four shapes in a row: (b, t, h, k), (b, h, t, k), (b · h, t, k), (b, t, h · k), joined by "
         "exchange, fold, and attend, then back. Below, the six rows of the folded batch for b = 2 and h = 3: "
-        "heads 0, 1, 2 of sentence 0, then heads 0, 1, 2 of sentence 1.",
+        "heads 0, 1, 2 of sentence 0, then heads 0, 1, 2 of sentence 1."
     )
 
 
@@ -96,11 +93,10 @@ def self_attention() -> Figure:
         (3.2, "(b, t, k)"),
     ):
         canvas.label(7.4, at, shape, align="right", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top: x (b, t, k) enters to_queries, to_keys and to_values, each of which "
         "gives (b, t, h · k); attention works in every head by itself, and unify_heads brings the result back "
-        "to (b, t, k).",
+        "to (b, t, k)."
     )
 
 
@@ -116,20 +112,16 @@ def transformer_block() -> Figure:
     canvas.chain([source, attention, first, network, second])
     canvas.arrow(second.top, (x, 4.45))
     canvas.label(x, 4.65, "to the next block", size=9.0)
-    skip = x + 1.6
-    canvas.arrow((x, 0.8), (skip, 0.8), (skip, first.y), first.right)
-    canvas.arrow((x, 2.58), (skip, 2.58), (skip, second.y), second.right)
-    for at in (1.4, 3.2):
-        canvas.label(skip + 0.08, at, "skip", align="left")
+    canvas.skip(x, 0.8, x + 1.6, first)
+    canvas.skip(x, 2.58, x + 1.6, second)
     canvas.label(0.1, 1.25, "the tokens look\nat each other", align="left", size=8.5)
     canvas.label(0.1, 3.05, "each token\nfor itself", align="left", size=8.5)
     for at in (0.35, 1.25, 2.05, 3.05, 3.85):
         canvas.label(7.4, at, "(b, t, k)", align="right", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from bottom to top: x, attention, add then norm_1, mlp (k to 2k, ReLU, 2k to k), add "
         "then norm_2. A skip leads past the attention and another past the mlp. The shape is (b, t, k) "
-        "everywhere.",
+        "everywhere."
     )
 
 
@@ -150,11 +142,10 @@ def three_attentions() -> Figure:
     canvas.arrow(cross.top, (5.55, 3.5))
     canvas.label(5.55, 3.72, "the next output word", size=9.0)
     canvas.label(1.85, 3.72, "(feed-forward networks, skips and norms left out)", size=8.0)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "An encoder on the left and a decoder on the right. In the encoder the n input words ask each other. "
         "In the decoder the output words ask earlier output words; above that, cross-attention asks the "
-        "input, with keys and values from the encoder, and the next output word comes out.",
+        "input, with keys and values from the encoder, and the next output word comes out."
     )
 
 
@@ -180,11 +171,10 @@ def classifier() -> Figure:
     canvas.arrow((3.75, 2.05), boxes[3].top)
     canvas.label(2.2, 2.2, "mask: which ids are real tokens, (b, t)")
     canvas.label(3.75, 0.3, "b sentences, t tokens in the longest; under each part the shape of what leaves it")
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A flow chart from left to right: ids (b, t), token embedding times √k, positions, blocks (b, t, k), "
         "average of the real tokens (b, k), head and log_softmax (b, classes). The mask of real tokens leads "
-        "from the ids to the blocks and to the average.",
+        "from the ids to the blocks and to the average."
     )
 
 
@@ -200,11 +190,10 @@ def clock_hands() -> Figure:
     for position in range(8):
         canvas.label(1.85 + 0.73 * position, 0.3, f"position {position}", size=8.0)
     canvas.label(0.1, 2.75, "a hand's height and its distance to the right are the two numbers", align="left", size=8.5)
-    return described(
-        canvas.figure,
+    return canvas.described(
         "Three rows of eight clock dials, one column for each of the positions 0 to 7. The hand of columns 0 "
         "and 1 turns far from one position to the next, that of columns 2 and 3 less, and that of columns 4 "
-        "and 5 hardly.",
+        "and 5 hardly."
     )
 
 
@@ -229,11 +218,10 @@ def padded_average() -> Figure:
     canvas.label(0.1, 2.15, "hidden states (b, t, k), the mask below them", align="left", size=8.5)
     canvas.label(6.55, 2.15, "pooled (b, k)", size=8.5)
     canvas.label(3.75, 0.2, "what stands in the white boxes is not zero: it is whatever the blocks made of padding")
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A batch of two sentences with the mask below the words: [CLS] a good film [SEP], five times True, "
         "and [CLS] dull [SEP] [PAD] [PAD], three times True and twice False. The sum of the five vectors is "
-        "divided by 5, the sum of the three real ones by 3.",
+        "divided by 5, the sum of the three real ones by 3."
     )
 
 
@@ -253,9 +241,8 @@ def masked_row() -> Figure:
     canvas.box(6.7, 1.14, "softmax over\nthis row", "result", 1.3, 0.5)
     canvas.label(6.7, 0.62, "sums to 1", size=8.0)
     canvas.label(3.65, 0.2, "logits (tokens, vocabulary): one number per position and word")
-    return described(
-        canvas.figure,
+    return canvas.described(
         "A table of logits with the tokens picked, up, [MASK] and bag down and words of the vocabulary "
         "across, bag, her and his among them. The row of [MASK] is highlighted: an arrow leads from it to a "
-        "softmax over this row, which sums to 1.",
+        "softmax over this row, which sums to 1."
     )

@@ -11,27 +11,28 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course.figures.arrays import to_array
+from course.figures.canvas import INK
 from course.figures.described import described, listed, number
 
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#777777"
-INK = "#222222"
 WIDTH = 7.5
 
 
-def _figure(height: float, columns: int = 1, **more: Any) -> tuple[Figure, Any]:
+def subplots(height: float, columns: int = 1, **more: Any) -> tuple[Figure, Any]:
+    """A figure as wide as a notebook's column, with panels side by side. height: inches"""
     figure, axes = plt.subplots(1, columns, figsize=(WIDTH, height), layout="constrained", **more)
     plt.close(figure)  # shown as the value of its cell, and not a second time by pyplot
     return figure, axes
 
 
-def _plain(axes: Axes) -> None:
+def plain(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
 
 
 def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
     """One panel per context. contexts: words with spaces between -> the weight of each (words,)"""
-    figure, panels = _figure(2.4, len(contexts), sharey=True, squeeze=False)
+    figure, panels = subplots(2.4, len(contexts), sharey=True, squeeze=False)
     told = []
     for axes, (context, weights) in zip(panels.flat, contexts.items(), strict=True):
         words, values = context.split(), to_array(weights, "the weights", ("words",))
@@ -42,7 +43,7 @@ def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
         axes.set_xticks(range(len(words)), words)
         axes.set_xlabel("key", fontsize=9)
         axes.margins(y=0.3)
-        _plain(axes)
+        plain(axes)
         heights = ", ".join(f"{word} {value:.3f}" for word, value in zip(words, values, strict=True))
         told.append(f"{heights}; all equal would be {1 / len(words):.3f}")
     panels.flat[0].set_ylabel(f"weight for the query “{query}”", fontsize=9)
@@ -52,7 +53,7 @@ def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
 def position_table(pe: Any) -> Figure:
     """pe: (positions, k). Left the whole table, right a few of its columns as waves."""
     table = to_array(pe, "pe", ("positions", "k"))
-    figure, (left, right) = _figure(3.0, 2)
+    figure, (left, right) = subplots(3.0, 2)
     image = left.imshow(table, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
     left.set(xlabel="column of the vector", ylabel="position")
     figure.colorbar(image, ax=left, shrink=0.8).ax.tick_params(labelsize=8)
@@ -78,7 +79,7 @@ def position_table(pe: Any) -> Figure:
 
 def who_gets_what(right_way: Any, by_sentence: Any) -> Figure:
     """What is added to each token, (sentences, tokens, k), in the right way and by counting sentences for positions."""
-    figure, panels = _figure(2.3, 2, sharey=True)
+    figure, panels = subplots(2.3, 2, sharey=True)
     told = []
     for axes, added, title in (
         (panels[0], right_way, "rows go to tokens: right"),
@@ -105,7 +106,7 @@ def who_gets_what(right_way: Any, by_sentence: Any) -> Figure:
 
 def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
     """history: ``train_loss``, ``test_loss``, ``train_accuracy``, ``test_accuracy``, one number per epoch."""
-    figure, (loss, accuracy) = _figure(2.8, 2)
+    figure, (loss, accuracy) = subplots(2.8, 2)
     epochs = range(1, len(history["train_loss"]) + 1)
     for axes, what in ((loss, "loss"), (accuracy, "accuracy")):
         axes.plot(epochs, history[f"train_{what}"], "o-", color=BLUE, label="train")
@@ -113,7 +114,7 @@ def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
         axes.set_xticks(list(epochs))
         axes.set_xlabel("epoch", fontsize=9)
         axes.set_ylabel(what, fontsize=9)
-        _plain(axes)
+        plain(axes)
     accuracy.axhline(chance, color=GREY, linestyle=":", label="chance")
     accuracy.set_ylim(min(0.4, chance - 0.1), 1.02)
     loss.set_ylim(bottom=0)
@@ -129,7 +130,7 @@ def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
 
 def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
     """What accuracies guessing would give on ``n`` sentences, and where the measured one lies."""
-    figure, axes = _figure(2.2)
+    figure, axes = subplots(2.2)
     spread = (chance * (1 - chance) / n) ** 0.5
     x = np.linspace(chance - 6 * spread, max(accuracy + 2 * spread, chance + 6 * spread), 400)
     density = np.exp(-0.5 * ((x - chance) / spread) ** 2)
@@ -141,7 +142,7 @@ def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
     axes.set(ylim=(0, 1.25), yticks=[])
     axes.set_xlabel(f"accuracy on {n:,} sentences", fontsize=9)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    _plain(axes)
+    plain(axes)
     axes.spines["left"].set_visible(False)
     return described(
         figure,
@@ -154,7 +155,7 @@ def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
 def gaps(pairs: Sequence[tuple[str, float, float]], controls: Sequence[tuple[str, float, float]]) -> Figure:
     """Two values for each pair, joined by a line. Each entry: sentence with ``one/other``, value of each (0 to 1)."""
     rows = [*pairs, *controls]
-    figure, axes = _figure(0.36 * len(rows) + 1.1)
+    figure, axes = subplots(0.36 * len(rows) + 1.1)
     for place, (_, one, other) in enumerate(rows):
         y = len(rows) - place
         colour = BLUE if place < len(pairs) else GREY
@@ -171,7 +172,7 @@ def gaps(pairs: Sequence[tuple[str, float, float]], controls: Sequence[tuple[str
     axes.legend(fontsize=8, frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     axes.set(xlim=(0, 1), ylim=(0.4, len(rows) + 0.6))
     axes.set_xlabel("P(positive), as the checkpoint sees it", fontsize=9)
-    _plain(axes)
+    plain(axes)
     return described(
         figure,
         "P(positive) of sentences with one word or another at one position: in each row two points on a line from 0 "

@@ -1,4 +1,4 @@
-"""What checks of torch modules share: a quiet surrounding, and layers that must have a name."""
+"""What checks of torch modules share: quiet surroundings, a student's module, and layers that must have a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import nn
 
-from course.check.base import fail
+from course.check.base import fail, running
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -25,6 +25,19 @@ def undisturbed(check: Callable[Arguments, Result]) -> Callable[Arguments, Resul
             return check(*args, **kwargs)
 
     return wrapper
+
+
+def make(name: str, student_class: Any, *arguments: Any, **named: Any) -> Any:
+    """The student's module in eval mode. Fails where ``student_class`` is no class of modules, or cannot be made."""
+    if not callable(student_class):
+        came = f"It got {student_class!r:.40}."
+        fail(name, "give the check the class itself.", came, "Write its name without brackets.")
+    label = getattr(student_class, "__name__", "module")
+    with running(name, f"making a {label}", "Look at __init__."):
+        module = student_class(*arguments, **named)
+    if not isinstance(module, nn.Module):
+        fail(name, f"{label} must be an nn.Module.", f"It is a {type(module).__name__}.", "class …(nn.Module)")
+    return module.eval()
 
 
 def part(name: str, module: nn.Module, attribute: str) -> Any:

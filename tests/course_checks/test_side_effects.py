@@ -12,7 +12,7 @@ from torch import nn
 from autograder.exercise import SIDE_EFFECTS, Answers, Case, Exercise, compare_case, without_side_effects
 from course.check import distilbert, limits
 from course.check.base import CheckFailed
-from course.check.encoder_lab import _own as encoder_lab
+from course.check.encoder_lab import _attempts as encoder_lab
 from course.check.side_effects import side_effects
 from course.check.transformer_tutorial import calls as transformer_tutorial
 

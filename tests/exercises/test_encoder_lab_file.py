@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.model.verdict import CellVerdict, NotebookVerdict
-from course.check.encoder_lab._loading import load
+from course.check.encoder_lab._models_file import load
 from tests.exercises import models_file as models
 from tests.exercises.models_file import models_file, solution_file
 from tests.exercises.test_answers import one_worker, trials

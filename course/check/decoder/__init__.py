@@ -1,16 +1,14 @@
 """Visible checks of the decoder: ``from course.check import decoder as check``.
 
 Most are made of packs: they judge public cases by the rule of grading. ``calls`` says how each exercise is called,
-here and in hidden cells; ``modern``, ``looking``, ``generation`` and ``caches`` are for hidden cells.
+here and in hidden cells.
 """
 
 from course.check._rules.asking import OwnCodeQuestions
-from course.check.decoder import _caches, _generation, _looking, _modern
 from course.check.decoder import _properties as _properties
 from course.check.decoder import calls as calls
 from course.check.discover import checks
 from course.check.limits import limited
 
 globals().update(checks(__name__, __path__))
-modern, looking, generation, caches = _modern, _looking, _generation, _caches
 questions = OwnCodeQuestions(__name__, limited)

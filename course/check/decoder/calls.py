@@ -13,7 +13,7 @@ from torch import Tensor
 from course import cache_parts
 from course.cache_parts import CachedBlock
 from course.check.base import tried
-from course.check.decoder import _byte_pairs, _caches, _generation, _looking, _modern
+from course.check.decoder import _byte_pairs, _generation, _looking, _modern
 from course.check.side_effects import side_effects
 from course.check.with_ready_parts import both_ways, meaning
 from course.decoder_parts import ReadyBlock, ready_causal_attention
@@ -127,7 +127,12 @@ def language_model(student_class: Any, case: Any) -> dict[str, Any]:
 
 def cached_model(student_class: Any, case: Any) -> dict[str, Any]:
     model = case.load(student_class(case.config, CachedBlock))
-    logits, held = cache_parts.in_pieces(_caches.interleaved(model), case.input_ids, case.config.pieces)
+
+    def interleaved(ids: Tensor, caches: Any = None) -> Any:
+        model(ids[:, :1])  # a word of another text before each call: what it knows of a text lies in the caches
+        return model(ids, caches)
+
+    logits, held = cache_parts.in_pieces(interleaved, case.input_ids, case.config.pieces)
     noted = side_effects(lambda x: model(x)[0], case.input_ids, weights=list(model.parameters()))
     return {"logits": logits, "keys": cache_parts.kept_keys(held) if held else None, **noted}
 

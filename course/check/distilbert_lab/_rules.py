@@ -19,9 +19,6 @@ from .._rules import (
     wrong,
 )
 
-#: Answers that are flags: whether something happened that must not. The mistake with this id is then named.
-FLAGS = ("graph", "learned", "mode", "eval_mode", "gradients", "shared", "spoiled", "leaky", "teacher_mode")
-
 GRAPH = Mistake(
     "LOSS-graph",
     "The loss comes back as a tensor, together with the graph of the whole step: memory fills up.",
@@ -85,7 +82,8 @@ GENERATOR = Mistake(
 )
 UNEVEN = Mistake("C-uneven", "One of the two labels is far more frequent.", "Both equally likely: randint(2, …).")
 
-_IDS = {
+#: Answers that are flags: whether something happened that must not. The mistake is then named.
+_FLAGS = {
     "graph": GRAPH,
     "learned": LEARNED,
     "mode": MODE,
@@ -102,10 +100,10 @@ def _flagged(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """The numbers first; then whether something happened on the way that must not."""
     judgement = compare_case(exercise, case, answers)
     if judgement.earned == 1:
-        for name in FLAGS:
+        for name, mistake in _FLAGS.items():
             found = answers.arrays.get(name)
             if found is not None and found.any():
-                return named(exercise, _IDS[name].id)
+                return named(exercise, mistake.id)
     return judgement
 
 
@@ -115,10 +113,8 @@ flagged = without_side_effects(_flagged)
 def _back_again(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """What comes back is compared; a known mistake is named, else how far off it is, or the kind of the numbers."""
     judgement = compare_case(exercise, case, answers)
-    if judgement.earned < 1:
-        return judgement
     codes = answers.arrays.get("codes")
-    if codes is not None and codes.dtype != np.int8:  # the hidden cell always hands them over
+    if judgement.earned == 1 and codes is not None and codes.dtype != np.int8:  # the hidden cell always hands them over
         return named(exercise, "Q-kind")
     return judgement
 

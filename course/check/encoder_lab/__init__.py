@@ -5,12 +5,16 @@ Most are made of packs: they judge public cases by the rule of grading; ``calls`
 """
 
 from course.check._rules.asking import OwnCodeQuestions
+from course.check.choice_questions import choices
 from course.check.discover import checks
 from course.check.encoder_lab import _properties as _properties
 from course.check.encoder_lab import calls as calls
-from course.check.encoder_lab._loading import load as _load
+from course.check.encoder_lab._models_file import load as _load
 from course.check.limits import limited
 
 globals().update(checks(__name__, __path__))
+decoder_parts = choices("decoder_parts", [("masked", "cross", "both", "neither")] * 5)
+position_kinds = choices("position_kinds", [("learned", "sinusoidal", "relative")] * 4)
+readings = choices("readings", [("previous", "next", "same word", "separator")] * 4 + [("kept", "lost")] * 2)
 load = limited(_load)
 questions = OwnCodeQuestions(__name__, limited)

@@ -1,4 +1,7 @@
-"""Reading ``models.py`` statement by statement: what cannot be read, or fails, costs itself and no other class."""
+"""``models.py`` beside the notebook, read as it stands now, statement by statement.
+
+What cannot be read, or fails, costs itself and no other class.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from course.check.base import fail
 from course.check.limits import TookTooLong, own_line, time_limit
 
 FILE = "models.py"
@@ -70,15 +74,45 @@ def unread(models: ModuleType) -> dict[str, str]:
     return found
 
 
-def left_out(models: ModuleType) -> list[str]:
-    """Lines for a notebook, such as ``%pip install x``, that were not executed: one sentence for each."""
-    return list(vars(models).get("_left_out", ()))
-
-
 def require_whole(models: ModuleType) -> None:
     """Raises NotRead where Python itself could not import the file."""
     for why in unread(models).values():
         raise NotRead(f"{why}, so Python cannot import {FILE}.")
+
+
+def load(name: str) -> Any:
+    """The class called ``name``, read anew from ``models.py``, so that the last saved change counts.
+
+    Raises CheckFailed where the file is missing, or the class is not there or cannot be read. Where another class
+    cannot be read, it says so.
+    """
+    try:
+        models = read_models()
+    except OSError:
+        fail(
+            FILE,
+            "the file must lie in the same folder as this notebook.",
+            f"It is not in {Path.cwd()}.",
+            "It came with the notebook. On Colab: the panel “Files” at the left has a button for uploading.",
+        )
+    missing = unread(models)
+    if name in missing:
+        look = "The cause often stands one line further up: a bracket that is not closed, a colon that is missing."
+        fail(FILE, f"Python must be able to read class {name}.", f"{missing[name]}.", look)
+    others = " ".join(f"{why}." for why in dict.fromkeys(missing.values()))
+    if name not in vars(models):
+        came = f"{FILE} defines none of this name. {others}".strip()
+        fail(FILE, f"a class called {name} is expected.", came, "Is it spelt so? Was the file saved?")
+    if others:
+        print(f"{others} The rest of {FILE} is used here, but Python itself cannot import the file.")
+    for sentence in vars(models)["_left_out"]:  # lines for a notebook, such as %pip install x
+        print(f"{sentence}.")
+    return getattr(models, name)
+
+
+def module_of(student_class: Any) -> ModuleType:
+    """The module that a class was written in: where its names for other classes are looked up."""
+    return sys.modules[student_class.__module__]
 
 
 def _missing(name: str, why: dict[str, str]) -> Any:

@@ -6,9 +6,7 @@ A stand-in answers with a stored linear map and notes what it was given. Where a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import ModuleType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -126,19 +124,6 @@ def stand_in_class(names: Sequence[str], parts: Sequence[nn.Module]) -> tuple[ty
 def like(known: Any, parts: Sequence[nn.Module]) -> nn.Module:
     """These parts in a list such as the student's: a Sequential can be called, a ModuleList cannot."""
     return nn.Sequential(*parts) if isinstance(known, nn.Sequential) else nn.ModuleList(parts)
-
-
-@contextmanager
-def replaced(models: ModuleType, **classes: type) -> Iterator[None]:
-    """Within the block, the names in ``models`` mean the given classes."""
-    kept = {name: models.__dict__[name] for name in classes if name in models.__dict__}
-    models.__dict__.update(classes)
-    try:
-        yield
-    finally:
-        for name in classes:
-            models.__dict__.pop(name, None)
-        models.__dict__.update(kept)
 
 
 def first(output: Any) -> Any:

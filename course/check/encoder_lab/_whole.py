@@ -17,13 +17,13 @@ from course.check.encoder_lab._stand_ins import (
     OpenHead,
     StandIn,
     first,
-    replaced,
     returns_pair,
     selects_first_token,
     stand_in_class,
 )
 from course.check.encoder_lab.calls import ATTENTION, CLASSIFICATION, ENCODER, LAYER, MODEL
 from course.check.limits import TookTooLong, attempt_limit
+from course.check.with_ready_parts import meaning
 
 #: What may have a stand-in, and its class.
 PARTS = {
@@ -60,7 +60,7 @@ def _run(models: ModuleType, case: Any, part: str, head: bool) -> torch.Tensor:
     sizes = case.config
     left_out = [kind for kind in (PARTS.get(part), head and "ClassificationHead") if kind]
     blank, _ = stand_in_class((), [nn.Identity()])  # a class that has a stand-in need not even begin to work
-    with replaced(models, **dict.fromkeys(left_out, blank)):
+    with meaning(vars(models), dict.fromkeys(left_out, blank)):
         model = models.TransformerForSequenceClassification(*values(sizes, MODEL))
     without = _without(part, sizes.num_hidden_layers)
     if head:

@@ -18,9 +18,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course.check.base import several
-from course.check.encoder_lab._attempts import Answers, arguments, attempts, listed, values
-from course.check.encoder_lab._loading import module_of
-from course.check.encoder_lab._own import effects, kept_factor, learned, own_norms, parts
+from course.check.encoder_lab._attempts import (
+    Answers,
+    arguments,
+    attempts,
+    effects,
+    kept_factor,
+    learned,
+    listed,
+    own_norms,
+    parts,
+    values,
+)
+from course.check.encoder_lab._models_file import module_of
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
@@ -32,12 +42,12 @@ from course.check.encoder_lab._stand_ins import (
     first,
     forms,
     like,
-    replaced,
     returns_pair,
     selects_first_token,
     stand_in_class,
 )
 from course.check.side_effects import side_effects
+from course.check.with_ready_parts import meaning
 
 HEAD = ("d_model", "d_k", "d_q", "d_v")
 ATTENTION = ("d_model", "num_attention_heads")
@@ -128,7 +138,7 @@ def multi_head_init(student_class: Any, case: Any) -> Answers:
     part, made = stand_in_class(HEAD, [StandIn(torch.eye(2)) for _ in range(99)])
     models = module_of(student_class)
     try:
-        with replaced(models, AttentionHead=part):
+        with meaning(vars(models), {"AttentionHead": part}):
             attention = student_class(*values(case.config, ATTENTION))
     except ReachedInto:  # to set its heads' weights, say
         made.clear()
@@ -149,7 +159,7 @@ def _sizes_of(head: Any) -> list[int]:
 def _refuses_uneven(student_class: Any) -> bool:
     """Does a MultiHeadAttention stop, when made or when called, where its vector cannot be cut into equal parts?"""
     part, _ = stand_in_class(HEAD, [StandIn(torch.eye(10)[:, :3])])
-    with replaced(module_of(student_class), AttentionHead=part):
+    with meaning(vars(module_of(student_class)), {"AttentionHead": part}):
         try:
             student_class(10, 3)(torch.ones(2, 4, 10))
         except ReachedInto:
@@ -339,7 +349,7 @@ def _tried(
 def _made(student_class: Any, sizes: Sequence[Any], **stand_ins: type) -> nn.Module:
     """An object of the class, with stand-ins for its parts; with the student's own where ``__init__`` sets weights."""
     try:
-        with replaced(module_of(student_class), **stand_ins):
+        with meaning(vars(module_of(student_class)), stand_ins):
             made: nn.Module = student_class(*sizes)
     except ReachedInto:
         made = student_class(*sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.check.base import fail, running
-from course.recorded import recorded
+from course.check.choice_questions import recorded
 
 
 def separator_heads(heads: Any) -> None:

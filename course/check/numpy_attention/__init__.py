@@ -3,14 +3,16 @@
 Those of the functions are made of packs; ``calls`` says how each exercise is called, here and in hidden cells.
 """
 
+from course.check import choice_questions
 from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.limits import limited
-from course.check.numpy_attention import _answers, _recorded
 from course.check.numpy_attention import _properties as _properties
+from course.check.numpy_attention import _recorded
 from course.check.numpy_attention import calls as calls
 
-choice, letters, name = limited(_answers.choice), limited(_answers.letters), limited(_answers.name)
+choice, letters = limited(choice_questions.choice), limited(choice_questions.letters)
+name = limited(choice_questions.name)
 practice_inputs, try_out = limited(_recorded.practice_inputs), limited(_recorded.try_out)
 rejections = limited(_recorded.rejections)
 

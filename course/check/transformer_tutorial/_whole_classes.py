@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import close, fail, passed, running
-from course.check.transformer_tutorial._block import B, K, T, prepared
-from course.check.transformer_tutorial._calls import make, undisturbed
+from course.check.modules import make, part, undisturbed
 
 
 def _passes(student_class: Any, *checks: str) -> None:
@@ -35,14 +34,13 @@ def self_attention(student_class: Any) -> None:
 def _attention_inside(student_class: Any) -> None:
     """Order of tokens does not matter, sentences stay apart, padding has no say."""
     name = "self_attention"
-    layer = make(name, student_class, 6, heads=2).eval()
+    layer = make(name, student_class, 6, heads=2)
 
     class Alone:
         """The layer's own attention, looked at as if it were the class of the exercise before."""
 
         def __new__(cls, dropout: float) -> Any:
-            attention = make(name, student_class, 6, heads=2, dropout=dropout).attention
-            return attention
+            return make(name, student_class, 6, heads=2, dropout=dropout).attention
 
     dot_product_attention(Alone)
     x = torch.randn(3, 5, 6)
@@ -71,17 +69,31 @@ def transformer_block(student_class: Any) -> None:
     _mask_arrives(student_class)
 
 
+class _Attention(nn.Module):
+    """In place of the block's attention: takes down what it was given besides x."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[Any] = []
+
+    def forward(self, x: Tensor, *others: Any, **named: Any) -> Tensor:
+        self.given = [*others, *named.values()]
+        return 2 * x + 1
+
+
 @undisturbed
 def _mask_arrives(student_class: Any) -> None:
-    name = "transformer_block"
-    block, x = prepared(name, student_class)
-    mask = torch.ones(B, T, dtype=torch.bool)
+    name, (b, t, k) = "transformer_block", (2, 4, 5)
+    block = make(name, student_class, k, 2)
+    for layer in ("attention", "mlp", "norm_1", "norm_2"):
+        part(name, block, layer)
+    block.attention, mask = _Attention(), torch.ones(b, t, dtype=torch.bool)
     with running(name, "a batch with a mask", "forward takes x and the mask."):
-        block(x, mask)
-    if not any(argument is mask for argument in block.attention.seen[0]):
+        block(torch.randn(b, t, k), mask)
+    if not any(given is mask for given in block.attention.given):
         fail(name, "the block must hand the mask on to the attention.", "Yours loses it.", "The given line does it.")
-    real = make(name, student_class, K + 1, 2).eval()
-    if not isinstance(real.mlp, nn.Module) or not bool(torch.isfinite(real(torch.randn(B, T, K + 1))).all()):
+    real = make(name, student_class, k + 1, 2)
+    if not bool(torch.isfinite(real(torch.randn(b, t, k + 1))).all()):
         fail(name, "the block must give finite numbers.", "Yours gives nan or inf.")
     passed(name, "the mask reaches the attention")
 

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.check.base import close, fail, passed
+from course.check.base import close, fail, passed, running, same_shape
+from course.check.modules import make, undisturbed
 from course.check.side_effects import check_side_effects
-from course.check.transformer_tutorial._calls import attend, make, undisturbed
 from course.check.transformer_tutorial._steps import alone, ready_score
 
 
@@ -18,7 +18,7 @@ from course.check.transformer_tutorial._steps import alone, ready_score
 def attention_scores(student_class: Any) -> None:
     """A dot product of s makes a score of s / √k, for every query with every key."""
     name = "attention_scores"
-    attention = make(name, student_class, 0.0).eval()
+    attention = make(name, student_class, 0.0)
     if hasattr(attention, "calculate_score"):
         _check_alone(name, attention)
     with suppress(ValueError, AttributeError):  # the other steps are other exercises
@@ -27,7 +27,7 @@ def attention_scores(student_class: Any) -> None:
     # Key j is 1 at index j and 0 elsewhere: query i's dot product with it is the query's number at index j.
     queries = torch.tensor([[1.0, 0, 2, 0, 0], [0, 3, 0, 0, 0], [0, 0, 0, -1, 0], [1, 1, 0, 4, 0]])
     eye = torch.eye(t, k)
-    weights = attend(name, attention, queries[None, :, None], eye[None, :, None], eye[None, :, None])[0, :, :t]
+    weights = _attend(name, attention, queries[None, :, None], eye[None, :, None])[0, :, :t]
     logs = _logs(weights)
     expected = queries[:, :t]
     factor = _factor(logs, expected)
@@ -66,6 +66,19 @@ def _check_alone(name: str, attention: Any) -> None:
     if 5e-5 < off < 1e-2:
         came = "Yours are nearly right: something computes them with too few digits."
         fail(name, "scores keep the precision of queries and keys.", came, "No half, no round.")
+
+
+def _attend(name: str, attention: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """queries (b, t, h, k), and keys that are the values, too -> (b, t, h*k), shape checked"""
+    b, t, h, k = queries.shape
+    given = [queries.clone(), keys.clone(), keys.clone()]
+    with running(name, f"b = {b}, h = {h}, t = {t}, k = {k}", "Print the shape after every step."):
+        out: Tensor = attention(*given, b, h, t, k)
+    same_shape(name, "the output", out, (b, t, h * k), "(b, t, h * k)", "Are the heads back after the tokens?")
+    if any(not torch.equal(x, old) for x, old in zip(given, (queries, keys, keys), strict=True)):
+        expected = "queries, keys and values must keep their numbers."
+        fail(name, expected, "Yours were changed in place.", "Make new tensors.")
+    return out
 
 
 def _logs(weights: Tensor) -> Tensor:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from course.check.base import fail, passed, running
+from course.check.modules import undisturbed
 from course.check.stretch import begun
-from course.check.transformer_tutorial._calls import undisturbed
 
 NAME = "bootstrap_error"
 DRAWS = 2000

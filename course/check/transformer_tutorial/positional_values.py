@@ -5,10 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from course.check.base import close, fail, passed
-from course.check.transformer_tutorial._calls import undisturbed
-from course.check.transformer_tutorial._positions import LENGTH, SIZE, made_with_table
+from course.check.base import close, fail, passed, same_shape
+from course.check.modules import make, undisturbed
+
+SIZE, LENGTH = 8, 40
+
+
+def made_with_table(name: str, student_class: Any) -> tuple[Any, Tensor]:
+    """The module, and its table (LENGTH, SIZE)"""
+    encoding = make(name, student_class, SIZE, max_len=LENGTH)
+    pe = getattr(encoding, "pe", None)
+    if not isinstance(pe, Tensor):
+        fail(name, "the module must have a tensor called pe.", f"Yours has {type(pe).__name__}.", "Look at __init__.")
+    table = pe.detach().squeeze()
+    same_shape(name, "pe", table, (LENGTH, SIZE), "(max_len, emb_size)", "One row for each position.")
+    return encoding, table
 
 
 @undisturbed

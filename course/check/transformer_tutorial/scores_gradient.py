@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from course.check.base import close, fail, passed, running, same_shape
+from course.check.modules import undisturbed
 from course.check.stretch import begun
-from course.check.transformer_tutorial._calls import undisturbed
 
 NAME = "scores_gradient"
 EXACT = 1e-10

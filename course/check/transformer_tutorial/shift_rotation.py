@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from course.check.base import as_array, close, fail, passed, running, same_shape
+from course.check.modules import undisturbed
 from course.check.stretch import begun
-from course.check.transformer_tutorial._calls import undisturbed
 
 NAME = "shift_rotation"
 LENGTH = 220

@@ -1,11 +1,32 @@
-"""Checks of written choices: can the answer be read? Whether it is right, the feedback says later, and why."""
+"""Questions with answers to choose from: whether each is answered at all. Grading says which are right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from course.check.base import fail
-from course.recorded import recorded
+
+
+def recorded(name: str, what: str) -> None:
+    """Print that an answer was read, without a ✓. Whether it is right is said after grading, with the reason."""
+    print(f"– {name}: recorded, {what}. This says nothing about right or wrong: the feedback does, with the reason.")
+
+
+def choices(name: str, options: Sequence[Sequence[str]]) -> Callable[[Any], None]:
+    """The check of a list with one answer per statement. options: for each of them, what can be chosen"""
+
+    def check(answers: Any) -> None:
+        if not isinstance(answers, list | tuple) or len(answers) != len(options):
+            count = len(answers) if isinstance(answers, list | tuple) else f"a {type(answers).__name__}"
+            fail(name, f"a list of {len(options)} answers is expected, one for each statement.", f"Yours: {count}.")
+        for number, (answer, known) in enumerate(zip(answers, options, strict=True), start=1):
+            if str(answer).strip().lower() not in known:
+                fail(name, f"answer {number} must be one of {', '.join(known)}.", f"Yours is {answer!r}.")
+        recorded(name, f"{len(options)} answers, each one that can be chosen")
+
+    check.__name__ = check.__qualname__ = name
+    return check
 
 
 def choice(name: str, value: Any, allowed: str) -> None:

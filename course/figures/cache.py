@@ -44,10 +44,8 @@ def step_times(panels: Mapping[str, tuple[Sequence[int], Mapping[str, Sequence[f
         for (label, times), (style, colour) in zip(curves.items(), (("-", ORANGE), ("--", BLUE)), strict=False):
             axes.plot(lengths, times, style, color=colour, label=label)
         axes.set_title(title, fontsize=9)
-        axes.set_xlabel(ACROSS, fontsize=9)
-        axes.set_ylabel(UPWARDS, fontsize=9)
         axes.set_ylim(bottom=0)
-        plain(axes)
+        plain(axes, ACROSS, UPWARDS)
     row[0][0].legend(fontsize=8, frameon=False)
     told = (
         f"{title}: " + curves_text({label: (lengths, times) for label, times in curves.items()}, ACROSS, UPWARDS)

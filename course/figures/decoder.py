@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from course.figures.canvas import FAINT, INK, Canvas
 from course.figures.described import curves_text, described, listed, number
-from course.figures.tutorial_plots import subplots
+from course.figures.tutorial_plots import plain, subplots
 
 #: Okabe and Ito's colours, with line styles beside them, so that lines are told apart without colours.
 COLOURS, STYLES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), ("-", "--", "-.", ":")
@@ -103,9 +103,7 @@ def curves(
         axes.axhline(height, color=FAINT, linewidth=0.8, linestyle=":")
         axes.annotate(name, (1.0, height), (-2, 2), ("axes fraction", "data"), "offset points", ha="right", fontsize=8)
     axes.set_xscale("log" if log else "linear")
-    axes.set_xlabel(xlabel, color=INK)
-    axes.set_ylabel(ylabel, color=INK)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, xlabel, ylabel)
     if len(lines) > 1:
         axes.legend(frameon=False)
     dotted = (f"“{name}” at {number(height)}" for name, height in (levels or {}).items())

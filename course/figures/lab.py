@@ -38,11 +38,9 @@ def lines(
         told.append(f"a dotted line at {number(level)}")
     if log:
         axes.set_yscale("log")
-    axes.set_xlabel(xlabel, fontsize=9)
-    axes.set_ylabel(ylabel, fontsize=9)
     if len(curves) > 1:
         axes.legend(fontsize=8, frameon=False)
-    plain(axes)
+    plain(axes, xlabel, ylabel)
     scale = ", on a logarithmic scale" if log else ""
     return described(figure, f"A line chart of {ylabel} over {xlabel}{scale}: {'; '.join(told)}.")
 

@@ -25,9 +25,12 @@ def subplots(height: float, columns: int = 1, **more: Any) -> tuple[Figure, Any]
     return figure, axes
 
 
-def plain(axes: Axes) -> None:
+def plain(axes: Axes, xlabel: str = "", ylabel: str = "") -> None:
+    """Small labels, and no lines above and at the right."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
+    axes.set_xlabel(xlabel, fontsize=9)
+    axes.set_ylabel(ylabel, fontsize=9)
 
 
 def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
@@ -41,9 +44,8 @@ def weight_bars(contexts: Mapping[str, Any], query: str) -> Figure:
         axes.axhline(1 / len(words), color=ORANGE, linestyle="--", linewidth=1.5, label="all equal")
         axes.legend(fontsize=8, frameon=False, loc="upper right")
         axes.set_xticks(range(len(words)), words)
-        axes.set_xlabel("key", fontsize=9)
         axes.margins(y=0.3)
-        plain(axes)
+        plain(axes, "key")
         heights = ", ".join(f"{word} {value:.3f}" for word, value in zip(words, values, strict=True))
         told.append(f"{heights}; all equal would be {1 / len(words):.3f}")
     panels.flat[0].set_ylabel(f"weight for the query “{query}”", fontsize=9)
@@ -55,19 +57,15 @@ def position_table(pe: Any) -> Figure:
     table = to_array(pe, "pe", ("positions", "k"))
     figure, (left, right) = subplots(3.0, 2)
     image = left.imshow(table, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
-    left.set(xlabel="column of the vector", ylabel="position")
     figure.colorbar(image, ax=left, shrink=0.8).ax.tick_params(labelsize=8)
     styles = (("-", BLUE), ("--", ORANGE), ("-.", GREEN), (":", PURPLE))
     shown = range(0, table.shape[1], max(2, table.shape[1] // 8 * 2))[: len(styles)]
     for column, (style, colour) in zip(shown, styles, strict=False):
         right.plot(table[:, column], style, color=colour, linewidth=1.5, label=f"column {column}")
-    right.set(xlabel="position", ylabel="value", ylim=(-1.55, 1.15))
+    right.set_ylim(-1.55, 1.15)
     right.legend(fontsize=8, ncols=2, loc="lower center", frameon=False)
-    for axes in (left, right):
-        axes.xaxis.label.set_size(9)
-        axes.yaxis.label.set_size(9)
-        axes.tick_params(labelsize=8)
-    right.spines[["top", "right"]].set_visible(False)
+    plain(left, "column of the vector", "position")
+    plain(right, "position", "value")
     crossed = [int((np.diff(np.sign(table[:, column])) != 0).sum()) for column in shown]
     return described(
         figure,
@@ -112,9 +110,7 @@ def curves(history: Mapping[str, Sequence[float]], chance: float) -> Figure:
         axes.plot(epochs, history[f"train_{what}"], "o-", color=BLUE, label="train")
         axes.plot(epochs, history[f"test_{what}"], "s--", color=ORANGE, label="test")
         axes.set_xticks(list(epochs))
-        axes.set_xlabel("epoch", fontsize=9)
-        axes.set_ylabel(what, fontsize=9)
-        plain(axes)
+        plain(axes, "epoch", what)
     accuracy.axhline(chance, color=GREY, linestyle=":", label="chance")
     accuracy.set_ylim(min(0.4, chance - 0.1), 1.02)
     loss.set_ylim(bottom=0)
@@ -140,9 +136,8 @@ def coin_tosses(accuracy: float, n: int, chance: float = 0.5) -> Figure:
     axes.text(chance, 1.05, "guessing", color=BLUE, ha="center", fontsize=9)
     axes.text(accuracy - spread / 4, 1.05, f"measured: {accuracy:.1%}", color=ORANGE, ha="right", fontsize=9)
     axes.set(ylim=(0, 1.25), yticks=[])
-    axes.set_xlabel(f"accuracy on {n:,} sentences", fontsize=9)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    plain(axes)
+    plain(axes, f"accuracy on {n:,} sentences")
     axes.spines["left"].set_visible(False)
     return described(
         figure,
@@ -171,8 +166,7 @@ def gaps(pairs: Sequence[tuple[str, float, float]], controls: Sequence[tuple[str
     axes.plot([], [], "s", color=INK, markerfacecolor="white", label="second word")
     axes.legend(fontsize=8, frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     axes.set(xlim=(0, 1), ylim=(0.4, len(rows) + 0.6))
-    axes.set_xlabel("P(positive), as the checkpoint sees it", fontsize=9)
-    plain(axes)
+    plain(axes, "P(positive), as the checkpoint sees it")
     return described(
         figure,
         "P(positive) of sentences with one word or another at one position: in each row two points on a line from 0 "

@@ -39,12 +39,8 @@ def earlier(
     given: what the part's code may use besides torch, nn, F, math and its own notebook's imports and definitions
     """
     part, why = _own(Path(notebook), _names(name), dict(given or {}))
-    if part is not None:
-        try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                check(part)
-        except Exception as error:
-            part, why = None, f"yours does not pass its check yet ({_first_line(error)})"
+    if part is not None and (message := refusal(lambda: check(part))):
+        part, why = None, f"yours does not pass its check yet ({message})"
     if part is None:
         missing = "" if Path(notebook).exists() else colab.hint(notebook)
         print(f"{name}: the ready-made part of transformers, because {why}.{missing}")
@@ -65,8 +61,14 @@ def _names(name: str) -> list[str]:
     return [name, *OTHER_NAMES.get(name, ())]
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+def refusal(check: Callable[[], object]) -> str:
+    """The first line of what a visible check says against a part, with nothing printed; empty where it passes."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            check()
+    except Exception as error:
+        return (str(error).splitlines() or [""])[0].rstrip(".") or type(error).__name__
+    return ""
 
 
 def _own(path: Path, names: list[str], given: dict[str, Any]) -> tuple[Any, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from collections.abc import Iterator, Mapping
 from unittest.mock import patch
@@ -45,11 +44,6 @@ def expected_shapes(config: Config) -> dict[str, tuple[int, ...]]:
     linear("pre_classifier", dim, dim)
     linear("classifier", dim, config.n_classes)
     return shapes
-
-
-def parameter_count(config: Config) -> int:
-    """Number of parameters of a classifier of these sizes; DistilBERT's are 66,955,010."""
-    return sum(math.prod(shape) for shape in expected_shapes(config).values())
 
 
 def to_course_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

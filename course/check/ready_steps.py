@@ -51,7 +51,7 @@ def ending_after(student_class: type, part: str, variable: str) -> type:
 
 
 def _first_lines(body: list[ast.stmt], part: str, variable: str) -> list[ast.stmt]:
-    places = [place for place, statement in enumerate(body) if _mentions(statement, part)]
+    places = [place for place, statement in enumerate(body) if mentions(statement, part)]
     if not places:
         raise ValueError(f"forward does not use {part}")
     end = places[-1] + 1
@@ -69,7 +69,7 @@ def beginning_after(student_class: type, part: str, variable: str, names: Mappin
 
 
 def _last_lines(body: list[ast.stmt], part: str, variable: str) -> list[ast.stmt]:
-    before = [place for place, statement in enumerate(body) if _mentions(statement, part)]
+    before = [place for place, statement in enumerate(body) if mentions(statement, part)]
     after = range(before[-1] + 1 if before else 0, len(body))
     first = next((place for place in after if variable in used_by(body[place])), None)
     if first is None:
@@ -132,8 +132,9 @@ def set_by(statement: ast.stmt) -> set[str]:
     return set()
 
 
-def _mentions(statement: ast.stmt, part: str) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == part for node in ast.walk(statement))
+def mentions(statement: ast.stmt, *parts: str) -> bool:
+    """Whether the statement uses one of ``self.<part>``, say."""
+    return any(isinstance(node, ast.Attribute) and node.attr in parts for node in ast.walk(statement))
 
 
 def _changed_by(statement: ast.stmt) -> set[str]:

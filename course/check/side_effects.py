@@ -46,6 +46,11 @@ def side_effects(call: Callable[..., Any], *given: Tensor, weights: Sequence[Ten
             weight.requires_grad_(before)
 
 
+def changed(call: Callable[..., Any], *given: Tensor) -> list[bool]:
+    """Which of the tensors given to ``call`` are other ones afterwards, for functions with which nothing is trained."""
+    return side_effects(call, *given).get("changed", [False])
+
+
 def _differs(first: Any, second: Any) -> bool:
     if not isinstance(first, Tensor) or not isinstance(second, Tensor):
         return False

@@ -9,7 +9,7 @@ import torch
 
 from course import byte_pairs
 from course import decoder_parts as ready
-from course.check.decoder._byte_pairs import joined
+from course.check.decoder._ready import joined
 from course.reviews import load_reviews
 from course.stories import VOCABULARY, load_stories
 from tests.claims.texts import cell, numbers

@@ -9,7 +9,7 @@ import pytest
 from tokenizers import Tokenizer, models
 
 from course import byte_pairs
-from course.check.decoder import _byte_pairs as ready
+from course.check.decoder import _ready as ready
 from course.reviews import load_reviews
 from tests.grading import exercise_module
 from tools import make_merges

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course.check import decoder as check
-from course.check.decoder import _looking
+from course.check.decoder import _ready
 from course.modern_parts import ready_rotate
 from course.small_decoder import SIZES, SmallDecoder, repeated_tokens, trained_decoder
 from tests.grading import solution
@@ -103,9 +103,9 @@ def test_a_hook_that_is_left_is_counted_and_taken_off() -> None:
         model.layers[0].register_forward_hook(lambda *given: None)
         return model(ids)
 
-    model = _looking.small_model()
-    found = _looking.called(forgetful, model, (torch.zeros(1, 3, dtype=torch.long),), (torch.ones(1, 3).long(),))
-    assert (found["hooks"], found["changed"], _looking.clear_hooks(model)) == (2, False, 0)
+    model = _ready.small_model()
+    found = _ready.called(forgetful, model, (torch.zeros(1, 3, dtype=torch.long),), (torch.ones(1, 3).long(),))
+    assert (found["hooks"], found["changed"], _ready.clear_hooks(model)) == (2, False, 0)
 
 
 def test_the_stretch_goal_may_be_left_and_is_checked_where_it_is_begun(

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from course.check.base import close, fail
-from course.check.decoder import _byte_pairs
+from course.check.decoder import _ready
 
 
 def perplexity(function: Any) -> None:
@@ -76,7 +76,7 @@ def merge(function: Any) -> None:
 
 
 def encode(function: Any) -> None:
-    found = list(function("abc", [("b", "c"), ("a", "b")], _byte_pairs.joined))
+    found = list(function("abc", [("b", "c"), ("a", "b")], _ready.joined))
     if found != ["a", "bc"]:
         look = "One merge after the other, in the order of the list."
         fail("encode", "with the merges (b, c), (a, b) the word abc is a, bc.", f"Yours is {found}.", look)

@@ -13,8 +13,8 @@ from torch import Tensor
 from course import cache_parts
 from course.cache_parts import CachedBlock
 from course.check.base import tried
-from course.check.decoder import _byte_pairs, _generation, _looking, _modern
-from course.check.side_effects import side_effects
+from course.check.decoder import _ready
+from course.check.side_effects import changed, side_effects
 from course.check.with_ready_parts import both_ways, meaning
 from course.decoder_parts import ReadyBlock, ready_causal_attention
 from course.modern_parts import ReadyRMSNorm
@@ -22,19 +22,19 @@ from course.small_decoder import SmallDecoder
 
 
 def top_k(function: Any, case: Any) -> dict[str, Any]:
-    noted = side_effects(lambda rows: function(rows, case.config.k), case.probabilities)
-    return {"output": function(case.probabilities, case.config.k), "changed": noted.get("changed", [False])}
+    noted = changed(lambda rows: function(rows, case.config.k), case.probabilities)
+    return {"output": function(case.probabilities, case.config.k), "changed": noted}
 
 
 def temperature(function: Any, case: Any) -> dict[str, Any]:
     how_hot = case.config.temperature
-    noted = side_effects(lambda logits: function(logits, how_hot), case.logits)
-    return {"probabilities": function(case.logits, how_hot), "changed": noted.get("changed", [False])}
+    noted = changed(lambda logits: function(logits, how_hot), case.logits)
+    return {"probabilities": function(case.logits, how_hot), "changed": noted}
 
 
 def top_p(function: Any, case: Any) -> dict[str, Any]:
-    noted = side_effects(lambda rows: function(rows, case.config.p), case.probabilities)
-    return {"output": function(case.probabilities, case.config.p), "changed": noted.get("changed", [False])}
+    noted = changed(lambda rows: function(rows, case.config.p), case.probabilities)
+    return {"output": function(case.probabilities, case.config.p), "changed": noted}
 
 
 def rotate(function: Any, case: Any) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def rotate(function: Any, case: Any) -> dict[str, Any]:
 
 
 def perplexity(function: Any, case: Any) -> dict[str, Any]:
-    noted = side_effects(function, case.logs)
-    return {"perplexity": function(case.logs), "changed": noted.get("changed", [False])}
+    noted = changed(function, case.logs)
+    return {"perplexity": function(case.logs), "changed": noted}
 
 
 def bigram(function: Any, case: Any) -> dict[str, Any]:
@@ -93,28 +93,28 @@ def induction_score(function: Any, case: Any) -> dict[str, Any]:
 
 def knock_out(function: Any, case: Any) -> dict[str, Any]:
     calls = [(case.ids, layer, heads) for layer, heads in case.config.calls]
-    return _looking.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
+    return _ready.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
 
 
 def patch(function: Any, case: Any) -> dict[str, Any]:
     calls = [(case.clean, case.corrupted, layer, token) for layer, token in case.config.calls]
-    return _looking.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
+    return _ready.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
 
 
 def generate(function: Any, case: Any) -> dict[str, Any]:
-    model = _generation.StoredModel(case.stand_in_own, case.stand_in_carried, case.stand_in_places)
-    choose = _generation.closest_to_zero()
+    model = _ready.StoredModel(case.stand_in_own, case.stand_in_carried, case.stand_in_places)
+    choose = _ready.closest_to_zero()
     options = (case.config.words, choose, case.config.end, case.config.context)
-    noted = side_effects(lambda prompt: function(model, prompt, *options), case.prompt)
+    noted = changed(lambda prompt: function(model, prompt, *options), case.prompt)
     choose.asked = 0
     ids = function(model, case.prompt, *options)
-    return {"ids": ids, "asked": choose.asked, "changed": noted.get("changed", [False])}
+    return {"ids": ids, "asked": choose.asked, "changed": noted}
 
 
 def pre_norm_block(student_class: Any, case: Any) -> dict[str, Any]:
     block = case.load(student_class(case.config))
     ready = {"causal_attention": ready_causal_attention}
-    with meaning(_modern.space(student_class), ready):
+    with meaning(_ready.space(student_class), ready):
         noted = side_effects(block, case.x, weights=list(block.parameters()))
     return {**both_ways(block.forward, case.x, **ready), **noted}
 
@@ -173,8 +173,8 @@ def modern_block(student_class: Any, case: Any) -> dict[str, Any]:
 def _with_parts(student_class: Any, case: Any, *sizes: int) -> dict[str, Any]:
     """What the class gives, with ready-made parts of earlier exercises, and the weights that it makes."""
     tables = (case.cos, case.sin) if "kv_heads" in vars(case.config) else ()
-    made = _modern.parameters(student_class, *sizes, given=[case.x, *tables])
-    with meaning(_modern.space(student_class), dict(_modern.READY)):
+    made = _ready.parameters(student_class, *sizes, given=[case.x, *tables])
+    with meaning(_ready.space(student_class), dict(_ready.READY)):
         module = case.load(student_class(*sizes))
         noted = side_effects(lambda x: module(x, *tables), case.x, weights=list(module.parameters()))
         return {"output": module(case.x.clone(), *tables), **made, **noted}
@@ -203,11 +203,11 @@ def _letters(words: list[list[Any]]) -> list[int]:
 
 def train(function: Any, case: Any) -> dict[str, Any]:
     words = dict(zip(case.config.words, case.config.counts, strict=True))
-    found = function(words, case.config.number, _byte_pairs.counts, _byte_pairs.joined)
+    found = function(words, case.config.number, _ready.counts, _ready.joined)
     return {"merges": [pair if isinstance(pair, str) else list(pair) for pair in found]}
 
 
 def encode(function: Any, case: Any) -> dict[str, Any]:
     merges = [tuple(pair) for pair in case.config.merges]
-    tokens = [list(function(word, list(merges), _byte_pairs.joined)) for word in case.config.words]
+    tokens = [list(function(word, list(merges), _ready.joined)) for word in case.config.words]
     return {"tokens": tokens, "property/letters": _letters(tokens)}

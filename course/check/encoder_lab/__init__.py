@@ -7,12 +7,18 @@ Most are made of packs: they judge public cases by the rule of grading; ``calls`
 from course.check._rules.asking import OwnCodeQuestions
 from course.check.choice_questions import choices
 from course.check.discover import checks
+from course.check.encoder_lab import _by_hand, _stretch
 from course.check.encoder_lab import _properties as _properties
 from course.check.encoder_lab import calls as calls
 from course.check.encoder_lab._models_file import load as _load
 from course.check.limits import limited
 
-globals().update(checks(__name__, __path__))
+globals().update(
+    checks(
+        __name__, __path__, _by_hand.scaled_dot_product_attention, _by_hand.masked_attention, _by_hand.whole_model,
+        _by_hand.separator_heads, _stretch.attention_rollout, _stretch.by_hand,
+    )
+)  # fmt: skip
 decoder_parts = choices("decoder_parts", [("masked", "cross", "both", "neither")] * 5)
 position_kinds = choices("position_kinds", [("learned", "sinusoidal", "relative")] * 4)
 readings = choices("readings", [("previous", "next", "same word", "separator")] * 4 + [("kept", "lost")] * 2)

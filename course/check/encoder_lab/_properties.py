@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check.base import as_array, close, fail, same_shape, to_numpy
-from course.check.encoder_lab._attention_properties import (
+from course.check.encoder_lab._by_hand import (
     LONG,
     LOOK_AXES,
     attention_properties,

@@ -46,7 +46,7 @@ from course.check.encoder_lab._stand_ins import (
     selects_first_token,
     stand_in_class,
 )
-from course.check.side_effects import side_effects
+from course.check.side_effects import changed
 from course.check.with_ready_parts import meaning
 
 HEAD = ("d_model", "d_k", "d_q", "d_v")
@@ -60,13 +60,13 @@ MODEL = (*ENCODER, *CLASSIFICATION[1:])
 
 
 def attention_scores(function: Any, case: Any) -> Answers:
-    changed = _changed(lambda *given: first(function(*given)), case.query, case.key)
-    return {"scores": first(function(case.query, case.key)), "changed": changed}
+    noted = changed(lambda *given: first(function(*given)), case.query, case.key)
+    return {"scores": first(function(case.query, case.key)), "changed": noted}
 
 
 def attention_weights(function: Any, case: Any) -> Answers:
-    changed = _changed(lambda scores: first(function(scores)), case.scores)
-    return {"weights": first(function(case.scores)), "changed": changed}
+    noted = changed(lambda scores: first(function(scores)), case.scores)
+    return {"weights": first(function(case.scores)), "changed": noted}
 
 
 def causal_mask(function: Any, case: Any) -> Answers:
@@ -371,8 +371,3 @@ def _head_selects(models: ModuleType, case: Any) -> bool | None:
         return selects_first_token(head, case.config.d_model)
     except Exception:
         return None
-
-
-def _changed(call: Callable[..., Any], *given: Tensor) -> list[bool]:
-    """Which of the tensors given are other ones afterwards. Nothing is trained with these functions."""
-    return side_effects(call, *given).get("changed", [False])

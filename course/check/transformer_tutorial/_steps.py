@@ -1,4 +1,5 @@
-"""The steps of ``DotProductAttention.forward``, each by itself: the student's own lines, with the others ready-made.
+"""The steps of ``DotProductAttention.forward``, and the halves of ``TransformerBlock.forward``, each by itself: the
+student's own lines, with the others ready-made.
 
 What is dropped has points of its own: everywhere else dropout drops nothing.
 """
@@ -15,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course.check.ready_steps import rewritten, used_by
+from course.check.ready_steps import filled, mentions, rewritten, set_by, used_by
 
 #: The steps between which ``forward`` is cut, and what takes the place of each of them.
 STEPS = {
@@ -74,24 +75,59 @@ def ready_score(queries: Tensor, keys: Tensor) -> Tensor:
 
 def _steps(body: list[ast.stmt]) -> Steps:
     """The statements of each step; a gap that was not filled in is left out."""
-    filled = [statement for statement in body if not isinstance(statement, ast.Raise)]
-    place = _first(filled, lambda one: _calls(one, "calculate_score"))
+    body = filled(body)
+    place = _first(body, lambda one: mentions(one, "calculate_score"))
     if place is None:
         raise ValueError("forward does not call calculate_score")
-    rest = filled[place + 1 :]
+    rest = body[place + 1 :]
     masked = _first(rest, lambda one: isinstance(one, ast.If) and "mask" in used_by(one.test))
     rest, mask = (rest, []) if masked is None else (rest[masked + 1 :], rest[: masked + 1])
     done = _first(rest, lambda one: "out" in used_by(one) or isinstance(one, ast.Return))
     mix, unfold = (rest, []) if done is None else (rest[:done], rest[done:])
-    return {"fold": filled[:place], "score": [filled[place]], "mask": mask, "mix": mix, "unfold": unfold}
+    return {"fold": body[:place], "score": [body[place]], "mask": mask, "mix": mix, "unfold": unfold}
 
 
 def _first(body: list[ast.stmt], fits: Callable[[ast.stmt], bool]) -> int | None:
     return next((place for place, statement in enumerate(body) if fits(statement)), None)
 
 
-def _calls(statement: ast.stmt, method: str) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == method for node in ast.walk(statement))
+def first_half(student_class: type) -> type:
+    """Ends before the network or norm_2 comes into play, and gives ``x``. Raises ValueError where no line sets x."""
+    return rewritten(student_class, {}, _first_half)
+
+
+def _first_half(body: list[ast.stmt]) -> list[ast.stmt]:
+    half = body[: _first_use(body, "mlp", "norm_2")]
+    if not any("x" in set_by(statement) for statement in half):
+        raise ValueError("nothing is called x before the second half")
+    return [*filled(half), *ast.parse("return x").body]
+
+
+def second_half(student_class: type, entered: Tensor) -> type:
+    """``x`` is ``entered`` where the network comes into play. ValueError where it never does, or nothing is x."""
+    return rewritten(student_class, {"ready_x": entered}, _second_half)
+
+
+def _second_half(body: list[ast.stmt]) -> list[ast.stmt]:
+    place = _first_use(body, "mlp")
+    before = [statement for statement in body[:place] if "x" not in set_by(statement)]
+    if len(before) == place:
+        raise ValueError("nothing is called x before the second half")
+    return filled([*before, *ast.parse("x = ready_x").body, *body[place:]])
+
+
+def _first_use(body: list[ast.stmt], *parts: str) -> int:
+    """The place of the first statement that uses ``self.<part>``."""
+    place = _first(body, lambda one: mentions(one, *parts))
+    if place is None:
+        raise ValueError(f"forward does not use {' or '.join(parts)}")
+    return place
+
+
+def as_half(module: Any, half: type) -> Any:
+    """The module, of whose forward only a half is left."""
+    module.__class__ = half
+    return module
 
 
 @contextmanager

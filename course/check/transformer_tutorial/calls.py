@@ -16,9 +16,16 @@ from course.check.base import is_stub
 from course.check.limits import attempt_limit
 from course.check.side_effects import side_effects
 from course.check.transformer_tutorial import _given_lines
-from course.check.transformer_tutorial._halves import as_half, first_half, second_half
-from course.check.transformer_tutorial._steps import alone, no_dropout, softmax_done, with_ready_scores
-from course.check.with_ready_parts import made
+from course.check.transformer_tutorial._steps import (
+    alone,
+    as_half,
+    first_half,
+    no_dropout,
+    second_half,
+    softmax_done,
+    with_ready_scores,
+)
+from course.check.with_ready_parts import made, own_and_ready
 
 
 def mean_pooling(function: Any, case: Any) -> dict[str, Any]:
@@ -306,19 +313,17 @@ def attention_dropout(student_class: Any, case: Any) -> dict[str, Any]:
     """In train mode, twice in eval mode, and with the rate 0: of the class as it stands, and, as ``ready_…``, with
     weights that are given, so that only what drops them matters.
     """
-    found, problem = dict[str, Any](), None
-    try:
+
+    def own() -> dict[str, Any]:
         with attempt_limit():
-            found = _dropped(student_class, case)
-    except Exception as error:
-        problem = error
-    with suppress(Exception), softmax_done(case.shares), attempt_limit():
-        own = ("mix", "unfold") if _drops(student_class, case) else ("mix",)
-        ready = _dropped(alone(student_class, *own, score=lambda *_: case.shares.clone()), case)
-        found |= {f"ready_{name}": value for name, value in ready.items()}
-    if problem is not None and not found:
-        raise problem
-    return found
+            return _dropped(student_class, case)
+
+    def ready() -> dict[str, Any]:
+        with softmax_done(case.shares), attempt_limit():
+            steps = ("mix", "unfold") if _drops(student_class, case) else ("mix",)
+            return _dropped(alone(student_class, *steps, score=lambda *_: case.shares.clone()), case)
+
+    return own_and_ready(own, ready)
 
 
 def _drops(student_class: Any, case: Any) -> bool:

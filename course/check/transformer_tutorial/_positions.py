@@ -1,4 +1,4 @@
-"""Sinusoidal positions, by what must be true of them."""
+"""Sinusoidal positions, by what must be true of them, and their addition to the tokens."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.check.base import close, fail, passed, same_shape
+from course.check.base import close, fail, passed, running, same_shape
 from course.check.modules import make, undisturbed
+from course.check.side_effects import check_side_effects
 
-SIZE, LENGTH = 8, 40
+SIZE, LENGTH, RATE = 8, 40, 0.5
 
 
-def made_with_table(name: str, student_class: Any) -> tuple[Any, Tensor]:
+def _made_with_table(name: str, student_class: Any) -> tuple[Any, Tensor]:
     """The module, and its table (LENGTH, SIZE)"""
     encoding = make(name, student_class, SIZE, max_len=LENGTH)
     pe = getattr(encoding, "pe", None)
@@ -28,7 +29,7 @@ def made_with_table(name: str, student_class: Any) -> tuple[Any, Tensor]:
 def positional_values(student_class: Any) -> None:
     """Pairs of sine and cosine, each pair slower than the one before; not learned, but part of the module."""
     name = "positional_values"
-    encoding, pe = made_with_table(name, student_class)
+    encoding, pe = _made_with_table(name, student_class)
     start = torch.tensor([0.0, 1.0]).repeat(SIZE // 2)
     if not close(pe[0], start):
         fail(
@@ -87,3 +88,45 @@ def positional_values(student_class: Any) -> None:
             "nn.Module can register a tensor that is no parameter.",
         )
     passed(name, "starts with 0, 1, 0, 1", "pairs of sine and cosine", "ever slower", "a buffer")
+
+
+@undisturbed
+def positional_forward(student_class: Any) -> None:
+    """Token i of every sentence gets row i; sentences of a batch are treated alike."""
+    name = "positional_forward"
+    encoding, pe = _made_with_table(name, student_class)
+    b, t = 3, 5
+    torch.default_generator.manual_seed(7)  # whatever the class draws when it is made
+    x = torch.randn(b, t, SIZE)
+    check_side_effects(name, encoding, x)
+    with running(
+        name,
+        f"x of shape (b, t, emb_size) = ({b}, {t}, {SIZE})",
+        "How many rows of pe are needed, and along which axis?",
+    ):
+        out = encoding(x)
+    same_shape(name, "the output", out, (b, t, SIZE), "(b, t, emb_size)", "The batch comes first.")
+    added = out - x
+    if close(added, added[:, :1].expand_as(added)):
+        fail(
+            name,
+            "each token gets the row of its own position.",
+            "In yours all tokens of a sentence get the same.",
+            "Which axis of x counts the tokens? The batch comes first.",
+        )
+    if not close(added, added[:1].expand_as(added)):
+        fail(
+            name,
+            "all sentences of a batch get the same positions.",
+            "Yours get different ones.",
+            "Or was something dropped in eval mode?",
+        )
+    if not close(added[0], pe[:t]):
+        fail(name, "token i gets row i of pe added.", "Yours gets something else.", "Added, as it is, from row 0 on.")
+    encoding = make(name, student_class, SIZE, dropout=RATE, max_len=LENGTH).train()
+    share = float((encoding(x.new_full((40, t, SIZE), 3.0)) == 0).float().mean())  # no sum of 3 and a sine is 0
+    if abs(share - RATE) > 0.1:
+        look = "nn.Dropout(dropout) and self.dropout(x), the last line, are given."
+        expected = f"made with dropout={RATE}, half of the numbers are dropped in training."
+        fail(name, expected, f"In yours {share:.0%} are.", look)
+    passed(name, "token i gets row i", "every sentence the same", "dropped in train mode alone")

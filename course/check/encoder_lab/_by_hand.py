@@ -1,4 +1,4 @@
-"""What holds for every scaled dot-product attention, and how its functions are called."""
+"""Checks by hand: functions that compute a scaled dot-product attention, the whole model, and the heads for [SEP]."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.check.base import axis_that_sums_to_one, close, fail, finite, running, same_shape
+from course.check.base import axis_that_sums_to_one, close, fail, finite, passed, running, same_shape
+from course.check.choice_questions import recorded
+from course.check.encoder_lab._models_file import FILE, module_of, unread
+from course.check.encoder_lab._stand_ins import first
+from course.check.modules import make, undisturbed
 
 LOOK_AXES = "Which axis of key must meet the last axis of query? Write both shapes down."
-
-
 AXES = ("batch", "queries", "keys")
-
-
 #: Length of the vectors in the test of scale: its root, itself and its square are told apart.
 LONG = 16
-
+#: Sizes of a small model, no two of them equal.
+SIZES = (11, 8, 6, 3, 10, 4)
+IDS = torch.tensor([[3, 7, 1, 9, 2], [2, 5, 4, 9, 6], [2, 5, 4, 6, 9]])
 
 #: (query, key, value) -> output
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -125,3 +127,89 @@ def run(name: str, function: Any, *inputs: Any) -> Any:
         if isinstance(old, Tensor) and not torch.equal(old, new):
             fail(name, "what goes in must stay as it was.", "An input was changed in place.", "Make new tensors.")
     return output[0] if isinstance(output, tuple) else output
+
+
+@undisturbed
+def scaled_dot_product_attention(function: Any) -> None:
+    """Scores, weights and weighted sum in one function."""
+    name = "scaled_dot_product_attention"
+    attention_properties(name, lambda q, k, v: run(name, function, q, k, v))
+    given = torch.randn(2, 7, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
+    look = "Every query has an output, however many keys there are."
+    same_shape(name, "the output for 7 queries", run(name, function, *given), (2, 7, 6), "(batch, n, d_v)", look)
+    passed(name, "shapes", "each query's weights sum to 1", "scaled once", "values are mixed by the weights")
+
+
+@undisturbed
+def masked_attention(function: Any) -> None:
+    """The same attention, and with a mask no look at what it hides."""
+    name = "masked_attention"
+    attention_properties(name, lambda q, k, v: run(name, function, q, k, v))
+    query, key, eye = torch.randn(2, 5, 4), torch.randn(2, 5, 4), torch.eye(5).expand(2, 5, 5)
+    mask = torch.ones(5, 5).tril()[None]
+    weights = run(name, function, query, key, eye, mask)
+    same_shape(name, "the output", weights, (2, 5, 5), "(batch, queries, size of a value)")
+    finite(name, "the output", weights, "0 times infinity is nan. Is a whole row masked, or the mask flipped?")
+    hidden = float(weights.triu(1).abs().max())
+    if hidden > 1e-6:
+        shown = float(weights.tril(-1).abs().max())
+        came = (
+            "The mask is flipped: only what it hides is seen."
+            if shown < 1e-6
+            else f"Weights of up to {hidden:.2g} are left there."
+        )
+        fail(
+            name,
+            "where the mask is 0, the weight must be 0.",
+            f"{came}",
+            "What must a score be, for the softmax to make exactly 0 of it? And does that happen before the softmax?",
+        )
+    rows_sum_to_one(name, weights, "The mask must come before the softmax: then the other weights share what is left.")
+    whole = run(name, function, query, key, eye, torch.ones(1, 5, 5))
+    if not close(whole, run(name, function, query, key, eye)):
+        fail(name, "a mask of ones hides nothing and must change nothing.", "It changes your output.")
+    passed(name, "without a mask as before", "what is hidden gets weight 0", "the rest still sums to 1")
+
+
+@undisturbed
+def whole_model(student_class: Any) -> None:
+    """Made of its own parts, the model treats every sentence by itself, and knows the order of its words."""
+    name = "whole_model"
+    for why in unread(module_of(student_class)).values():
+        fail(FILE, "Python must be able to import the file.", f"{why}.", "Code that only tries something out can go.")
+    model = make(name, student_class, *SIZES, 4, 0.5)
+    for tokens in (5, 2, 1):
+        ids = IDS[:, :tokens]
+        with running(name, f"the model, made of your own classes, on ids of shape {tuple(ids.shape)}"):
+            logits, again = first(model(ids)), first(model(ids))
+            alone = torch.cat([first(model(row)) for row in ids.split(1)])
+        same_shape(name, "the logits", logits, (3, 4), "(batch, classes)")
+        if not close(again, logits):
+            came, look = "Yours differs from call to call.", "nn.Dropout knows of eval mode; F.dropout has to be told."
+            fail(name, "in eval mode the same input gives the same output.", came, look)
+        if not close(alone, logits, 1e-4):
+            fail(
+                name,
+                "a sentence has the same logits alone and in a batch.",
+                "Yours differ.",
+                "Which class mixes the sentences of a batch? Or is something kept from one call to the next?",
+            )
+    logits = first(model(IDS))
+    if float((logits[1] - logits[2]).abs().max()) < 1e-6:
+        fail(
+            name,
+            "the order of the words must matter.",
+            "Two sentences of the same words in another order have the same logits.",
+            "Do the positions reach the layers?",
+        )
+    passed(name, "sentences of several lengths", "alone and in a batch alike", "the order of words matters")
+
+
+def separator_heads(heads: Any) -> None:
+    """One head per layer. Grading says which ones are right."""
+    name = "separator_heads"
+    with running(name, "a list of six numbers"):
+        numbers = [int(head) for head in heads]
+    if len(numbers) != 6 or not all(0 <= head < 12 for head in numbers):
+        fail(name, "six numbers are expected, one head (0 to 11) for each layer.", f"Yours are {numbers}.")
+    recorded(name, "six heads, one per layer")

@@ -1,15 +1,24 @@
-"""The stretch goal of notebook 3: a wrong attention that the student's own test accepts. Ungraded."""
+"""Checks of the tests that students write: tried on recordings, and on a wrong attention that slips through."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from course.check.base import as_array, fail, is_stub, passed, running, same_shape
 from course.check.numpy_attention import _ready
-from course.check.numpy_attention._recorded import Inputs, practice_inputs
+from course.check.numpy_attention._recorded import (
+    N_RIGHT,
+    PRACTICE,
+    Inputs,
+    implementations,
+    inputs,
+    practice,
+    practice_inputs,
+    rejections,
+)
 from course.check.stretch import begun
 
 Array = np.ndarray
@@ -19,8 +28,45 @@ DRAWN = 60
 WRONG = 0.01
 
 
+def written_tests(test: Callable[[Callable[..., Array], Inputs], Any]) -> None:
+    """Fails where the test rejects a right recording, or no wrong one; says which wrong ones it still lets through."""
+    name, arrays = "test_attention", practice()
+    with running(name, "test_attention(attention, inputs)"):
+        rejected = rejections(test, arrays)
+    refused = sum(rejected[:N_RIGHT])
+    if refused:
+        came = f"Yours rejects {refused} of them: {_why(test, arrays, rejected.index(True))}"
+        fail(
+            name,
+            "both right implementations must pass.",
+            came,
+            "One of them computes in float32: its last digits differ. Compare with a tolerance of 1e-4.",
+        )
+    wrong = PRACTICE[N_RIGHT:]
+    left = [words for words, caught in zip(wrong, rejected[N_RIGHT:], strict=True) if not caught]
+    if len(left) == len(wrong):
+        fail(
+            name,
+            "a wrong implementation must make it fail.",
+            "Yours lets all of them pass.",
+            "What do you know about the result without computing it? Assert that.",
+        )
+    passed(name, "both right ones pass", f"{len(wrong) - len(left)} of {len(wrong)} wrong ones are caught")
+    for words in left:
+        print(f"  still accepted: one that {words}")
+
+
+def _why(test: Callable[..., Any], arrays: Mapping[str, Any], number: int) -> str:
+    """What the test says against this recording."""
+    try:
+        test(implementations(arrays)[number], inputs(arrays))
+    except Exception as error:
+        return f"{type(error).__name__} {error}".strip()[:200]
+    return "not every time"
+
+
 def slips_through(attention: Callable[..., Array], test: Callable[[Callable[..., Array], Inputs], Any]) -> None:
-    """The test accepts it, and yet it is not attention."""
+    """The stretch goal: the test accepts it, and yet it is not attention."""
     if not begun(NAME, attention, *practice_inputs()["plain"]):
         return
     wrong = sum(_differs(attention, *drawn) for drawn in _draws())

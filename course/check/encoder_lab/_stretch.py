@@ -1,4 +1,4 @@
-"""The stretch goal of notebook 2: attention followed through all layers. Ungraded."""
+"""Stretch goals, which bring no points: attention followed through all layers, a layer norm and a GELU by hand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from course.check.base import as_array, close, fail, passed, running, same_shape
@@ -76,3 +77,33 @@ def _by_hand(function: Callable[[Tensor], Any]) -> None:
         came = f"Yours give {[[round(number, 3) for number in row] for row in found.tolist()]}."
         expected = "the example's two layers give [[0.5, 0.5], [0.25, 0.75]]."
         fail(NAME, expected, came, look or "Go through the example in the text step by step.")
+
+
+@undisturbed
+def by_hand(layer_norm: Callable[..., Any], gelu: Callable[[Tensor], Any]) -> None:
+    """Both are compared with PyTorch's; what went wrong in the usual ways is named."""
+    name = "by_hand"
+    x, gamma, beta = 3 * torch.randn(2, 5, 12) + 1, torch.randn(12), torch.randn(12)
+    if not begun(name, layer_norm, x.clone(), gamma, beta) or not begun(name, gelu, x.clone()):
+        return
+    with running(name, "vectors of shape (2, 5, 12)", "layer_norm takes x, gamma and beta; eps has a default."):
+        normed, curved = layer_norm(x.clone(), gamma, beta), gelu(x.clone())
+    same_shape(name, "layer_norm's result", normed, (2, 5, 12), "(batch, tokens, dim)", "It keeps the shape of x.")
+    same_shape(name, "gelu's result", curved, (2, 5, 12), "(batch, tokens, dim)", "It keeps the shape of x.")
+    plain = F.layer_norm(x, (12,))
+    mistakes = {
+        "the variance was divided by n - 1": plain * (11 / 12) ** 0.5 * gamma + beta,
+        "the variance was not put under a root": (x - x.mean(-1, keepdim=True)) / x.var(-1, False)[..., None] * gamma
+        + beta,
+        "gamma and beta are missing": plain,
+        "mean and variance run over all tokens of a sentence": F.layer_norm(x, (5, 12)) * gamma + beta,
+    }
+    if not close(normed, plain * gamma + beta):
+        came = next((what for what, numbers in mistakes.items() if close(normed, numbers)), "")
+        fail(name, "layer_norm gives what nn.LayerNorm gives.", f"In yours {came}." if came else "Yours differs.",
+             "Mean and variance run over the last axis of x, token by token.")  # fmt: skip
+    if not close(curved, F.gelu(x), atol=1e-5):
+        approximate = close(curved, F.gelu(x, approximate="tanh"), atol=1e-5)
+        came = "Yours is the approximation by tanh." if approximate else "Yours differs."
+        fail(name, "gelu gives what nn.GELU gives.", came, "x / 2, times 1 + erf of x divided by the root of 2.")
+    passed(name, "layer_norm as nn.LayerNorm", "gelu as nn.GELU")

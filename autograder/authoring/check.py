@@ -112,7 +112,7 @@ def _summary(name: str, found: list[_Tried], assignment: Assignment, stale: list
     right, slug = sum(one.sample.right for one in own), f"{assignment.name}/{name}"
     said = [*(Finding("stale", slug, one) for one in stale), *_said(own, points=True)]
     folder = assignment.references.folder
-    path = loader.file_of(folder, slug, loader.ANSWERS).relative_to(folder.parent)
+    path = loader.file_of(folder, slug).relative_to(folder.parent)
     if not right or right == len(own):
         lacking = f"{path} must hold at least one right and one wrong answer: nothing else tests the exercise"
         said.append(pinned("answers", slug, lacking, slug))

@@ -68,7 +68,7 @@ def run(
         output.problem(
             "A visible check that refuses what gets full points must accept it, or its exercise must take points. "
             "A survivor gets full points though it is wrong. Draw a case that tells it apart, or compare more, "
-            "in its exercise's oracle.py; or say in its answers.py why it may pass: ACCEPTED = {id: reason}. "
+            "in its exercise's file; or say there why it may pass: Exercise(accepted={id: reason}). "
             f"Then run 'autograder mutants {' '.join(left)}' again."
         )
     return 1 if left else 0
@@ -90,9 +90,7 @@ def _one(output: Output, course: Course, name: str, exercise: str, most: int, se
         output.problem(f"  ✗ {mutant.id} ({mutant.part.label}): {mutant.description}")
         output.problem(f"      full points, and the visible check says: {' '.join(outcome.visible.split())}")
     for unknown in found.stale:
-        output.problem(
-            f"  ✗ ACCEPTED names {unknown}, but there is no such mutant (any more): take it out of answers.py"
-        )
+        output.problem(f"  ✗ accepted names {unknown}, but there is no such mutant (any more): take it out")
     return found
 
 

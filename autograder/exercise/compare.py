@@ -56,10 +56,7 @@ def judge_cases(
     first = [judge(exercise, *one) for one in given]
     judgements = list(first)
     while refuted := {id for id in _named(judgements) if _is_refuted(id, exercise, given, judgements)}:
-        known = [
-            replace(mistake, patches=(), answers=None) if mistake.id in refuted else mistake
-            for mistake in exercise.mistakes
-        ]
+        known = [replace(mistake, patches=()) if mistake.id in refuted else mistake for mistake in exercise.mistakes]
         exercise = replace(exercise, mistakes=known)
         judgements = [
             judge(exercise, *one) if refuted & _named([old]) else old

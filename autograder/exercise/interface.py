@@ -1,8 +1,7 @@
 """The public interface for those who write exercises: cases, rules, known mistakes, and answers to try them with.
 
 An exercise is a file ``exercises/<assignment>/<exercise>.py`` of the course that defines ``EXERCISE``, an
-:class:`Exercise`; or a folder of that name, whose ``oracle.py`` defines it, and whose ``answers.py`` defines ``RIGHT``
-and ``WRONG``, lists of :class:`SampleAnswer`.
+:class:`Exercise`.
 """
 
 from .choices import all_choices, choices

@@ -125,8 +125,6 @@ class Mistake:
     share: the share of the points that is left where this is the only mistake (partial credit).
     also_costs: other exercises that these patches cost points -> what is left of them.
     passes_check: True where the visible check cannot see the mistake, as where it looks at the form of a choice alone.
-    answers, variant: in exercises without patches, a function from a case to what somebody who makes the mistake hands
-    over (it may return only those arrays that tell the mistake apart), and settings for the exercise's rule.
     """
 
     id: str
@@ -137,30 +135,23 @@ class Mistake:
     by_rule: bool
     also_costs: Mapping[str, float]
     passes_check: bool
-    answers: Callable[[Case], Mapping[str, np.ndarray]] | None
-    variant: Any
 
     def __init__(
         self,
         id: str,
         message: str,
         hint: str = "",
-        *how: Any,
+        *how: Patch | str,
         patches: Sequence[Patch | str] = (),
         share: float = 0.0,
         by_rule: bool = False,
         also_costs: Mapping[str, float] | None = None,
         passes_check: bool = False,
-        answers: Callable[[Case], Mapping[str, np.ndarray]] | None = None,
-        variant: Any = None,
     ) -> None:
-        """how: patches; or, in exercises without any, ``answers`` and ``variant``."""
-        if how and not isinstance(how[0], str | tuple):
-            answers, variant, how = how[0], how[1] if len(how) > 1 else variant, ()
+        """how: the first of the patches."""
         for name, value in {
             "id": id, "message": message, "hint": hint, "patches": (*how, *patches), "share": share,
-            "by_rule": by_rule, "also_costs": also_costs or {}, "passes_check": passes_check, "answers": answers,
-            "variant": variant,
+            "by_rule": by_rule, "also_costs": also_costs or {}, "passes_check": passes_check,
         }.items():  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -214,8 +205,6 @@ class Exercise:
     questions: of an exercise in which answers are chosen; its rule is ``choices`` or ``all_choices``.
     slug: ``<assignment>/<exercise>``; the loader sets it from where the exercise lies.
 
-    Where the exercise is one file:
-
     right: name -> a right answer in another style, as the whole text of the solution's cell, or as patches; or as a
     SampleAnswer, where it fills other cells too, or costs points elsewhere.
     wrong: wrong answers beside those that the mistakes' patches make.
@@ -253,8 +242,6 @@ class Exercise:
 
     def made_by(self, mistake: Mistake, case: Case) -> Mapping[str, np.ndarray]:
         """What somebody who makes this mistake hands over for a case; empty where numbers do not show it."""
-        if mistake.answers:
-            return mistake.answers(case)
         key = next((key for key, patched in self.patched() if patched is mistake), "")
         return case.mistakes.get(key, {})
 

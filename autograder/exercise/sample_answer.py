@@ -21,7 +21,7 @@ class SampleAnswer:
     also_costs: points left of other graded cells, where the answer must lose some there too; all others lose nothing.
     mistake: the id that feedback must name; empty where the mistake has no name.
     passes_check: True where the visible check cannot see the mistake.
-    cell: the solution cell or file; default ``CELL`` of answers.py, else ``<exercise>_answer``.
+    cell: the solution cell or file; default ``Exercise.cell``, else ``<exercise>_answer``.
     """
 
     name: str = ""

@@ -146,7 +146,7 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class Survey:
-    """What became of an assignment's mutants. stale: ids that ``answers.py`` accepts and that no mutant has."""
+    """What became of an assignment's mutants. stale: ids that an exercise accepts and that no mutant has."""
 
     chosen: Sequence[Mutant]
     outcomes: dict[str, Outcome]

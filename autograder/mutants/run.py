@@ -146,11 +146,10 @@ def trusted(assignment: Assignment, exercises: Sequence[str]) -> str:
     folder = assignment.references.folder
     shared = [*folder.glob("_*.py"), *(folder / assignment.name).glob("_*.py")]
     files = [loader.file_of(folder, f"{assignment.name}/{name}") for name in exercises]
-    own = [path for name in exercises for path in (folder / assignment.name / name).rglob("*")] + files
     modules = {
         str(path.relative_to(folder)): path.read_bytes().hex()
-        for path in sorted({*shared, *own})
-        if path.is_file() and "__pycache__" not in path.parts and not path.name.lstrip("_").startswith("answers")
+        for path in sorted({*shared, *files})
+        if path.is_file() and not path.name.lstrip("_").startswith("answers")
     }
     code = {name: _needed_code(notebook, exercises) for name, notebook in assignment.source.items()}
     beside = {name: data.hex() for name, data in {**assignment.files, **assignment.solutions}.items()}

@@ -67,7 +67,7 @@ def _cases(made: Exercise, random: np.random.Generator) -> list[Case]:
 
 
 def _is_shown_by_numbers(mistake: Mistake, run: RunPatched | None) -> bool:
-    return bool(mistake.answers or (run and mistake.patches and mistake.id and not mistake.by_rule))
+    return bool(run and mistake.patches and mistake.id and not mistake.by_rule)
 
 
 def _shows(mistake: Mistake, case: Case, made: Exercise) -> bool:

@@ -1,4 +1,4 @@
-"""Finding a course's exercises: every file ``exercises/<assignment>/<exercise>.py``, or folder with an ``oracle.py``.
+"""Finding a course's exercises: every file ``exercises/<assignment>/<exercise>.py``.
 
 Nothing is registered by hand. The modules below ``exercises/`` are imported as one package of a name of their own, so
 that two courses do not meet in one process; they import their neighbours relatively (``from .._attention import ...``).
@@ -27,24 +27,23 @@ from autograder.model.course_file import read_course_file
 PACKAGE = "exercises_of_course_"
 #: The folder of a course that holds its exercises and their stored references.
 FOLDER = "exercises"
-ORACLE, ANSWERS = "oracle.py", "answers.py"
 #: An assignment's own rules lie in this module beside its visible checks; exercises import it as one of their own.
 _RULES = "_rules"
 
 
 def names(folder: Path, assignment: str) -> list[str]:
-    """The exercises of an assignment, in order; ``folder`` is ``exercises/`` of a course."""
-    files = {path.stem for path in (folder / assignment).glob("[!_]*.py")}
-    return sorted(files | {path.parent.name for path in (folder / assignment).glob(f"*/{ORACLE}")})
+    """The exercises of an assignment, in order; ``folder`` is ``exercises/`` of a course.
+
+    Raises GradingError for a folder with an ``oracle.py``, as exercises once were.
+    """
+    for path in sorted((folder / assignment).glob("*/oracle.py")):
+        raise GradingError(f"{path.parent}: oracle.py and answers.py become one file {path.parent.name}.py beside it")
+    return sorted(path.stem for path in (folder / assignment).glob("[!_]*.py"))
 
 
-def is_one_file(folder: Path, slug: str) -> bool:
-    return (folder / f"{slug}.py").is_file()
-
-
-def file_of(folder: Path, slug: str, part: str = ORACLE) -> Path:
-    """The file in which an exercise, or a part of it (``oracle.py``, ``answers.py``), is written down."""
-    return folder / f"{slug}.py" if is_one_file(folder, slug) else folder / slug / part
+def file_of(folder: Path, slug: str) -> Path:
+    """The file in which an exercise is written down."""
+    return folder / f"{slug}.py"
 
 
 def trusted_modules(folder: Path) -> list[Path]:
@@ -54,7 +53,7 @@ def trusted_modules(folder: Path) -> list[Path]:
 
 @lru_cache
 def exercises(folder: Path, assignment: str) -> dict[str, Exercise]:
-    """slug -> exercise. Raises GradingError where the assignment has none, or an ``oracle.py`` cannot be used."""
+    """slug -> exercise. Raises GradingError where the assignment has none, or one cannot be used."""
     found = [_exercise(folder, f"{assignment}/{name}") for name in names(folder, assignment)]
     if not found:
         raise GradingError(
@@ -74,20 +73,11 @@ def exercise(folder: Path, slug: str) -> Exercise:
 
 def sample_answers(folder: Path, slug: str) -> tuple[list[SampleAnswer], list[SampleAnswer]]:
     """(right, wrong) answers of an exercise, with the cell that each of them fills. Raises GradingError."""
-    path, own_cell = file_of(folder, slug, ANSWERS), f"{slug.partition('/')[2]}_answer"
-    if not path.is_file():
+    if not file_of(folder, slug).is_file():
         return [], []
-    if is_one_file(folder, slug):
-        made = _exercise(folder, slug)
-        right, wrong = list(_right(made)), [*_wrong(made), *made.wrong]
-        cell = made.cell or own_cell
-    else:
-        written = module(folder, path)
-        try:
-            right, wrong = list(written.RIGHT), list(written.WRONG)
-        except AttributeError as error:
-            raise GradingError(f"{path} must define RIGHT and WRONG, two lists of SampleAnswer: {error}") from error
-        cell = getattr(written, "CELL", own_cell)
+    made = _exercise(folder, slug)
+    cell = made.cell or f"{slug.partition('/')[2]}_answer"
+    right, wrong = _right(made), (*_wrong(made), *made.wrong)
     return [_placed(answer, cell) for answer in right], [_placed(answer, cell) for answer in wrong]
 
 
@@ -157,15 +147,13 @@ def accepted_mutants(folder: Path, slug: str) -> dict[str, str]:
 
     Raises GradingError.
     """
-    path = file_of(folder, slug, ANSWERS)
+    path = file_of(folder, slug)
     if not path.is_file():
         return {}
-    one_file = is_one_file(folder, slug)
-    found = _exercise(folder, slug).accepted if one_file else getattr(module(folder, path), "ACCEPTED", {})
-    if not isinstance(found, dict) or not all(isinstance(reason, str) and reason.strip() for reason in found.values()):
-        name = "accepted" if one_file else "ACCEPTED"
-        raise GradingError(f"{path}: {name} must map the id of a mutant to the reason why it may pass, a text")
-    return found
+    accepted = _exercise(folder, slug).accepted
+    if not isinstance(accepted, dict) or not all(isinstance(text, str) and text.strip() for text in accepted.values()):
+        raise GradingError(f"{path}: accepted must map the id of a mutant to the reason why it may pass, a text")
+    return accepted
 
 
 def _placed(answer: SampleAnswer, cell: str) -> SampleAnswer:

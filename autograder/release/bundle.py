@@ -155,13 +155,11 @@ def _shell(course: Course, assignment: str, settings: BundleSettings, library: S
 
 def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
     """The modules of the assignment's exercises and those that all assignments share, without any sample answer."""
-    one_file = [
-        name for name in loader.names(exercises, assignment) if loader.is_one_file(exercises, f"{assignment}/{name}")
-    ]
+    names = loader.names(exercises, assignment)
     for path in loader.trusted_modules(exercises):
         if path.parent == exercises or exercises / assignment in path.parents:
             data = path.read_bytes()
-            if path.parent == exercises / assignment and path.stem in one_file:
+            if path.parent == exercises / assignment and path.stem in names:
                 with suppress(GradingError):  # a rule that is written down in the exercise's file alone
                     made = loader.exercise(exercises, f"{assignment}/{path.stem}")
                     data = loader.for_judging(exercises, made).encode()

@@ -14,12 +14,12 @@ from autograder.references.stored_files import EXPECTED, write_archives
 from tests.contract import recorded
 
 FILES = {
-    "exercises/sheet/sums/oracle.py": "RULE = 1",
-    "exercises/sheet/sums/answers.py": "RIGHT = []",
+    "exercises/sheet/sums.py": "RULE = 1",
+    "exercises/sheet/_answers.py": "RIGHT = []",
     "exercises/_shared.py": "",
     "exercises/sheet/means.py": "",
     "exercises/sheet/_common.py": "",
-    "exercises/other/sums/oracle.py": "",
+    "exercises/other/sums.py": "",
     "course/check/base.py": "",
     "course/check/sheet/sums.py": "LIMIT = 10",
     "course/check/sheet/means.py": "",
@@ -31,7 +31,7 @@ FILES = {
     "source/sheet/data.csv": "1,2",
 }
 IDLE = {
-    "exercises/sheet/sums/answers.py", "exercises/sheet/means.py", "exercises/other/sums/oracle.py",
+    "exercises/sheet/_answers.py", "exercises/sheet/means.py", "exercises/other/sums.py",
     "course/check/sheet/means.py", "course/check/other/sums.py",
 }  # fmt: skip
 

@@ -65,7 +65,7 @@ ALSO_CALLED = {
 
 
 def by_numbers(mistake: Mistake) -> bool:
-    return bool(mistake.answers or (mistake.patches and mistake.id and not mistake.by_rule))
+    return bool(mistake.patches and mistake.id and not mistake.by_rule)
 
 
 def as_expected(slug: str) -> bool:

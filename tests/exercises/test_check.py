@@ -8,8 +8,9 @@ from autograder.authoring import check, trial
 from autograder.authoring.check import ExerciseCheck, check_exercises, messages_to_mistakes, remember, was_checked
 from autograder.errors import GradingError
 from autograder.model.course import Course
+from autograder.references import loader
 from autograder.release.findings import Accepted, accept, pinned
-from tests.exercises.tiny import ORACLE, tiny_course
+from tests.exercises.tiny import EXERCISE, tiny_course
 
 pytestmark = pytest.mark.slow
 
@@ -17,15 +18,15 @@ RIGHT = 'SampleAnswer("a sum", "def double(x):\\n    return x + x")'
 SQUARED = "def double(x):\\n    return x ** 2"
 
 
-def checked(tmp_path, right: str = RIGHT, wrong: str = "", oracle: str = ORACLE) -> ExerciseCheck:
+def checked(tmp_path, right: str = RIGHT, wrong: str = "", exercise: str = EXERCISE) -> ExerciseCheck:
     wrong = wrong or f'SampleAnswer("squared", "{SQUARED}", points=0, mistake="squared")'
-    (found,) = check_exercises(tiny_course(tmp_path, f"RIGHT = [{right}]\nWRONG = [{wrong}]\n", oracle))
+    (found,) = check_exercises(tiny_course(tmp_path, f"RIGHT = [{right}]\nWRONG = [{wrong}]\n", exercise))
     return found
 
 
 def test_answers_that_are_as_their_author_says_are_no_problem(tmp_path):
     found = checked(tmp_path)
-    assert found == ExerciseCheck("doubled", 1, 1, (), message=found.message)
+    assert found == ExerciseCheck("doubled", 1, 3, (), message=found.message)
 
 
 @pytest.mark.parametrize(
@@ -76,10 +77,10 @@ def test_partial_credit_is_the_mistakes_share(tmp_path):
 
 
 def test_a_message_that_shows_an_expected_value_is_found(tmp_path):
-    leaking = ORACLE.replace("generator.normal(size=5)", "np.array([1.23456, 2.5])").replace(
+    leaking = EXERCISE.replace("generator.normal(size=5)", "np.array([1.23456, 2.5])").replace(
         "The numbers were squared.", "2.46912 should be the first."
     )
-    found = checked(tmp_path, oracle=leaking)
+    found = checked(tmp_path, exercise=leaking)
     assert any("the message shows an expected value" in doubt.text for doubt in found.doubts), found.doubts
 
 
@@ -87,17 +88,25 @@ def test_an_exercise_without_answers_and_one_that_no_cell_grades_are_problems(tm
     assignment = tiny_course(tmp_path)
     (found,) = check_exercises(assignment)
     assert "at least one right and one wrong answer" in found.problems[0].text
-    other = tmp_path / "exercises" / "tiny" / "forgotten"
-    other.mkdir()
-    (other / "oracle.py").write_text(ORACLE)
+    forgotten = 'EXERCISE = Exercise(make, wrong=[SampleAnswer("w", "", points=0)])'
+    (tmp_path / "exercises" / "tiny" / "forgotten.py").write_text(EXERCISE + forgotten)
     (unknown,) = check_exercises(assignment, "forgotten")
-    assert "no notebook of tiny has a graded cell 'forgotten'" in unknown.problems[1].text
+    assert "no notebook of tiny has a graded cell 'forgotten'" in unknown.problems[-1].text
 
 
-@pytest.mark.parametrize("answers", ["RIGHT = []", "RIGHT = WRONG = [1 / 0]"])
-def test_answers_that_cannot_be_read_stop_the_check_in_one_line(tmp_path, answers):
-    with pytest.raises(GradingError, match=r"exercises/tiny/doubled/answers.py (must define|cannot be imported)"):
-        check_exercises(tiny_course(tmp_path, answers))
+@pytest.mark.parametrize("lines", ["RIGHT = WRONG = [1 / 0]", "Exercise = dict"])
+def test_an_exercise_that_cannot_be_read_stops_the_check_in_one_line(tmp_path, lines):
+    with pytest.raises(GradingError, match=r"exercises/tiny/doubled.py (must define|cannot be imported)"):
+        check_exercises(tiny_course(tmp_path, lines))
+
+
+def test_a_folder_of_two_modules_is_said_to_become_one_file(tmp_path):
+    assignment = tiny_course(tmp_path)
+    (tmp_path / "exercises/tiny/halves").mkdir()
+    (tmp_path / "exercises/tiny/halves/oracle.py").touch()
+    loader.forget()
+    with pytest.raises(GradingError, match=r"tiny/halves: oracle.py and answers.py become one file halves.py"):
+        check_exercises(assignment)
 
 
 def test_an_unknown_exercise_is_said_with_those_that_exist(tmp_path):
@@ -112,7 +121,7 @@ def test_what_was_checked_need_not_be_checked_again_until_something_changes(tmp_
     assert was_checked(course, assignment) and messages_to_mistakes(course, assignment) == {}
     remember(course, assignment, [ExerciseCheck("doubled", 1, 1, message="twice"), ExerciseCheck("other", 1, 1)])
     assert messages_to_mistakes(course, assignment) == {"doubled": "twice"}
-    with (tmp_path / "exercises" / "tiny" / "doubled" / "answers.py").open("a") as file:
+    with (tmp_path / "exercises" / "tiny" / "doubled.py").open("a") as file:
         file.write("# a line\n")
     assert not was_checked(course, assignment) and messages_to_mistakes(course, assignment) == {}
     assert check.state(course, assignment)

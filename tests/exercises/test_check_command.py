@@ -72,7 +72,7 @@ def test_one_exercise_is_checked_alone_and_as_json(tmp_path, capsys):
     (found,) = json.loads(capsys.readouterr().out)["assignments"]
     assert (found["holds"], found["checks"]) == (False, [])
     (exercise,) = found["exercises"]
-    assert [exercise[key] for key in ("exercise", "right", "wrong")] == ["doubled", 1, 1]
+    assert [exercise[key] for key in ("exercise", "right", "wrong")] == ["doubled", 1, 3]
     assert (len(exercise["problems"]), len(exercise["doubts"])) == (0, 1)
 
 

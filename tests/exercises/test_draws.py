@@ -10,15 +10,16 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import check_exercises
 from autograder.authoring.draws import draw_named
+from autograder.authoring.patched import patched_solutions
 from autograder.cli import main
 from autograder.model.course import Course
 from autograder.references.draw import draw
 from autograder.references.store import References
-from tests.exercises.tiny import ORACLE, tiny_course
+from tests.exercises.tiny import EXERCISE, tiny_course
 
 #: The sample answer below makes the mistake where the number is 5: it has its name only where nothing else was drawn.
-CHANCE = ORACLE.replace("generator.normal(size=5)", "generator.integers(3, 6, size=1).astype(float)").replace(
-    'case.inputs["x"] ** 2', 'case.inputs["x"] + 3'
+CHANCE = EXERCISE.replace("generator.normal(size=5)", "generator.integers(3, 6, size=1).astype(float)").replace(
+    '"x**2"', '"x + 3"'
 )
 ANSWERS = """
 RIGHT = [SampleAnswer("twice", "def double(x):\\n    return x + x")]
@@ -32,14 +33,18 @@ def _named(root: Path) -> bool:
     return not any(one.doubts for one in found)
 
 
+def _first(references: References, seed: int, skip: int = 0) -> float:
+    """The one number of the first draw that is not skipped."""
+    (case,) = draw(references.exercise("tiny/doubled"), seed, skip=skip)
+    return float(case.inputs["x"][0])
+
+
 def test_g3_it_is_drawn_until_the_sample_answers_have_their_names(tmp_path: Path) -> None:
     tiny_course(tmp_path, ANSWERS, CHANCE)
     references = References.of_course(tmp_path)
-    seed = next(
-        seed
-        for seed in range(100)
-        if references.build("tiny", seed) and set(references.cases("tiny/doubled")[0].inputs["x"]) != {5.0}
-    )
+    seed = next(seed for seed in range(100) if _first(references, seed) == 4.0)
+    with patched_solutions(Course(tmp_path), "tiny") as run:
+        references.build("tiny", seed, run=run)
     assert not _named(tmp_path)
     assert main(["--course-dir", str(tmp_path), "references", "tiny", "--seed", str(seed)]) == 0
     assert set(references.cases("tiny/doubled")[0].inputs["x"]) == {5.0} and _named(tmp_path)
@@ -47,8 +52,9 @@ def test_g3_it_is_drawn_until_the_sample_answers_have_their_names(tmp_path: Path
     manifest = json.loads((tmp_path / "exercises/tiny/manifest.json").read_text())
     assert manifest["exercises"]["doubled"]["skipped_draws"] > 0
     before = (tmp_path / "exercises/tiny/expected.zip").read_bytes()
-    assert references.build("tiny", seed) == [], "the same seed draws the same exam"
-    references.build("tiny", seed, tmp_path / "elsewhere")
+    with patched_solutions(Course(tmp_path), "tiny") as run:
+        assert references.build("tiny", seed, run=run) == [], "the same seed draws the same exam"
+        references.build("tiny", seed, tmp_path / "elsewhere", run=run)
     assert (tmp_path / "elsewhere/tiny/expected.zip").read_bytes() == before
 
 
@@ -70,12 +76,7 @@ WRONG = [SampleAnswer("halved", "def double(x):\\n    return x / 2", share=0.5, 
 def test_where_a_right_answer_loses_points_by_chance_it_is_drawn_again(tmp_path: Path) -> None:
     tiny_course(tmp_path, ROUNDED, CHANCE)
     references = References.of_course(tmp_path)
-
-    def is_four(seed: int, skip: int) -> bool:
-        (case,) = draw(references.exercise("tiny/doubled"), seed, skip=skip)
-        return 4.0 in case.inputs["x"]
-
-    seed = next(seed for seed in range(100) if is_four(seed, 0) and not is_four(seed, 1))
+    seed = next(seed for seed in range(100) if _first(references, seed) == 4.0 != _first(references, seed, 1))
     assert draw_named(Course(tmp_path), "tiny", seed) == []
     assert 4.0 not in references.cases("tiny/doubled")[0].inputs["x"]
     assert references.skipped("tiny", "doubled") > 0

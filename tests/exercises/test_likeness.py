@@ -123,8 +123,8 @@ def test_an_exercise_that_compares_says_it_in_its_message() -> None:
 
 
 def test_a_mistake_that_the_case_cannot_show_is_not_named() -> None:
-    case = Case(expected={"sums": WANT})
-    mistakes = [Mistake("eps", "Another eps.", answers=lambda case: {"sums": WANT + 1e-9})]
+    case = Case(expected={"sums": WANT}, mistakes={"eps": {"sums": WANT + 1e-9}})
+    mistakes = [Mistake("eps", "Another eps.", "", ("1e-5", "1e-6"))]
     rounded = Answers({"sums": WANT.astype(np.float16).astype(np.float32)})
     judged = compare_case(Exercise(lambda generator: [case], mistakes=mistakes), case, rounded)
     assert [check.mistake for check in judged.checks] == [""]

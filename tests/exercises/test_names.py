@@ -8,16 +8,29 @@ from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, com
 from autograder.exercise.compare import judge_cases
 
 MISTAKES = [
-    Mistake("square", "The numbers were squared.", answers=lambda case: {"y": case.inputs["x"] ** 2}),
-    Mistake("plus", "Two was added.", answers=lambda case: {"y": case.inputs["x"] + 2}, share=0.5),
-    Mistake("zero", "All are zero.", answers=lambda case: {"y": 0 * case.inputs["x"]}),
+    Mistake("square", "The numbers were squared.", "", ("2 * x", "x**2")),
+    Mistake("plus", "Two was added.", "", ("2 * x", "x + 2"), share=0.5),
+    Mistake("zero", "All are zero.", "", ("2 * x", "0 * x")),
 ]
+#: Mistake -> what the solution with its patches makes of ``x``.
+MADE = {
+    "square": lambda x: x**2,
+    "plus": lambda x: x + 2,
+    "zero": lambda x: 0 * x,
+    "high": lambda x: np.where(x > 4, 0, 2 * x),
+    "low": lambda x: np.where(x > 4, 2 * x, 1),
+    "near": lambda x: 0 * x + (x > 4),
+}
 DOUBLED = Exercise(lambda generator: [], mistakes=MISTAKES, slug="toy/doubled")
 
 
 def judged(answer, *xs: list[float], exercise: Exercise = DOUBLED) -> list[Judgement]:
     """answer: number -> what the student's code makes of it. xs: the numbers of each case"""
-    cases = [Case(inputs={"x": np.array(x)}, expected={"y": 2 * np.array(x)}) for x in xs]
+    arrays = [np.array(x) for x in xs]
+    cases = [
+        Case(inputs={"x": x}, expected={"y": 2 * x}, mistakes={id: {"y": made(x)} for id, made in MADE.items()})
+        for x in arrays
+    ]
     return judge_cases(exercise, [(case, Answers({"y": answer(case.inputs["x"])})) for case in cases])
 
 
@@ -47,9 +60,8 @@ def test_a11_a_case_that_overflowed_refutes_nothing() -> None:
 
 
 def test_a11_two_mistakes_of_which_each_shows_in_cases_of_its_own_keep_both_names() -> None:
-    high = Mistake("high", "", answers=lambda case: {"y": np.where(case.inputs["x"] > 4, 0, case.expected["y"])})
-    low = Mistake("low", "", answers=lambda case: {"y": np.where(case.inputs["x"] > 4, case.expected["y"], 1)})
-    exercise = Exercise(lambda generator: [], mistakes=[high, low])
+    high_and_low = [Mistake(id, "", "", ("2 * x", id)) for id in ("high", "low")]
+    exercise = Exercise(lambda generator: [], mistakes=high_and_low)
     both = judged(lambda x: np.where(x > 4, 0, 1), [3.0, 4], [5.0, 6], exercise=exercise)
     assert names(both) == {"high", "low"}
 
@@ -62,8 +74,8 @@ def test_a11_without_its_name_a_mistake_keeps_the_points_it_leaves() -> None:
 def test_a11_the_next_nearest_name_is_asked_too() -> None:
     """Of zeros, both ``square`` and ``zero`` are true of the first case; the second one knows."""
     assert names(judged(lambda x: 0 * x, [1e-6, -1.0], [5.0, 6])) == {"zero"}
-    near = [Mistake("near", "Nearly zero.", answers=lambda case: {"y": 0 * case.inputs["x"] + (case.inputs["x"] > 4)})]
-    exercise = Exercise(lambda generator: [], mistakes=[*near, *MISTAKES])
+    near = Mistake("near", "Nearly zero.", "", ("2 * x", "near"))
+    exercise = Exercise(lambda generator: [], mistakes=[near, *MISTAKES])
     assert names(judged(lambda x: 0 * x, [3.0, 4], [5.0, 6], exercise=exercise)) == {"zero"}
 
 

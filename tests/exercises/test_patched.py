@@ -43,8 +43,6 @@ def one_file(root: Path, text: str = EXERCISE) -> Course:
     """The tiny course, its exercise in one file and without stored references."""
     tiny_course(root)
     folder = root / "exercises" / "tiny"
-    for name in ("oracle.py", "answers.py"):
-        (folder / "doubled" / name).unlink()
     (folder / "doubled.py").write_text(text)
     loader.forget()
     return Course(root)

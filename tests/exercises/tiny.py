@@ -10,14 +10,15 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.assignment.assignment import Assignment
+from autograder.authoring.patched import patched_solutions
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References
 from autograder.references.stored_files import ARCHIVES
 
-ORACLE = """
+EXERCISE = """
 import numpy as np
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import Case, Exercise, Mistake, SampleAnswer
 
 
 def make(generator):
@@ -25,11 +26,16 @@ def make(generator):
     return [Case(inputs={"x": x}, expected={"doubled": 2 * x})]
 
 
-EXERCISE = Exercise(make, mistakes=[
-    Mistake("squared", "The numbers were squared.", "Add a number to itself.",
-            lambda case: {"doubled": case.inputs["x"] ** 2}),
-    Mistake("halved", "The numbers were halved.", "", lambda case: {"doubled": case.inputs["x"] / 2}, share=0.5),
-])
+MISTAKES = [
+    Mistake("squared", "The numbers were squared.", "Add a number to itself.", ("2 * x", "x**2")),
+    Mistake("halved", "The numbers were halved.", "", ("2 * x", "x / 2"), share=0.5),
+]
+RIGHT, WRONG, ACCEPTED = [], [], {}
+"""
+#: What follows a test's own ``RIGHT``, ``WRONG`` and ``ACCEPTED``.
+_END = """
+RIGHT = {answer.name: answer for answer in RIGHT}
+EXERCISE = Exercise(make, mistakes=MISTAKES, right=RIGHT, wrong=WRONG, accepted=ACCEPTED)
 """
 #: No exercise needs this cell: trying an answer must not run it.
 UNUSED = "import os"
@@ -42,6 +48,10 @@ for case in reference("tiny/doubled"):
     case.compare(doubled=double(case.x))
 ### END HIDDEN TESTS
 """
+
+
+#: Text of an exercise -> its stored references: running the patched solutions takes seconds.
+_built: dict[str, dict[str, bytes]] = {}
 
 
 def _cell(text: str, cell: str, **marks: object) -> nbformat.NotebookNode:
@@ -59,11 +69,15 @@ def _cell(text: str, cell: str, **marks: object) -> nbformat.NotebookNode:
     return made
 
 
-def tiny_course(root: Path, answers: str = "RIGHT = []\nWRONG = []\n", oracle: str = ORACLE) -> Assignment:
-    """The assignment ``tiny`` in a course at ``root``. ``answers``: lines of its answers.py behind the import."""
-    source, exercise = root / "source" / "tiny", root / "exercises" / "tiny" / "doubled"
+def tiny_course(root: Path, answers: str = "", exercise: str = EXERCISE) -> Assignment:
+    """The assignment ``tiny`` in a course at ``root``.
+
+    answers: lines of its exercise that set ``RIGHT`` and ``WRONG``, lists of SampleAnswer beside those that the
+    mistakes make, and ``ACCEPTED``.
+    """
+    source, exercises = root / "source" / "tiny", root / "exercises" / "tiny"
     source.mkdir(parents=True)
-    exercise.mkdir(parents=True)
+    exercises.mkdir(parents=True)
     (root / "nbgrader_config.py").write_text("c = get_config()\n")
     notebook = new_notebook(
         cells=[
@@ -75,10 +89,14 @@ def tiny_course(root: Path, answers: str = "RIGHT = []\nWRONG = []\n", oracle: s
     )
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, source / "1_tiny.ipynb")
-    (exercise / "oracle.py").write_text(oracle)
-    (exercise / "answers.py").write_text("from autograder.exercise import SampleAnswer\n" + dedent(answers))
+    (exercises / "doubled.py").write_text(exercise + dedent(answers) + _END)
     loader.forget()
-    References.of_course(root).build("tiny", seed=1)
+    if exercise not in _built:
+        with patched_solutions(Course(root), "tiny") as run:
+            References.of_course(root).build("tiny", seed=1, run=run)
+        _built[exercise] = {name: (exercises / name).read_bytes() for name in (*ARCHIVES, "manifest.json")}
+    for name, data in _built[exercise].items():
+        (exercises / name).write_bytes(data)
     return Assignment.unreleased(Course(root), "tiny")
 
 

@@ -10,16 +10,16 @@ from autograder.cli import main
 from autograder.model.course import Course
 from autograder.mutants import equivalence, run
 from autograder.mutants.rows import Survey, page, survey
-from tests.exercises.tiny import ORACLE, tiny_course
+from tests.exercises.tiny import EXERCISE, tiny_course
 
 pytestmark = pytest.mark.slow  # a process that imports and forks, for each of them
 #: Its one case has numbers above 0 alone.
-BLIND = ORACLE.replace("generator.normal(size=5)", "1 + generator.random(size=5)")
+BLIND = EXERCISE.replace("generator.normal(size=5)", "1 + generator.random(size=5)")
 CAREFUL = "def double(x):\n    if (x < 0).any():\n        return x + x\n    return 2 * x\n"
 
 
-def surveyed(tmp_path, answers: str = "RIGHT = []\nWRONG = []\n", oracle: str = ORACLE, solution: str = "") -> Survey:
-    assignment = tiny_course(tmp_path, answers, oracle)
+def surveyed(tmp_path, answers: str = "", exercise: str = EXERCISE, solution: str = "") -> Survey:
+    assignment = tiny_course(tmp_path, answers, exercise)
     if solution:
         assignment.source["1_tiny"].cells[2].source = solution
     return survey(Course(tmp_path), assignment, "", 0, 0, 1, lambda done, of: None)
@@ -34,20 +34,20 @@ def kinds(found: Survey) -> dict[str, str]:
 
 
 def test_a_change_that_costs_points_is_rejected_by_the_name_of_the_mistake(tmp_path):
-    found = surveyed(tmp_path, oracle=ORACLE.replace('x"] ** 2}', 'x"] * 3}'))
+    found = surveyed(tmp_path, exercise=EXERCISE.replace("x**2", "3 * x"))
     assert kinds(found)["constant, line 2: 2 → 3"] == "named"
     assert found.survivors == []
 
 
 def test_what_differs_on_inputs_that_no_case_has_survives_and_says_on_which(tmp_path):
-    found = surveyed(tmp_path, oracle=BLIND, solution=CAREFUL)
+    found = surveyed(tmp_path, exercise=BLIND, solution=CAREFUL)
     survivors = {one.description: outcome.said for one, outcome in found.survivors}
     assert "term, line 3: x + x → x" in survivors
     assert "double(x=" in survivors["term, line 3: x + x → x"] and "negative" in survivors["term, line 3: x + x → x"]
 
 
 def test_what_nothing_tells_apart_is_equivalent_and_says_what_was_tried(tmp_path):
-    found = surveyed(tmp_path, oracle=BLIND, solution=CAREFUL)
+    found = surveyed(tmp_path, exercise=BLIND, solution=CAREFUL)
     same = [one.id for one in found.chosen if one.description == "comparison, line 2: x < 0 → (x <= 0)"]
     outcome = found.outcomes[same[0]]
     assert outcome.kind == "equivalent"
@@ -55,7 +55,7 @@ def test_what_nothing_tells_apart_is_equivalent_and_says_what_was_tried(tmp_path
 
 
 def test_an_author_may_accept_a_survivor_with_a_reason(tmp_path):
-    accepting = 'RIGHT = []\nWRONG = []\nACCEPTED = {"term": "Nobody asks for numbers below 0.", "gone-1": "old"}\n'
+    accepting = 'ACCEPTED = {"term": "Nobody asks for numbers below 0.", "gone-1": "old"}\n'
     found = surveyed(tmp_path, accepting, BLIND, CAREFUL)
     outcomes = {one.operator: found.outcomes[one.id] for one in found.chosen if one.line == 3}
     assert (outcomes["term"].kind, outcomes["term"].said) == ("accepted", "Nobody asks for numbers below 0.")
@@ -100,17 +100,17 @@ def test_a_changed_exercise_of_one_file_makes_what_was_found_stale(tmp_path):
 
 
 def test_survivors_are_listed_and_end_with_exit_code_1(tmp_path, capsys):
-    notebook = tiny_course(tmp_path, oracle=BLIND).source["1_tiny"]
+    notebook = tiny_course(tmp_path, exercise=BLIND).source["1_tiny"]
     notebook.cells[2].source = CAREFUL
     nbformat.write(notebook, tmp_path / "source" / "tiny" / "1_tiny.ipynb")
     code = main(["--course-dir", str(tmp_path), "mutants", "tiny", "--workers", "1"])
     said = capsys.readouterr().out
     assert code == 1
-    assert "+        return x\n" in said and "ACCEPTED = {id: reason}" in said
+    assert "+        return x\n" in said and "Exercise(accepted={id: reason})" in said
 
 
 def test_the_page_has_every_part_and_what_was_tried(tmp_path):
-    assignment = tiny_course(tmp_path, oracle=BLIND)
+    assignment = tiny_course(tmp_path, exercise=BLIND)
     found = survey(Course(tmp_path), assignment, "", 0, 0, 1, lambda done, of: None)
     text = page([(assignment, found)])
     assert f"| doubled | {len(found.chosen)} |" in text and "fresh" in text

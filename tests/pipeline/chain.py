@@ -66,9 +66,9 @@ _CELLS = {
 def chain(course: Path) -> Assignment:
     """The assignment; its references are written below ``course``."""
     for name, text in (("base", _BASE), ("twice", _TWICE)):
-        folder = course / "exercises" / "chain" / name
-        folder.mkdir(parents=True)
-        (folder / "oracle.py").write_text(text)
+        path = course / "exercises" / "chain" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     references = References.of_course(course)
     references.build("chain", 1)
     source = {name: new_notebook(cells=cells) for name, cells in _CELLS.items()}

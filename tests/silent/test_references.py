@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from autograder.exercise.model import Case, Exercise, Mistake
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import draw
+from autograder.references.patched import Arrays
 from autograder.references.store import References
 from autograder.references.stored_files import EXPECTED, Files, read_files, stored_exercises, write_archives
 from autograder.references.write import checksums
@@ -31,7 +33,7 @@ implementations = exercise_module("numpy_attention/_implementations")
 ASSIGNMENT = "toy"
 
 
-ORACLE = """
+EXERCISE = """
 from autograder.exercise import Case, Exercise
 
 def make(generator):
@@ -42,11 +44,11 @@ EXERCISE = Exercise(make)
 """
 
 
-def exercises(folder: Path, *names: str, oracle: str = ORACLE) -> References:
+def exercises(folder: Path, *names: str, exercise: str = EXERCISE) -> References:
     """Exercises of the assignment toy in a folder ``exercises/``."""
     for name in names:
-        (folder / ASSIGNMENT / name).mkdir(parents=True, exist_ok=True)
-        (folder / ASSIGNMENT / name / "oracle.py").write_text(oracle)
+        (folder / ASSIGNMENT).mkdir(parents=True, exist_ok=True)
+        (folder / ASSIGNMENT / f"{name}.py").write_text(exercise)
     loader.exercises.cache_clear()
     return References(folder)
 
@@ -79,26 +81,26 @@ def test_another_exercise_leaves_the_bytes_of_all_others_alone(tmp_path):
     assert {name: stored(tmp_path)[name] for name in old} == old and "a_new_one" in stored(tmp_path)
 
 
-ROUNDED = ORACLE.replace("2 * x", "2 * x * (1 + 3e-16)").replace('"x": x}', '"x": x * (1 + 3e-16)}')
+ROUNDED = EXERCISE.replace("2 * x", "2 * x * (1 + 3e-16)").replace('"x": x}', '"x": x * (1 + 3e-16)}')
 
 
 def test_g2_files_that_agree_but_for_rounding_stay(tmp_path):
     references = exercises(tmp_path, "doubling", "weights")
     assert references.build(ASSIGNMENT, seed=5) == ["doubling", "weights"]
     before = bytes_below(tmp_path)
-    exercises(tmp_path, "doubling", oracle=ROUNDED)
+    exercises(tmp_path, "doubling", exercise=ROUNDED)
     loader.forget()
     assert not np.array_equal(draw(references.exercise("toy/doubling"), 5)[0].inputs["x"],
                               references.cases("toy/doubling")[0].inputs["x"])  # fmt: skip
     assert references.build(ASSIGNMENT, seed=5) == []
-    assert {**bytes_below(tmp_path), "toy/doubling/oracle.py": b""} == {**before, "toy/doubling/oracle.py": b""}
+    assert {**bytes_below(tmp_path), "toy/doubling.py": b""} == {**before, "toy/doubling.py": b""}
 
 
 @pytest.mark.parametrize("other", ["3 * x", "2 * x + 1e-7", "2 * x[:1]", "(2 * x).astype('float32')"])
 def test_g2_files_that_say_something_else_are_written(tmp_path, other):
     references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=5)
-    exercises(tmp_path, "doubling", oracle=ORACLE.replace("2 * x", other))
+    exercises(tmp_path, "doubling", exercise=EXERCISE.replace("2 * x", other))
     loader.forget()
     assert references.build(ASSIGNMENT, seed=5) == ["doubling"]
     references.cases("toy/doubling")
@@ -136,7 +138,7 @@ def test_g2_one_exercise_is_drawn_alone(tmp_path, capsys):
     words = ["--course", str(root), "references", ASSIGNMENT]
     assert cli.main([*words, "--seed", "5"]) == 0
     old = stored(root / "exercises")
-    exercises(root / "exercises", "doubling", "weights", oracle=ORACLE.replace("2 * x", "7 * x"))
+    exercises(root / "exercises", "doubling", "weights", exercise=EXERCISE.replace("2 * x", "7 * x"))
     exercises(root / "exercises", "a_new_one")
     loader.forget()
     assert cli.main([*words, "--exercise", "a_new_one"]) == 0
@@ -184,7 +186,7 @@ def test_references_that_are_drawn_anew_are_read_anew(tmp_path):
 def test_a_failing_oracle_leaves_the_references_of_before(tmp_path):
     references = exercises(tmp_path, "doubling", "weights")
     references.build(ASSIGNMENT, seed=1)
-    exercises(tmp_path, "zero", oracle=ORACLE.replace("2 * x", "1 / 0"))
+    exercises(tmp_path, "zero", exercise=EXERCISE.replace("2 * x", "1 / 0"))
     kept = bytes_below(tmp_path)
     with pytest.raises(GradingError, match="toy/zero: its oracle cannot draw cases: ZeroDivisionError"):
         references.build(ASSIGNMENT, seed=2)
@@ -303,11 +305,11 @@ def test_a_bundle_holds_the_modules_that_its_exercises_import_and_no_sample_answ
 
 
 def test_the_bundle_of_an_assignment_whose_name_begins_another_holds_nothing_of_the_other(tmp_path):
-    for path in ("toy/doubling/oracle.py", "toy/_shared.py", "toy_lab/doubling/oracle.py", "_all.py"):
+    for path in ("toy/doubling.py", "toy/_shared.py", "toy_lab/doubling.py", "_all.py"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     held = {path for path, _ in bundle._oracles(tmp_path, "toy")}
-    assert held == {"exercises/toy/doubling/oracle.py", "exercises/toy/_shared.py", "exercises/_all.py"}
+    assert held == {"exercises/toy/doubling.py", "exercises/toy/_shared.py", "exercises/_all.py"}
 
 
 def test_no_requirement_names_one_of_our_own_distributions():
@@ -326,8 +328,14 @@ def test_no_requirement_names_one_of_our_own_distributions():
     assert not [line for line in plain if canonicalize_name(line.partition("==")[0].strip()) in ours]
 
 
-def flip(case: Case) -> dict[str, np.ndarray]:
-    return {"y": -case.expected["y"]}
+class Flip:
+    """Runs the patched solution: its mistake turns the sign."""
+
+    def __call__(self, made: Exercise, cases: Sequence[Case], patches: object) -> dict[str, list[Arrays]]:
+        return {"sign": [{"y": -case.expected["y"]} for case in cases]}
+
+    def digest(self, made: Exercise) -> str:
+        return ""
 
 
 def sometimes_blind(generator: np.random.Generator) -> list[Case]:
@@ -336,9 +344,10 @@ def sometimes_blind(generator: np.random.Generator) -> list[Case]:
 
 
 def test_cases_that_do_not_show_a_known_mistake_are_drawn_again():
-    exercise = Exercise(sometimes_blind, mistakes=[Mistake("sign", "", "", flip)], framework="torch", slug="toy/signs")
+    sign = Mistake("sign", "", "", ("y", "-y"))
+    exercise = Exercise(sometimes_blind, mistakes=[sign], framework="torch", slug="toy/signs")
     for seed in range(10):
-        (case,) = draw(exercise, seed)
+        (case,) = draw(exercise, seed, Flip())
         assert case.expected["y"].any()
     hopeless = Exercise(
         lambda generator: [Case(expected={"y": np.zeros(2)})],
@@ -347,7 +356,7 @@ def test_cases_that_do_not_show_a_known_mistake_are_drawn_again():
         slug="toy/zeros",
     )
     with pytest.raises(GradingError, match=r"toy/zeros.*'sign'"):
-        draw(hopeless, 1)
+        draw(hopeless, 1, Flip())
 
 
 @pytest.mark.parametrize("seed", [3, 12, 17, 2026])
@@ -364,8 +373,8 @@ def test_every_exam_shows_what_students_tests_must_find_and_pieces_of_words(seed
 
 
 def test_sample_answers_are_no_trusted_modules(tmp_path):
-    for path in ("toy/doubling/oracle.py", "toy/doubling/answers.py", "toy/_answers.py", "toy/_layers.py"):
+    for path in ("toy/doubling.py", "toy/_answers.py", "toy/_layers.py"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     found = loader.trusted_modules(tmp_path)
-    assert [str(path.relative_to(tmp_path)) for path in found] == ["toy/_layers.py", "toy/doubling/oracle.py"]
+    assert [str(path.relative_to(tmp_path)) for path in found] == ["toy/_layers.py", "toy/doubling.py"]

@@ -92,9 +92,6 @@ class ForkedKernelApp(IPKernelApp):
         own_session(self.session)
         self.load_connection_file()
         self.init_sockets()
-        PreparedKernel.talkative = launch.talkative
-        if launch.talkative:
-            self.init_heartbeat()
         self.log_connection_info()
         self.init_io()
         self.init_signal()
@@ -207,11 +204,9 @@ def reseed() -> None:
 class PreparedKernel(IPythonKernel):
     """The one kernel of this process. To make it takes a third of a kernel's start.
 
-    talkative: whether it says all that Jupyter's protocol asks for, and not only what the grader listens for. Every
-    message goes through two more threads, and two of the three that each cell would cost are for nobody.
+    It says what the grader listens for, and not all that Jupyter's protocol asks for: every message goes through two
+    more threads, and two of the three that each cell would cost are for nobody.
     """
-
-    talkative = True
 
     @classmethod
     def prepare(cls, **traits: Any) -> None:
@@ -229,12 +224,11 @@ class PreparedKernel(IPythonKernel):
         return kernel
 
     def _publish_status(self, status: str, *args: Any, **kwargs: Any) -> None:
-        if self.talkative or status != "busy":
+        if status != "busy":
             super()._publish_status(status, *args, **kwargs)
 
-    def _publish_execute_input(self, *args: Any, **kwargs: Any) -> None:
-        if self.talkative:
-            super()._publish_execute_input(*args, **kwargs)
+    def _publish_execute_input(self, *_: Any, **__: Any) -> None:
+        """Nobody listens for it."""
 
     def _become_own(self) -> None:
         """What ``__init__`` takes from the process's streams and sockets."""

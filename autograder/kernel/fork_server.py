@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
@@ -12,7 +11,6 @@ import subprocess
 import sys
 import threading
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 
 from autograder.errors import said
@@ -173,12 +171,3 @@ def variables() -> dict[str, str]:
         "TRANSFORMERS_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
     }
-
-
-@cache
-def shared() -> ForkServerClient:
-    """A fork server whose process lives as long as this process does."""
-    fork_server = KernelForkServer()
-    atexit.register(fork_server.close)
-    fork_server.ready()
-    return ForkServerClient(fork_server.address)

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Launch:
-    """Its folder, its environment, and where its connection file lies: empty for a tester, which needs none.
-
-    talkative: whether clients of Jupyter's listen, for a heartbeat and every status; the grader needs neither.
-    """
+    """Its folder, its environment, and where its connection file lies: empty for a tester, which needs none."""
 
     folder: str
     variables: dict[str, str]
     connection_file: str
-    talkative: bool = False

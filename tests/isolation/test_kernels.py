@@ -10,21 +10,16 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import KernelManager
-from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
 from autograder.isolation import system, usage
 from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.provisioner import ForkedProvisioner
 from autograder.kernel.running_kernel import Kernel
 from autograder.kernel.scratch import Scratch, kernels_folder
 from autograder.pipeline.execute import Limits
@@ -193,45 +188,6 @@ def test_everything_ends_when_the_fork_server_is_killed_and_the_next_notebook_ge
     kernel.close()
     scratch.remove()
     assert text(go(cell("1")).notebook) == "1"
-
-
-def test_the_provisioner_serves_jupyter_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel spec that names it is enough; the kernel gets a scratch folder of its own."""
-    entry = EntryPoint(
-        "forked", f"{ForkedProvisioner.__module__}:ForkedProvisioner", KernelProvisionerFactory.GROUP_NAME
-    )
-    monkeypatch.setitem(KernelProvisionerFactory.instance().provisioners, entry.name, entry)
-
-    class Specs(KernelSpecManager):
-        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-            return KernelSpec(argv=["forked"], metadata={"kernel_provisioner": {"provisioner_name": entry.name}})
-
-    manager = KernelManager(kernel_spec_manager=Specs())
-    manager.start_kernel()
-    client = manager.client()
-    client.start_channels()
-    try:
-        client.wait_for_ready(timeout=20)
-        printed: list[str] = []
-        said: list[str] = []
-
-        def hear(message: dict[str, Any]) -> None:
-            said.append(message["content"].get("execution_state", message["msg_type"]))
-            printed.append(message["content"].get("text", ""))
-
-        client.execute_interactive("import os; print(os.getcwd())", timeout=10, output_hook=hear)
-        assert said == ["busy", "execute_input", "stream", "idle"]
-        client.hb_channel.unpause()
-        time.sleep(2 * client.hb_channel.time_to_dead)
-        assert client.hb_channel.is_beating()
-        folder = Path("".join(printed).strip())
-        assert folder.name == "work" and folder.exists()
-    finally:
-        client.stop_channels()
-        manager.shutdown_wait_time = 100  # half of it until the manager sends SIGTERM
-        manager.shutdown_kernel()
-        assert manager._shutdown_status.name == "ShutdownRequest", "the end of the kernel was not noticed"
-    assert not manager.is_alive() and not folder.exists()
 
 
 def test_the_folders_of_a_grader_that_was_killed_are_removed_by_the_next(

@@ -33,7 +33,7 @@ STOPPED = 130
 GARBAGE = 50_000, 20, 20
 #: What the user can mend, by module: looked up only where the module has been imported, so that help need not do so.
 EXPECTED = (("autograder.isolation.selftest", "IsolationUnavailable"),)
-#: How the help groups the commands, in the order in which they are needed; old names are in no group.
+#: How the help groups the commands, in the order in which they are needed.
 PANELS = {
     "Every week": (
         "release", "publish", "collect", "grade", "status", "assign-graders", "mark", "feedback", "report", "export",
@@ -80,10 +80,7 @@ def app() -> typer.Typer:
     for name in command_names():
         module = import_module(f"{commands.__name__}.{name.replace('-', '_')}")
         short_help = (module.run.__doc__ or "").strip().partition("\n")[0]
-        hidden = getattr(module, "HIDDEN", False)  # an old name
-        made.command(name, short_help=short_help, epilog=f"Example: {module.EXAMPLE}", hidden=hidden)(
-            with_global_options(module.run)
-        )
+        made.command(name, short_help=short_help, epilog=f"Example: {module.EXAMPLE}")(with_global_options(module.run))
     return made
 
 

@@ -61,14 +61,7 @@ def write_library(course: Course, assignment: str, run: RunPatched | None, only:
     changed = [path for path, data in files.items() if not path.is_file() or path.read_bytes() != data]
     for path in changed:
         write_file(path, files[path])
-    # packs in files of their own, and copies of the rules, are what older graders made
-    gone = [
-        *archive.with_suffix("").glob("*.npz"),
-        *(path for path in (checks / RULES).glob("*.py") if path not in files),
-    ]
-    for path in gone:
-        path.unlink()
-    return sorted([*changed, *gone])
+    return sorted(changed)
 
 
 def _require_moved(course: Course, assignment: str, checks: Path) -> None:

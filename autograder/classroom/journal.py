@@ -46,7 +46,6 @@ class Journal:
         self._states: dict[str, Parts] = {}
         self._last: dict[str, int] = {}  # student -> where the line about their last grade begins
         self._without: set[str] = set()  # of those, who has no grade any more
-        self._older: set[str] = set()
         self._chosen: list[str] = []  # whom the last run with --force was for
         self._forced: set[str] = set()  # of those, whom it is still to grade
         for start, line in self._lines():
@@ -73,8 +72,6 @@ class Journal:
             self._states[str(line["trusted"])] = dict(line["parts"])
         elif "forced" in line:
             self._forget(list(map(str, line["forced"] or ())))
-        elif "digest" in line:  # as written before parts had names
-            self._older.add(str(line["student"]))
         else:
             student = str(line["student"])
             self._has_none(student)
@@ -122,10 +119,6 @@ class Journal:
     def graded(self) -> list[str]:
         """The students with a grade; whose was made last comes last."""
         return sorted(self._last.keys() - self._without, key=self._last.__getitem__)
-
-    def is_older(self, student: str) -> bool:
-        """True where a student was graded by a version of the grader that did not say from what."""
-        return student in self._older and (student not in self._last or student in self._without)
 
     def saved(self, student: str, entry: Entry) -> None:
         """Note that a submission's grades are in the gradebook. On disk when this returns."""

@@ -223,8 +223,6 @@ class _Run:
         """A verdict that nothing has changed for; None, and why in ``_again``, for all others."""
         entry = self._journal.entry(student)
         if entry is None:
-            if self._journal.is_older(student):
-                self._again[student] = "graded by an earlier version"
             return None
         why = reasons(entry, self._trusted, submission, self._limits)
         if why:

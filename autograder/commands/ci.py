@@ -48,15 +48,12 @@ def run(
     no_isolation: Annotated[
         bool, typer.Option("--no-isolation", help="Run the submission unconfined: only your own.")
     ] = False,
-    named: Annotated[str | None, typer.Option("--assignment", hidden=True)] = None,
 ) -> int:
     """Grade one submission where a machine reads the result.
 
     Exit codes: 0 graded; 1 graded, with fewer points than --fail-under asks for; 2 no grade could be given.
     """
     remove_old_results(out)
-    if named is not None:  # as it was written before the assignment's name came first
-        assignment, submission = named.rstrip("/"), Path(assignment)
     if submission is None:
         raise GradingError(f"name the folder that holds the notebooks: autograder ci {assignment} SUBMISSION_DIR")
     course = open_course(context, submission)

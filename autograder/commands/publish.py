@@ -41,7 +41,6 @@ def run(
         typer.Option(metavar="ASSIGNMENT", help="Only add the solutions of one assignment, after the last deadline."),
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Add solutions although somebody may still hand in.")] = False,
-    also: Annotated[list[str] | None, typer.Option("--assignment", hidden=True)] = None,
 ) -> int:
     """Write the students' repository, searched for leaks as a whole.
 
@@ -51,12 +50,17 @@ def run(
     from autograder.publish.publish import publish
 
     course = open_course(context)
-    chosen = [*(assignment or ()), *(name.rstrip("/") for name in also or ())]
     if solutions:
         return _solutions(Output(context), course, folder.resolve(), solutions.rstrip("/"), yes)
     moment = day(until) if until is not None else None
     done = publish(
-        course.root, folder.resolve(), chosen, approve_pictures=approve_pictures, until=moment, note=note, site=site
+        course.root,
+        folder.resolve(),
+        assignment or (),
+        approve_pictures=approve_pictures,
+        until=moment,
+        note=note,
+        site=site,
     )
     _tell(Output(context), folder, done)
     if done.repository == course.file.placeholder:

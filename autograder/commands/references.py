@@ -98,7 +98,7 @@ def _build(output: Output, course: Course, name: str, seed: int, only: Sequence[
     references = References.of_course(course.root)
     with patched_solutions(course, name) as run:
         for path in write_library(course, name, run, only):
-            output.say(f"{_short(path)}: {'written' if path.is_file() else 'removed'}")
+            output.say(f"{_short(path)}: written")
     exercises = [f"{name}/{one}" for one in only] or list(references.exercises(name))
     count = sum(len(references.cases(slug)) for slug in exercises)
     output.say(f"{_short(references.folder / name)}: {len(exercises)} exercises, {count} cases, seed {seed}")

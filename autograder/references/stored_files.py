@@ -2,8 +2,7 @@
 
 Of each exercise ``inputs.zip`` has ``<exercise>/inputs/inputs.json`` and ``inputs.safetensors`` beside it;
 ``expected.zip`` has ``<exercise>/expected.safetensors`` and, where its mistakes are known by their numbers,
-``<exercise>/mistakes.safetensors``. Older graders kept the same files in folders named after the exercises; these are
-read, too, and ``autograder references`` puts them into the archives.
+``<exercise>/mistakes.safetensors``.
 """
 
 from __future__ import annotations
@@ -38,10 +37,7 @@ def read_files(folder: Path, exercise: str, beginning: str = "") -> Files:
     for path in (folder / INPUTS_ARCHIVE, *(() if beginning == INPUTS else (folder / EXPECTED_ARCHIVE,))):
         if path.is_file():
             found |= _read(path, exercise, names)
-    if found:
-        return found
-    files = {name: folder / exercise / name for name in names}
-    return {name: file.read_bytes() for name, file in files.items() if file.is_file()}
+    return found
 
 
 def _read(path: Path, exercise: str, names: Sequence[str]) -> Files:
@@ -57,7 +53,7 @@ def stored_exercises(folder: Path) -> list[str]:
     """The names of the exercises that have expected answers in ``folder``."""
     path = folder / EXPECTED_ARCHIVE
     if not path.is_file():
-        return sorted(file.parent.name for file in folder.glob(f"*/{EXPECTED}"))
+        return []
     with zipfile.ZipFile(path) as archive:
         return sorted({name.partition("/")[0] for name in archive.namelist()})
 

@@ -27,8 +27,6 @@ from autograder.model.plain_text import toml_text
 
 #: Where earlier versions kept the tables.
 _EARLIER = "accepted.toml"
-#: Where earlier versions kept the digests of accepted pictures, as ``sha256sum`` writes them.
-_PICTURES = "approved_pictures.sha256"
 _KEYS = ("finding", "where", "digest", "reason")
 _WIDTH = 32
 
@@ -69,11 +67,8 @@ class Accepted:
         if (root / _EARLIER).is_file():
             raise GradingError(f"{_EARLIER} is no longer read: append its tables to {NAME}, then remove it")
         entries = [_checked(number, one) for number, one in enumerate(read_course_file(root).accepted, 1)]
-        before = root / _PICTURES
-        lines = before.read_text(encoding="utf-8").splitlines() if before.is_file() else []
-        earlier = {line.split()[0].lower()[:_WIDTH]: f"in {_PICTURES}" for line in lines if line.split()}
         reasons = {one["digest"].lower(): one["reason"] for one in entries}
-        return cls({**earlier, **reasons}, frozenset((one["finding"], one["where"]) for one in entries))
+        return cls(reasons, frozenset((one["finding"], one["where"]) for one in entries))
 
     def reason(self, finding: Finding) -> str | None:
         return self.reasons.get(finding.digest)

@@ -29,7 +29,7 @@ _PERSONAL = (
     ".autograder", "reports", "exports", "ci-results", "clones", "inbound", "outbound", "gradebook.db*", POLICY,
     "extensions.toml", "groups.toml", "waivers.toml", "*.csv", "*.tsv", "*.xlsx", "*.zip", ".nbgrader.log",
 )  # fmt: skip
-_KEPT = ("release", "exercises", "course.toml", "nbgrader_config.py", "approved_pictures.sha256")
+_KEPT = ("release", "exercises", "course.toml", "nbgrader_config.py")
 #: Tables of course.toml that are about one term -> what to do about them.
 _OF_A_TERM = {
     "dates": "set this term's dates: publish takes those of the old term as past",

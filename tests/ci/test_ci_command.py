@@ -23,8 +23,8 @@ def ci(sample, capsys, tmp_path):
     """Run the command; returns exit code, standard output, standard error. Results go to ``tmp_path / "out"``."""
 
     def run(folder, *words, assignment="distilbert"):
-        options = ["--assignment", assignment, "--out", str(tmp_path / "out"), *words]
-        code = cli.main(["--course", str(sample.root), "ci", str(folder), *options])
+        options = ["--out", str(tmp_path / "out"), *words]
+        code = cli.main(["--course", str(sample.root), "ci", assignment, str(folder), *options])
         said = capsys.readouterr()
         return code, said.out, said.err
 

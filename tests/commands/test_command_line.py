@@ -23,7 +23,6 @@ NAMES = cli.command_names()
 LEAST = {
     "accept": ["a", "b", "c"],
     "bundle": ["gradescope", "a"],
-    "canvas": ["pull", "a"],
     "ci": ["a", "b"],
     "convert": ["otter", "a"],
     "explain": ["a", "b", "c"],
@@ -88,15 +87,14 @@ def test_the_help_of_a_command_has_an_example_that_can_be_typed(name, monkeypatc
 def test_the_help_names_every_command(capsys):
     assert cli.main(["--help"]) == 0
     told = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    old = {"canvas"}  # still work, and are not shown
-    assert set(NAMES) - old <= set(told) and not old & set(told)
+    assert set(NAMES) <= set(told)
 
 
 def test_the_help_has_each_command_once_in_the_panel_where_it_is_needed(capsys):
     assert cli.main(["--help"]) == 0
     said = capsys.readouterr().out
     grouped = [name for names in cli.PANELS.values() for name in names]
-    assert sorted([*grouped, "canvas"]) == sorted(NAMES)
+    assert sorted(grouped) == sorted(NAMES)
     places = [said.index(f"\n{title}:\n") for title in cli.PANELS]
     assert places == sorted(places)
     assert said.index("\n  grade ") < places[1] < said.index("\n  explain ") < places[2] < said.index("\n  term ")

@@ -51,7 +51,7 @@ def state(slug: str, root: Path = ROOT) -> str:
     assignment, _, exercise = slug.partition("/")
     exercises, checks = root / "exercises" / assignment, root / "course" / "check" / assignment
     own = [
-        *(exercises / exercise).rglob("*.py"), exercises / f"{exercise}.py", *exercises.glob("_*.py"),
+        exercises / f"{exercise}.py", *exercises.glob("_*.py"),
         checks / f"{exercise}.py", *checks.glob("_*.py"), checks / "calls.py",
         *(root / "source" / assignment).rglob("*"),
     ]  # fmt: skip

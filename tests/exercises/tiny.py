@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from textwrap import dedent
 
@@ -98,11 +97,3 @@ def tiny_course(root: Path, answers: str = "", exercise: str = EXERCISE) -> Assi
     for name, data in _built[exercise].items():
         (exercises / name).write_bytes(data)
     return Assignment.unreleased(Course(root), "tiny")
-
-
-def unpack_archives(folder: Path) -> None:
-    """Store the references of an assignment in folders, as older graders did it."""
-    for name in ARCHIVES:
-        with zipfile.ZipFile(folder / name) as archive:
-            archive.extractall(folder)
-        (folder / name).unlink()

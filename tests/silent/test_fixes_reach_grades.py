@@ -135,12 +135,6 @@ def test_a_new_submission_is_named_and_the_others_stay(course):
     assert [row.again for row in grade(course)] == ["a new submission", "", ""]
 
 
-def test_a_grade_of_an_earlier_version_is_made_again(course):
-    journal = course.root / ".autograder" / f"{ASSIGNMENT}.jsonl"
-    journal.write_text("".join(json.dumps({"student": one, "digest": "0" * 64}) + "\n" for one in STUDENTS))
-    assert why(course) == {"graded by an earlier version"}
-
-
 def test_another_time_limit_matters_to_what_it_would_have_cut_off_alone(course):
     assert why(course, limits=Limits(cell_seconds=30.0)) == {"graded before"}
     assert why(course, limits=Limits(cell_seconds=1.0)) == {"time limit changed"}

@@ -23,10 +23,8 @@ from autograder.references.draw import draw
 from autograder.references.patched import Arrays
 from autograder.references.store import References
 from autograder.references.stored_files import EXPECTED, Files, read_files, stored_exercises, write_archives
-from autograder.references.write import checksums
 from autograder.release import bundle
 from autograder.release.leaks.search import leaks
-from tests.exercises.tiny import unpack_archives
 from tests.grading import REFERENCES, ROOT, exercise_module
 
 implementations = exercise_module("numpy_attention/_implementations")
@@ -115,22 +113,6 @@ def test_g2_a_stored_file_that_was_damaged_is_written_anew(tmp_path):
     write_archives(tmp_path / "toy", damaged)
     assert references.build(ASSIGNMENT, seed=5) == ["weights"]
     assert bytes_below(tmp_path) == before
-
-
-def test_files_stored_in_folders_as_older_graders_did_it_are_read_and_put_into_the_archives(tmp_path):
-    references = exercises(tmp_path, "doubling", "weights")
-    references.build(ASSIGNMENT, seed=5)
-    before, parts = bytes_below(tmp_path), content(references)
-    unpack_archives(tmp_path / "toy")
-    assert content(references) == parts
-    np.testing.assert_equal(references.cases("toy/weights")[0].expected["y"].shape, (2, 3))
-    assert references.build(ASSIGNMENT, seed=5) == [], "no number has changed"
-    assert bytes_below(tmp_path) == before
-
-
-def content(references: References) -> dict[str, dict[str, str]]:
-    """What fingerprints are made of."""
-    return {slug: checksums(references.stored(slug)) for slug in references.exercises(ASSIGNMENT)}
 
 
 def test_g2_one_exercise_is_drawn_alone(tmp_path, capsys):

@@ -221,7 +221,7 @@ def test_a_configuration_among_submissions_is_never_executed(tmp_path):
 def test_a_configuration_in_the_submission_that_ci_grades_is_never_executed(tmp_path, capsys, monkeypatch):
     configured(tmp_path, f"open({str(tmp_path / 'owned')!r}, 'w')\n", "")
     monkeypatch.chdir(tmp_path)
-    assert main(["ci", ".", "--assignment", "one"]) == 2
+    assert main(["ci", "one", "."]) == 2
     assert "came with the submission and is not read: say --course-dir FOLDER" in capsys.readouterr().err
     assert not (tmp_path / "owned").exists()
 

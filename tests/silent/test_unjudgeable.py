@@ -169,7 +169,7 @@ def course(tmp_path: Path) -> Path:
     "words",
     [
         ["grade", SHEET, "--workers", "1"],
-        ["ci", "submitted/ada/numpy_attention", "--assignment", SHEET],
+        ["ci", SHEET, "submitted/ada/numpy_attention"],
         ["bundle", "gradescope", SHEET],
         ["release", SHEET],
     ],

@@ -72,6 +72,25 @@ def _say_how_to_accept(output: Output, course: Course, findings: Sequence[Findin
     output.problem("")
 
 
+def document_entry(
+    name: str,
+    refused: str = "",
+    checks: Sequence[dict[str, Any]] = (),
+    in_kernel: Sequence[dict[str, Any]] = (),
+    exercises: Sequence[dict[str, Any]] = (),
+    **outcome: bool,
+) -> dict[str, Any]:
+    """One assignment in the JSON document. outcome: what its command calls it where all is well, and whether it is."""
+    return {
+        "assignment": name,
+        **outcome,
+        "refused": refused,
+        "checks": list(checks),
+        "judged_in_kernel": list(in_kernel),
+        "exercises": list(exercises),
+    }
+
+
 def kernel_cells(
     output: Output, course: Course, assignment: Assignment, refused: bool = False, notes_too: bool = False
 ) -> list[dict[str, Any]]:

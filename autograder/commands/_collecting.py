@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
     from autograder.collect import Moments, PeopleList, Plan, WrittenSubmission
@@ -167,13 +168,7 @@ def _record(course: Course, assignment: str, outcomes: list[WrittenSubmission], 
 
 
 def _show(output: Output, plan: Plan, times: dict[str, Record]) -> None:
-    from rich.table import Table
-
-    from autograder.model.plain_text import on_console
-
-    table = Table(title=f"as {plan.kind} names them")
-    for head in ("student", "id", "files", "came in"):
-        table.add_column(head, overflow="fold")
+    table = output.table("student", "id", "files", "came in", title=f"as {plan.kind} names them")
     for one in plan.students:
         when = f"{times[one.student].time:%Y-%m-%d %H:%M %Z}" if one.student in times else "LATE" if one.late else "–"
         files = ", ".join(sorted(one.taken)) or "–"
@@ -203,8 +198,6 @@ def _agreed(output: Output, course: Course) -> bool:
 
 
 def _tell(output: Output, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str]) -> None:
-    from autograder.model.plain_text import on_console
-
     for outcome in outcomes:
         kept = f"; the old one is in {outcome.kept_at}" if outcome.kept_at else ""
         console = output.problems if outcome.what in _AMISS else output.console

@@ -7,9 +7,12 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from autograder.model.plain_text import one_line
+
 if TYPE_CHECKING:
     import typer
     from rich.console import Console
+    from rich.table import Table
 
     from autograder.model.course import Course
 
@@ -39,6 +42,18 @@ class Output:
         isatty = (sys.stderr if to_stderr else sys.stdout).isatty()
         return Console(stderr=to_stderr, quiet=quiet, width=None if isatty else self.width)
 
+    def table(self, *columns: str, title: str | None = None) -> Table:
+        """A table with these columns. Numbers stand on the right in a column whose name is given as ``>name``."""
+        from rich.table import Table
+
+        made = Table(title=title)
+        for name in columns:
+            if name.startswith(">"):
+                made.add_column(name[1:], justify="right", no_wrap=True)
+            else:
+                made.add_column(name, overflow="fold")
+        return made
+
     def say(self, text: str) -> None:
         if not self.quiet:
             print(text, file=sys.stderr if self.as_json else sys.stdout)
@@ -55,10 +70,14 @@ class Output:
             print(json.dumps(content, indent=1))
 
 
+def counted(number: int) -> str:
+    """So many students, in words."""
+    return f"{number} student{'' if number == 1 else 's'}"
+
+
 def warn_of_standing(output: Output, course: Course, assignment: str) -> None:
     """Say on stderr which grades must not pass unnoticed."""
     from autograder.classroom.stale_grades import stale_grade_warnings
-    from autograder.model.plain_text import one_line
 
     for remark in stale_grade_warnings(course, assignment):
         output.warn(f"autograder: {one_line(remark)}")

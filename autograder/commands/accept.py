@@ -10,6 +10,7 @@ import typer
 from autograder.commands._options import AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.model.plain_text import one_line
 
 EXAMPLE = 'autograder accept grace ps1 squares --reason "a list of her own class, and right"'
 
@@ -31,7 +32,6 @@ def run(
     from autograder.gradebook.accepted import accept, disputed
     from autograder.gradebook.gather import gather_from
     from autograder.gradebook.read import open_book
-    from autograder.model.plain_text import one_line
 
     if not reason.strip():
         raise GradingError('--reason is missing: say why in a few words, such as --reason "right, in an odd style"')

@@ -10,6 +10,7 @@ import typer
 from autograder.commands._options import AsJson, AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
     from autograder.gradebook.results import StudentResult
@@ -78,7 +79,6 @@ def _exercises(rows: list[StudentResult]) -> dict[str, int]:
 
 
 def _tell_exercises(output: Output, assignment: str, graders: dict[str, str], waiting: dict[str, int]) -> None:
-    from autograder.model.plain_text import MAX_NAME, on_console
 
     entries = [{"exercise": name, "grader": graders.get(name, ""), "to_read": count} for name, count in waiting.items()]
     output.document({"assignment": assignment, "exercises": entries})
@@ -121,14 +121,7 @@ def _pages(course: Course, assignment: str, student: str, notebooks: list[str]) 
 
 
 def _tell(output: Output, entries: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-
-    from autograder.model.plain_text import MAX_NAME, on_console
-
-    table = Table()
-    table.add_column("grader", overflow="fold")
-    for head in ("submissions", "read", "to read"):
-        table.add_column(head, justify="right")
+    table = output.table("grader", ">submissions", ">read", ">to read")
     for grader in sorted({one["grader"] for one in entries}):
         own = [one for one in entries if one["grader"] == grader]
         waiting = sum(bool(one["to_read"]) for one in own)

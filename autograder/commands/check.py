@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -105,7 +104,7 @@ def _check_or_say_why(
         if not go_on:
             raise
         output.problem(f"  ✗ {error}")
-        return _entry(name, refused=str(error))
+        return _checks.document_entry(name, holds=False, refused=str(error))
 
 
 def _check(
@@ -133,22 +132,4 @@ def _check(
             checks = _checks.verifications(output, draft, kernels(), notes)
         found = _checks.exercises(output, course, Assignment.unreleased(course, name))
     holds = not any(one["problems"] or one.get("doubts") for one in (*checks, *found))
-    return _entry(name, holds=holds, checks=checks, in_kernel=in_kernel, exercises=found)
-
-
-def _entry(
-    name: str,
-    holds: bool = False,
-    refused: str = "",
-    checks: Sequence[dict[str, Any]] = (),
-    in_kernel: Sequence[dict[str, Any]] = (),
-    exercises: Sequence[dict[str, Any]] = (),
-) -> dict[str, Any]:
-    return {
-        "assignment": name,
-        "holds": holds,
-        "refused": refused,
-        "checks": list(checks),
-        "judged_in_kernel": list(in_kernel),
-        "exercises": list(exercises),
-    }
+    return _checks.document_entry(name, holds=holds, checks=checks, in_kernel=in_kernel, exercises=found)

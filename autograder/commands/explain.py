@@ -9,6 +9,7 @@ import typer
 from autograder.commands._options import AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.model.plain_text import one_line, paragraph
 
 if TYPE_CHECKING:
     from autograder.pipeline.explanation import ExplainedCase, Explanation
@@ -69,8 +70,6 @@ def run(
 
 
 def _tell(output: Output, student: str, found: Explanation, accepted: str) -> None:
-    from autograder.model.plain_text import one_line
-
     verdict = found.verdict
     earned = "–" if verdict.points is None else f"{verdict.points:g}"
     output.say("For the instructor alone: this shows expected answers.")
@@ -95,15 +94,11 @@ def _tell(output: Output, student: str, found: Explanation, accepted: str) -> No
 
 
 def _tell_text(output: Output, title: str, text: str) -> None:
-    from autograder.model.plain_text import paragraph
-
     output.say(title)
     output.say("\n".join(f"    {line}".rstrip() for line in paragraph(text).split("\n")))
 
 
 def _tell_case(output: Output, case: ExplainedCase) -> None:
-    from autograder.model.plain_text import one_line
-
     output.say(f"\n{case.slug}, case {case.number}")
     for name, about in case.inputs.items():
         output.say(f"  in        {name}: {one_line(about)}")

@@ -16,6 +16,7 @@ from autograder.commands._options import OneAssignment, open_course
 from autograder.commands._output import Output, warn_of_standing
 from autograder.errors import GradingError
 from autograder.exports import FOR_ANYBODY, WITH_TEMPLATE, Format
+from autograder.model.plain_text import on_console, one_line
 
 if TYPE_CHECKING:
     from autograder.exports.sheet import ExportFile
@@ -58,7 +59,6 @@ def run(
     """
     from autograder.exports.formats import named
     from autograder.files.atomic import write_file
-    from autograder.model.plain_text import one_line
 
     if (assignment is None) != total:
         raise GradingError("expected an ASSIGNMENT, or --total for the whole course, and not both")
@@ -161,13 +161,7 @@ def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
 
 
 def _show(output: Output, assignment: str, planned: CanvasChanges) -> None:
-    from rich.table import Table
-
-    from autograder.model.plain_text import on_console
-
-    table = Table(title=f"{assignment} in Canvas")
-    for head in ("student", "id", "score there", "score", "new pages"):
-        table.add_column(head, overflow="fold")
+    table = output.table("student", "id", "score there", "score", "new pages", title=f"{assignment} in Canvas")
     for one in planned.students:
         before = "–" if one.before is None else f"{one.before:g}"
         after = "the same" if one.score is None else f"{one.score:g}"

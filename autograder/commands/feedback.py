@@ -12,6 +12,7 @@ import typer
 from autograder.commands._options import AssignmentName, Students, open_course
 from autograder.commands._output import Output, warn_of_standing
 from autograder.errors import GradingError, NothingToGrade
+from autograder.model.plain_text import one_line
 
 if TYPE_CHECKING:
     from autograder.gradebook.results import ResultsTable
@@ -134,8 +135,6 @@ def _commit(output: Output, course: Course, assignment: str, pages: Pages, clone
 
 
 def _left_out(output: Output, left_out: Mapping[str, str]) -> int:
-    from autograder.model.plain_text import one_line
-
     for student, reason in left_out.items():
         output.warn(f"autograder: {one_line(f'{student} is left out: {reason}')}")
     return 1 if left_out else 0

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
-from autograder.commands._output import Output
+from autograder.commands._output import Output, counted
 from autograder.errors import GOES_ON, GradingError, said
+from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,7 +94,6 @@ def _open_to_others(root: Path) -> str:
 
 def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]:
     from autograder.classroom.run import grade_class
-    from autograder.model.plain_text import on_console
     from autograder.references.store import References
 
     for warning in (References.of_course(course.root).warning(options.assignment), _open_to_others(course.root)):
@@ -123,21 +123,19 @@ def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]
 
 def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: bool, standing: list[str]) -> int:
     """Show what has become of everybody; the exit code. standing: what is said of grades of others, too."""
-    from autograder.model.plain_text import MAX_NAME, on_console
-
     console = output.console
     if not output.as_json:
         print_table(console, rows)
         _tell_notes(console, assignment, rows, notes)
     for (judged, why), number in Counter((row.judged, row.again) for row in rows if row.again).items():
         what = "Judged again, by the last run" if judged else "Graded again"
-        console.print(on_console(f"{what} ({why}): {_students(number)}"), soft_wrap=True)
+        console.print(on_console(f"{what} ({why}): {counted(number)}"), soft_wrap=True)
     rewritten = sum(row.rewritten for row in rows)
     if rewritten:
-        console.print(f"The gradebook lacked the grades of {_students(rewritten)}: they are in it again")
+        console.print(f"The gradebook lacked the grades of {counted(rewritten)}: they are in it again")
     before = sum(row.skipped for row in rows)
     if force and before:
-        console.print(f"--force went on with an interrupted run, which had graded {before} of {_students(len(rows))}")
+        console.print(f"--force went on with an interrupted run, which had graded {before} of {counted(len(rows))}")
     for row in rows:
         if row.failure:
             name = on_console(row.student, MAX_NAME)
@@ -158,17 +156,11 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: 
 
 def _tell_notes(console: Console, assignment: str, rows: list[Row], wanted: bool) -> None:
     """All notes, or how to see those that the table only counts."""
-    from autograder.model.plain_text import MAX_NAME, on_console
-
     for row in rows if wanted else ():
         for note in row.notes:
             console.print(f"{on_console(row.student, MAX_NAME)}: {on_console(note)}", soft_wrap=True)
     if not wanted and any(len(row.notes) > 1 for row in rows):
         console.print(f"'autograder grade {on_console(assignment)} --notes' lists the notes", soft_wrap=True)
-
-
-def _students(number: int) -> str:
-    return f"{number} student{'' if number == 1 else 's'}"
 
 
 def _entry(row: Row) -> dict[str, Any]:
@@ -209,8 +201,6 @@ def _bar(console: Console) -> Bar:
 def print_table(console: Console, rows: list[Row]) -> None:
     """Per student and notebook the points, what failed, what waits for a human, what was put right."""
     from rich.table import Table
-
-    from autograder.model.plain_text import MAX_NAME, on_console
 
     notebooks = list(dict.fromkeys(name for row in rows for name in row.points))
     table = Table()

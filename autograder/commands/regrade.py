@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from autograder.commands._options import AsJson, AssignmentName, Students, open_course
-from autograder.commands._output import Output
+from autograder.commands._output import Output, counted
 from autograder.errors import GradingError
+from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
     from autograder.classroom.regrading import RegradedClass
@@ -75,15 +76,13 @@ def run(
 
 
 def _tell(output: Output, found: RegradedClass, assignment: str, *, graded: bool) -> None:
-    from autograder.model.plain_text import MAX_NAME, on_console
-
     plan, console = found.plan, output.console
     for why, number in Counter(plan.again.values()).items():
-        console.print(on_console(f"{why}: {_students(number)}"), soft_wrap=True)
+        console.print(on_console(f"{why}: {counted(number)}"), soft_wrap=True)
     if plan.standing:
-        console.print(f"{_students(plan.standing)}: nothing has changed for their grades")
+        console.print(f"{counted(plan.standing)}: nothing has changed for their grades")
     if plan.theirs:
-        text = f"{_students(len(plan.theirs))} handed in something that is not graded yet"
+        text = f"{counted(len(plan.theirs))} handed in something that is not graded yet"
         console.print(f"{text}: 'autograder grade {on_console(assignment)}' does it", soft_wrap=True)
     for student, why in plan.failed.items():
         output.problems.print(f"[red]{on_console(student, MAX_NAME)}[/]: {on_console(why)}", soft_wrap=True)
@@ -96,17 +95,8 @@ def _tell(output: Output, found: RegradedClass, assignment: str, *, graded: bool
 
 
 def show(output: Output, found: RegradedClass) -> None:
-    from rich.table import Table
-
-    from autograder.model.plain_text import MAX_NAME, on_console
-
     console = output.console
-    table = Table()
-    for head in ("student", "exercise"):
-        table.add_column(head, overflow="fold")
-    for head in ("old", "new"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
+    table = output.table("student", "exercise", ">old", ">new", "why")
     changed = {student: one for student, one in found.done.items() if one.changes}
     for student, one in changed.items():
         for change in one.changes:
@@ -118,8 +108,8 @@ def show(output: Output, found: RegradedClass) -> None:
         console.print(table)
     _show_names(output, found)
     kept = sum(change.kept is not None for one in changed.values() for change in one.changes)
-    console.print(f"Points of {len(changed)} of {_students(len(found.done))} change." if not kept else
-                  f"{_students(len(changed))} of {len(found.done)} are listed; {kept} exercises keep more points than "
+    console.print(f"Points of {len(changed)} of {counted(len(found.done))} change." if not kept else
+                  f"{counted(len(changed))} of {len(found.done)} are listed; {kept} exercises keep more points than "
                   "they have now.")  # fmt: skip
     if found.written:
         console.print("Written. 'autograder feedback' tells the students.")
@@ -128,22 +118,12 @@ def show(output: Output, found: RegradedClass) -> None:
 
 
 def _show_names(output: Output, found: RegradedClass) -> None:
-    from rich.table import Table
-
-    from autograder.model.plain_text import on_console
-
     if not found.named:
         return
-    table = Table("exercise", "mistake")
-    for head in ("answers named so before", "now"):
-        table.add_column(head, justify="right")
+    table = output.table("exercise", "mistake", ">answers named so before", ">now")
     for (exercise, mistake), (before, now) in found.named.items():
         table.add_row(on_console(exercise), on_console(mistake), str(before), str(now))
     output.console.print(table)
-
-
-def _students(number: int) -> str:
-    return f"{number} student{'' if number == 1 else 's'}"
 
 
 def _number(value: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -55,7 +55,7 @@ def run(
                 if len(names) == 1:
                     raise
                 output.warn(f"{name}: not released: {error}")
-                done.append(_entry(name, refused=str(error)))
+                done.append(_checks.document_entry(name, released=False, refused=str(error)))
     output.document({"assignments": done})
     if all(one["refused"] for one in done):
         return 2
@@ -86,25 +86,7 @@ def _release(
             output.say("  released")
         else:
             output.problem(f"  not released: {course.release(name)} is as it was")
-    return _entry(name, released=holds, checks=checks, in_kernel=in_kernel, exercises=exercises)
-
-
-def _entry(
-    name: str,
-    released: bool = False,
-    refused: str = "",
-    checks: Sequence[dict[str, Any]] = (),
-    in_kernel: Sequence[dict[str, Any]] = (),
-    exercises: Sequence[dict[str, Any]] = (),
-) -> dict[str, Any]:
-    return {
-        "assignment": name,
-        "released": released,
-        "refused": refused,
-        "checks": list(checks),
-        "judged_in_kernel": list(in_kernel),
-        "exercises": list(exercises),
-    }
+    return _checks.document_entry(name, released=holds, checks=checks, in_kernel=in_kernel, exercises=exercises)
 
 
 def _sample_answers(output: Output, course: Course, assignment: Assignment) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import typer
 from autograder.commands._options import AsJson, AssignmentNames, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
     from autograder.classroom.status import AssignmentStatus
@@ -54,18 +55,11 @@ def _in_use(course: Course) -> dict[str, str]:
 
 
 def _show(output: Output, course: Course, found: list[AssignmentStatus]) -> None:
-    from rich.table import Table
-
-    from autograder.model.plain_text import on_console
-
     console = output.console
     for what, value in _in_use(course).items():
         console.print(f"{what + ':':13}{on_console(value)}", soft_wrap=True, highlight=False)
-    table = Table()
-    table.add_column("assignment", no_wrap=True)
-    for head in ("handed in", "graded", "to grade", "changed", "to read", "late"):
-        table.add_column(head, justify="right")
-    table.add_column("deadline")
+    numbered = (f">{head}" for head in ("handed in", "graded", "to grade", "changed", "to read", "late"))
+    table = output.table("assignment", *numbered, "deadline")
     for one in found:
         numbers: tuple[object, ...] = (one.graded, one.to_grade, one.changed, one.to_read)
         numbers = (*numbers, one.late if one.deadline else "–", one.deadline[:16].replace("T", " ") or "none")

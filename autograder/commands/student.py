@@ -8,6 +8,7 @@ import typer
 
 from autograder.commands._options import open_course
 from autograder.commands._output import Output
+from autograder.model.plain_text import one_line
 
 EXAMPLE = "autograder student erase ada --yes"
 
@@ -27,7 +28,6 @@ def run(
 
     Exit code 1 where something still names the student: it is listed, to be changed by hand.
     """
-    from autograder.model.plain_text import one_line
     from autograder.privacy import erase
 
     done = erase(open_course(context), student, write=yes)

@@ -10,6 +10,7 @@ import typer
 from autograder.commands._options import AssignmentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
+from autograder.model.plain_text import MAX_NAME, on_console, one_line
 
 if TYPE_CHECKING:
     from autograder.gradebook.results import ResultsTable
@@ -36,7 +37,6 @@ def run(
     totals that change are listed.
     """
     from autograder.gradebook.waivers import NAME, Waiver, read_waivers, write_waivers
-    from autograder.model.plain_text import one_line
 
     if full + drop + withdraw != 1:
         raise GradingError("expected one of --full, --drop and --withdraw")
@@ -96,15 +96,8 @@ def _table(course: Course, assignment: str) -> ResultsTable:
 
 
 def _tell(output: Output, before: ResultsTable, after: ResultsTable) -> None:
-    from rich.table import Table
-
-    from autograder.model.plain_text import MAX_NAME, on_console
-
     old = {row.student.id: row for row in before.rows}
-    table = Table()
-    table.add_column("student", overflow="fold")
-    for head in ("old", "new"):
-        table.add_column(head, justify="right", no_wrap=True)
+    table = output.table("student", ">old", ">new")
     changed = 0
     for row in after.rows:
         was, now = (f"{one.points_so_far:g}/{one.max_points:g}" for one in (old[row.student.id], row))

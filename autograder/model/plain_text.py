@@ -11,8 +11,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
 #: Longest name (of a file, a cell, a student) that is shown in full.
 MAX_NAME = 100
 #: nbgrader's database holds no longer id.
@@ -68,6 +66,8 @@ def paragraph(text: str, longest: int = MAX_TEXT) -> str:
 
 def on_console(text: str, longest: int = MAX_LINE) -> str:
     """One line for a rich console, whose markup it does not take part in."""
+    from rich.markup import escape  # most commands' help needs nothing of rich
+
     return escape(one_line(text, longest))
 
 

@@ -58,18 +58,13 @@ class Problem:
     drawn: str = ""
 
 
-def problems(trials: Trials, sample: Sample) -> list[Problem]:
-    """What is not as the author says; empty where all is well. Raises GradingError for an answer that cannot be tried.
-
-    A right answer has full points and passes the visible checks, everywhere but in the cells that it costs (a bonus,
-    say). A wrong one leaves the points it should, in its own cell and in those it also costs, is named, and costs no
-    other cell anything.
-    """
-    return judged(trials, sample)[0]
-
-
 def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
-    """``problems``, and what became of the answer."""
+    """What is not as the author says, and what became of the answer. No problem is there where all is well.
+
+    Raises GradingError for an answer that cannot be tried. A right answer has full points and passes the visible
+    checks, everywhere but in the cells that it costs (a bonus, say). A wrong one leaves the points it should, in its
+    own cell and in those it also costs, is named, and costs no other cell anything.
+    """
     answer = sample.answer
     texts = texts_of(answer, trials.solutions)
     in_file = bool(set(texts) & trials.assignment.deliverables)

@@ -40,7 +40,7 @@ class CaseInputs:
         for name, value in texts.items():
             setattr(self, name, value)
         for name, array in arrays.items():
-            value = _to_torch(array) if framework == "torch" else array.copy()
+            value = _torch().from_numpy(array.copy()) if framework == "torch" else array.copy()
             if name.startswith("weights/"):
                 self._weights[name.removeprefix("weights/")] = value
             else:
@@ -86,10 +86,6 @@ def _torch() -> Any:
             "the inputs of this exercise are tensors, but torch is not installed here: install it, or write "
             'framework="numpy" in the exercise'
         ) from error
-
-
-def _to_torch(array: np.ndarray) -> Any:
-    return _torch().from_numpy(array.copy())
 
 
 class NotComparable(TypeError):

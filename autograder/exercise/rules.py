@@ -39,22 +39,19 @@ def shared_equally(checks: Sequence[Check]) -> Judgement:
     return Judgement(checks, sum(check.passed for check in checks) / len(checks))
 
 
-def not_charged_twice(
-    rule: Rule, earlier: tuple[str, ...], follows: Callable[[Case, Answers], bool], label: str = ""
-) -> Rule:
+def not_charged_twice(rule: Rule, earlier: tuple[str, ...], follows: Callable[[Case, Answers], bool]) -> Rule:
     """``rule``, but an answer that is wrong only because an earlier exercise was wrong keeps its points.
 
     earlier: slugs of the exercises that the answer builds on.
     follows: True where the answer is what comes out of the faulty earlier part when this part is right. It is asked
     only where one of the earlier exercises lost points.
-    label: what feedback then calls right; default: the exercise's name.
     """
 
     def forgiving(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         judgement = rule(exercise, case, answers)
         if judgement.earned == 1 or not answers.charged(*earlier) or not follows(case, answers):
             return judgement
-        return right(label or exercise.slug.partition("/")[2])
+        return right(exercise.slug.partition("/")[2])
 
     return forgiving
 
@@ -143,12 +140,11 @@ UNSTEADY = Mistake(
 )
 
 
-def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
+def without_side_effects(rule: Rule) -> Rule:
     """``rule``, for an answer that is right only where the call changed nothing and where gradients come back.
 
     The answers ``changed`` and ``cut`` tell for each array whether it was changed, or no gradient came back to it;
     ``unsteady``, whether a second call gave something else: then a wrong answer that has no other name has this one.
-    unless: slugs of exercises; where one of them lost points, no gradient is asked for.
     """
 
     def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
@@ -159,8 +155,7 @@ def without_side_effects(rule: Rule, unless: tuple[str, ...] = ()) -> Rule:
             return known[0].judgement() if known else judgement
         for id, name in (("CHANGED", "changed"), ("CUT", "cut")):
             found = answers.arrays.get(name)
-            asked = id == "CHANGED" or not answers.charged(*unless)
-            if asked and judgement.earned == 1 and found is not None and found.any():
+            if judgement.earned == 1 and found is not None and found.any():
                 return named(exercise, id)
         return judgement
 

@@ -142,12 +142,12 @@ class TemporaryFolder:
         self.remove()
 
 
-def locked(descriptor: int, *, shared: bool = False) -> bool:
+def locked(descriptor: int) -> bool:
     """Take a file's lock if nobody holds it, without waiting. Where there are no such locks, none is ever free."""
     try:
         import fcntl
 
-        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (ImportError, OSError):
         return False
     return True

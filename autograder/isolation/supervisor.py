@@ -132,7 +132,7 @@ def _run_confined(
 ) -> NoReturn:
     wanted = [os.open(os.devnull, os.O_RDONLY), log, log, ready, *([line.detach()] if line else [])]
     # each first out of the way of the others
-    for target, source in enumerate([_above(len(wanted), descriptor) for descriptor in wanted]):
+    for target, source in enumerate([fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, len(wanted)) for one in wanted]):
         os.dup2(source, target, inheritable=target < 3)
     os.closerange(len(wanted), 1 << 16)
     try:
@@ -152,10 +152,6 @@ def _run_confined(
         os._exit(0)
     finally:
         os._exit(1)
-
-
-def _above(least: int, descriptor: int) -> int:
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
 
 
 class _Watch:

@@ -112,7 +112,7 @@ def group_page(desk: Desk, marker: Marker, read: ReadClass, key: Key, group: Ans
         points_now="" if state is None or state.score is None else in_words(state.score),
         comment_now="" if earlier else comment,
         earlier=earlier,
-        button=_button(len(free), bool(alone)),
+        button="Store the mark" if alone or len(free) == 1 else f"The same mark for these {len(free)}",
         nothing="Somebody else is reading what waits." if others else "Nothing waits here. A name leads to its mark.",
         model=_shown(exercise.model),
         scheme=_shown(exercise.scheme),
@@ -260,10 +260,6 @@ def _both(key: Key, log: LoggedMarks, answer: ClassAnswer | None) -> list[str]:
 def _told(others: Mapping[str, str]) -> str:
     names = ", ".join(sorted(set(others.values())))
     return f"{names} is reading {len(others)} of these now; they are left out here." if others else ""
-
-
-def _button(count: int, alone: bool) -> str:
-    return "Store the mark" if alone or count == 1 else f"The same mark for these {count}"
 
 
 def _lines(desk: Desk, exercise: MarkedExercise) -> list[dict[str, object]]:

@@ -28,7 +28,7 @@ def answer_cells(notebook: NotebookNode, exercise: str, elsewhere: bool = False)
     if cells.is_autograded(graded):
         before = [index for index in range(place) if cells.is_graded(all_cells[index])]
         start = before[-1] + 1 if before else 0
-        return [cell for cell in all_cells[start:place] if _is_students(cell)] + [graded]
+        return [cell for cell in all_cells[start:place] if _is_added(cell) or cells.is_solution(cell)] + [graded]
     own = [] if cells.is_task(graded) else [graded]
     above = list(_added(all_cells[:place][::-1]))[::-1]
     chosen = above + own + list(_added(all_cells[place + 1 :]))
@@ -48,10 +48,6 @@ def _added(following: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
 
 def _is_added(cell: NotebookNode) -> bool:
     return not cells.grade_id(cell) and bool(cell.get("id", "").startswith("extra-"))
-
-
-def _is_students(cell: NotebookNode) -> bool:
-    return _is_added(cell) or cells.is_solution(cell)
 
 
 def text_of(answer: Sequence[NotebookNode]) -> str:

@@ -239,8 +239,14 @@ def _table(key: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _deliverables(key: str, value: Any) -> Mapping[str, tuple[str, ...]]:
-    return {name: _list(_path, f"{key}.{name}", files) for name, files in _table(key, value).items()}
+def _each(read: Callable[[str, Any], Any], key: str, value: Any) -> Mapping[str, Any]:
+    """A table in which ``read`` takes every entry."""
+    return {name: read(f"{key}.{name}", entry) for name, entry in _table(key, value).items()}
+
+
+def _part(kind: Callable[..., Any], readers: Mapping[str, Any], key: str, value: Any) -> Any:
+    """A table whose keys are the fields of a dataclass."""
+    return kind(**_read(_table(key, value), readers, f"in [{key}]"))
 
 
 def _patterns(key: str, value: Any) -> Mapping[str, str]:
@@ -255,7 +261,8 @@ def _patterns(key: str, value: Any) -> Mapping[str, str]:
 def _limits(key: str, value: Any) -> Limits:
     kinds = {one.name: type(one.default) for one in fields(Limits) if one.name in _LIMITS}
     readers = {name: partial(_positive, kind) for name, kind in kinds.items()}
-    return Limits(**_read(_table(key, value), readers, f"in [{key}]"))
+    limits: Limits = _part(Limits, readers, key, value)
+    return limits
 
 
 def _positive(kind: type, key: str, value: Any) -> float:
@@ -263,10 +270,6 @@ def _positive(kind: type, key: str, value: Any) -> float:
     if not number or not 0 < value < float("inf"):
         raise _wrong(f"limits.{key}", "a whole number above 0" if kind is int else "a number above 0", value)
     return kind(value)
-
-
-def _publish(key: str, value: Any) -> Publish:
-    return Publish(**_read(_table(key, value), {"files": partial(_list, _path), "readme": _path}, f"in [{key}]"))
 
 
 def _server(key: str, value: Any) -> str:
@@ -279,20 +282,6 @@ def _number(key: str, value: Any) -> int:
     if type(value) is not int or value <= 0:
         raise _wrong(key, "a whole number above 0", value)
     return value
-
-
-def _numbers(key: str, value: Any) -> Mapping[str, int]:
-    return {name: _number(f"{key}.{name}", number) for name, number in _table(key, value).items()}
-
-
-def _canvas(key: str, value: Any) -> CanvasCourse:
-    readers = {"url": _server, "course": _number, "assignments": _numbers}
-    return CanvasCourse(**_read(_table(key, value), readers, f"in [{key}]"))
-
-
-def _total(key: str, value: Any) -> TotalRules:
-    readers = {"weights": _weights, "drop_lowest": _count, "missing": _missing}
-    return TotalRules(**_read(_table(key, value), readers, f"in [{key}]"))
 
 
 def _weights(key: str, value: Any) -> Mapping[str, float]:
@@ -313,7 +302,8 @@ def _missing(key: str, value: Any) -> str:
 
 
 def _main_line(key: str, value: Any) -> MainLine:
-    line = MainLine(**_read(_table(key, value), {"steps": partial(_list, _path), "electives": _steps}, f"in [{key}]"))
+    readers = {"steps": partial(_list, _path), "electives": partial(_each, _path)}
+    line: MainLine = _part(MainLine, readers, key, value)
     for number, step in enumerate(line.steps):
         if step in line.steps[:number] or step in line.electives:
             raise _wrong(f"{key}.steps", "each notebook once, and no elective among them", step)
@@ -335,14 +325,6 @@ def _accepted(key: str, value: Any) -> tuple[Mapping[str, Any], ...]:
     return tuple(value)
 
 
-def _steps(key: str, value: Any) -> Mapping[str, str]:
-    return {name: _path(f"{key}.{name}", step) for name, step in _table(key, value).items()}
-
-
-def _dates(key: str, value: Any) -> Mapping[str, datetime]:
-    return {name: _date(f"{key}.{name}", moment) for name, moment in _table(key, value).items()}
-
-
 def _date(key: str, value: Any) -> datetime:
     """Aware. A day begins at midnight, and a moment without a zone is UTC's."""
     if isinstance(value, datetime):
@@ -362,14 +344,14 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "drawings": _module,
     "encoder": _module,
     "warm": partial(_list, _module),
-    "deliverables": _deliverables,
+    "deliverables": partial(_each, partial(_list, _path)),
     "free": partial(_list, _path),
     "ready_made": _patterns,
     "limits": _limits,
-    "publish": _publish,
-    "canvas": _canvas,
-    "dates": _dates,
-    "total": _total,
+    "publish": partial(_part, Publish, {"files": partial(_list, _path), "readme": _path}),
+    "canvas": partial(_part, CanvasCourse, {"url": _server, "course": _number, "assignments": partial(_each, _number)}),
+    "dates": partial(_each, _date),
+    "total": partial(_part, TotalRules, {"weights": _weights, "drop_lowest": _count, "missing": _missing}),
     "main_line": _main_line,
     "assistants": partial(_one_of, SENTENCES),
     "stretch": partial(_one_of, CHOICES),

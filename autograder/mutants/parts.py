@@ -57,15 +57,12 @@ def _of_cell(assignment: Assignment, notebook: NotebookNode, cell: NotebookNode,
     place = str(cells.grade_id(cell))
     here = notebook.cells.index(cell)
     concerned = affected(notebook, [place])
-    later = [index for index in range(here + 1, len(notebook.cells)) if _is_code_answer(notebook.cells[index])]
-    behind = later[0] if later else len(notebook.cells)
+    after = list(enumerate(notebook.cells))[here + 1 :]
+    answers = (index for index, other in after if other.cell_type == "code" and cells.is_solution(other))
+    behind = next(answers, len(notebook.cells))
     own = [index for index in concerned if here < index < behind] or concerned[:1]
     lines = (1, text.count("\n") + 1)
     return _part(assignment, place, place.removesuffix("_answer"), text, lines, notebook, own, concerned)
-
-
-def _is_code_answer(cell: NotebookNode) -> bool:
-    return cell.cell_type == "code" and cells.is_solution(cell)
 
 
 def _of_file(assignment: Assignment, file: str, text: str) -> list[SolutionPart]:

@@ -114,7 +114,7 @@ def main(path: str) -> None:
         session.run(
             task["text"], Path(tempfile.mkdtemp(dir=scratch)), recorder
         )  # recording changes what checks can see
-        calls = [one for one in recorder.calls if not session.file or _owner(one) in task["names"]]
+        calls = [one for one in recorder.calls if not session.file or one.name.partition(".")[0] in task["names"]]
         wanted = _few_pictures([found for call in _varied(calls) for found in expected(ours, call)])
         for version in task["versions"]:
             said.write(
@@ -145,10 +145,6 @@ def _few_pictures(wanted: list[Expected]) -> list[Expected]:
     for number in kept:
         pixels(wanted[number].found["result"])
     return [want for number, want in enumerate(wanted) if number in kept or number not in pictures]
-
-
-def _owner(call: Call) -> str:
-    return call.name.partition(".")[0]
 
 
 def _in_child(

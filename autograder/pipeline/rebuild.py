@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import nbformat
 from nbformat import NotebookNode
@@ -24,7 +23,7 @@ from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, 
 from autograder.pipeline.find_answers import FoundAnswer, FoundAnswers, find_answers, standing, with_locked_cells_apart
 from autograder.pipeline.gaps import Gap, gaps_of
 from autograder.pipeline.prose import is_prose, switched_off, texts_in
-from autograder.plain.names import Names, is_python, names_of
+from autograder.plain.names import is_python, names_of
 
 __all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild"]
 
@@ -275,14 +274,9 @@ def _place(source: NotebookNode, start: int, end: int) -> int:
         return end
     used: frozenset[str] = frozenset()
     for cell in source.cells:
-        used |= _names(cell.source).loaded if cells.is_autograded(cell) else frozenset()
+        used |= names_of(cell.source).loaded if cells.is_autograded(cell) else frozenset()
     codes = (place for place in range(start, end) if source.cells[place].cell_type == "code")
-    return next((place for place in codes if _names(source.cells[place].source).bound & used), end)
-
-
-@lru_cache(maxsize=512)
-def _names(source: str) -> Names:
-    return names_of(source)
+    return next((place for place in codes if names_of(source.cells[place].source).bound & used), end)
 
 
 def _same_text(source: NotebookNode, sent: SubmittedCell, start: int, end: int) -> int | None:

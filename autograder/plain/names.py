@@ -11,23 +11,25 @@ from functools import lru_cache
 
 from autograder.model.cells import tree_of
 
-_COMPREHENSIONS = {"listcomp", "setcomp", "dictcomp", "genexpr"}
-
 
 @dataclass(frozen=True)
 class Names:
     """What a cell does with the names of the notebook's namespace.
 
-    bound: gets a value, an import and ``global`` within a function among them; ``imported`` and ``deleted`` are those
-    that an import binds and ``del`` removes.
-    loaded: is read, within functions too; ``read_later`` is read within functions alone.
+    bound: gets a value, an import and ``global`` within a function among them.
+    imported: those that an import binds.
+    read: is read, within functions too. looked_up: stands in a text of a cell that looks names up.
     """
 
     bound: frozenset[str] = frozenset()
     imported: frozenset[str] = frozenset()
-    deleted: frozenset[str] = frozenset()
-    loaded: frozenset[str] = frozenset()
-    read_later: frozenset[str] = frozenset()
+    read: frozenset[str] = frozenset()
+    looked_up: frozenset[str] = frozenset()
+
+    @property
+    def loaded(self) -> frozenset[str]:
+        """What the cell may need of others."""
+        return self.read | self.looked_up
 
 
 @lru_cache(maxsize=1024)
@@ -38,24 +40,18 @@ def names_of(source: str) -> Names:
     except (SyntaxError, ValueError, RecursionError):
         return Names()
     top = {symbol.get_name(): symbol for symbol in table.get_symbols()}
-    deleted = frozenset(
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)
-    )
-    inner = list(_inner(table, later=False))
-    read = [(symbol.get_name(), later) for symbol, later in inner if symbol.is_global() and symbol.is_referenced()]
-    declared = {symbol.get_name() for symbol, _ in inner if symbol.is_declared_global() and symbol.is_assigned()}
+    inner = list(_inner(table))
+    read = {symbol.get_name() for symbol in inner if symbol.is_global() and symbol.is_referenced()}
+    declared = {symbol.get_name() for symbol in inner if symbol.is_declared_global() and symbol.is_assigned()}
     return Names(
         frozenset(name for name, symbol in top.items() if symbol.is_assigned() or symbol.is_imported()) | declared,
         frozenset(name for name, symbol in top.items() if symbol.is_imported()),
-        deleted & top.keys(),
-        frozenset(name for name, symbol in top.items() if symbol.is_referenced())
-        | {name for name, _ in read}
-        | _asked_for(tree),
-        frozenset(name for name, later in read if later),
+        frozenset(name for name, symbol in top.items() if symbol.is_referenced()) | read,
+        _looked_up(tree),
     )
 
 
-def _asked_for(tree: ast.Module) -> frozenset[str]:
+def _looked_up(tree: ast.Module) -> frozenset[str]:
     """Names in texts of a cell that looks names up, as in ``"mean" in globals()``."""
     if not any(is_look_up(node) for node in ast.walk(tree)):
         return frozenset()
@@ -70,12 +66,11 @@ def is_look_up(node: ast.AST) -> bool:
     return node.func.id in ("globals", "locals", "vars", "dir")
 
 
-def _inner(table: symtable.SymbolTable, later: bool) -> Iterator[tuple[symtable.Symbol, bool]]:
-    """The symbols of everything nested in a table, each with whether its code runs later than the table's own."""
+def _inner(table: symtable.SymbolTable) -> Iterator[symtable.Symbol]:
+    """The symbols of everything nested in a table."""
     for child in table.get_children():
-        at_once = child.get_type() == "class" or child.get_name() in _COMPREHENSIONS
-        yield from ((symbol, later or not at_once) for symbol in child.get_symbols())
-        yield from _inner(child, later or not at_once)
+        yield from child.get_symbols()
+        yield from _inner(child)
 
 
 _COMMAND = re.compile(r"(?m)^[ \t]*[%!]|=\s*[%!]|\?\s*$")

@@ -53,7 +53,7 @@ def erase(course: Course, student: str, write: bool) -> Erasure:
     """
     if not student or student in (".", "..") or "/" in student or "\0" in student:
         raise GradingError(f"{student!r} is no student's id: expected one as in submitted/ or the gradebook")
-    courses = [course, *(Course(path) for path in _terms(course.root))]
+    courses = [course, *(Course(path.parent) for path in sorted((course.root / "terms").glob("*/nbgrader_config.py")))]
     who = _find(courses, student)
     done = Erasure()
     with ExitStack() as held:
@@ -69,10 +69,6 @@ def erase(course: Course, student: str, write: bool) -> Erasure:
     if (course.root / ".git").exists():
         done.left.append(".git: commits stay as they are; nothing about students belongs into them")
     return done
-
-
-def _terms(root: Path) -> list[Path]:
-    return sorted(path.parent for path in (root / "terms").glob("*/nbgrader_config.py"))
 
 
 def _find(courses: list[Course], student: str) -> ErasedPerson:

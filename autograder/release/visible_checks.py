@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.assignment.assignment import Assignment
 from autograder.exercise.pack import pack_names
 from autograder.model import cells
-from autograder.model.cells import tree_of
+from autograder.plain.names import names_of
 from autograder.references.store import PACKS
 
 
@@ -55,19 +55,6 @@ def _names(folder: Path, package: str, module: str) -> set[str]:
     found = set(pack_names(top / PACKS / f"{module}.zip"))
     for path in (stem.with_suffix(".py"), *stem.glob("*.py")):
         if path.is_file():
-            bound = set(_bound(tree_of(path.read_text(encoding="utf-8"))))
+            bound = names_of(path.read_text(encoding="utf-8")).bound
             found |= bound if path in (stem.with_suffix(".py"), stem / "__init__.py") else bound & {path.stem}
     return found
-
-
-def _bound(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (alias.asname or alias.name for alias in node.names)
-        elif isinstance(node, ast.Assign):
-            targets = (part for target in node.targets for part in ast.walk(target))  # a, b = ... binds two
-            yield from (part.id for part in targets if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id

@@ -19,6 +19,8 @@ from autograder.model.course import Course
 from autograder.model.verdict import FOR_A_PERSON, SubmissionVerdict
 from autograder.report.picture import exercises, shares_of
 
+#: So many students are named of those whose notebooks took longest.
+_SLOWEST = 5
 #: Below so many students a correlation says nothing.
 FEW = 10
 
@@ -165,9 +167,9 @@ def _kind(text: str) -> str:
     return re.sub(r"(?<![\w.])\d+(\.\d+)?(?!\w)", "#", re.sub(r"'[^']*'", "'…'", text))
 
 
-def times(verdicts: Sequence[SubmissionVerdict], show: int = 5) -> Times:
+def times(verdicts: Sequence[SubmissionVerdict]) -> Times:
     spent = {verdict.student: sum(notebook.seconds for notebook in verdict.notebooks) for verdict in verdicts}
-    longest = sorted(spent.items(), key=lambda item: -item[1])[:show]
+    longest = sorted(spent.items(), key=lambda item: -item[1])[:_SLOWEST]
     return Times(sum(spent.values()), float(np.median(list(spent.values()))), tuple(longest))
 
 

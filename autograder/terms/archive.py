@@ -53,7 +53,7 @@ def write_archive(course: Course, term: str, pseudonymise: bool) -> Archive:
     if not tables:
         raise NothingToGrade("nothing is graded in this term: there is nothing to archive")
     people = {row.student.id: row.student for table in tables for row in table.rows}
-    named = _pseudonyms(course.root, people.values()) if pseudonymise else _as_they_are
+    named = _pseudonyms(course.root, people.values()) if pseudonymise else str
     about = {"schema": SCHEMA_VERSION, "term": term, "title": course.file.title, "pseudonymised": pseudonymise}
     files: dict[str, Any] = {"archive.json": about}
     for table in tables:
@@ -68,10 +68,6 @@ def write_archive(course: Course, term: str, pseudonymise: bool) -> Archive:
             archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)  # no time: the same bytes again
     write_file(path, made.getvalue())
     return Archive(path, {table.assignment: sum(bool(row.exercises) for row in table.rows) for table in tables})
-
-
-def _as_they_are(text: str) -> str:
-    return text
 
 
 def _pseudonyms(root: Path, people: Iterable[Student]) -> Callable[[str], str]:

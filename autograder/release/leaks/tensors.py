@@ -47,7 +47,8 @@ class Tensors:
             for raw in _raw(array):
                 by_head.setdefault(int.from_bytes(raw[:8], "little"), []).append((raw, name))
             groups |= dict.fromkeys(_groups(array), name)
-        return cls(by_head, groups, _visible_groups(assignment))
+        visible = (number_groups(cell.source) for nb in assignment.source.values() for cell in nb.cells)
+        return cls(by_head, groups, set().union(*visible))
 
     @classmethod
     def joined(cls, parts: Sequence[Tensors]) -> Tensors:
@@ -105,10 +106,6 @@ def number_groups(text: str) -> set[Group]:
 def _neighbours(numbers: Sequence[float], places: int, size: int) -> Iterator[Group]:
     whole = [round(number * 10**places) for number in numbers]
     return (tuple(whole[at : at + size]) for at in range(len(whole) - size + 1))
-
-
-def _visible_groups(assignment: Assignment) -> set[Group]:
-    return set().union(*(number_groups(cell.source) for nb in assignment.source.values() for cell in nb.cells))
 
 
 def _expected(assignment: Assignment) -> Iterator[tuple[str, np.ndarray]]:

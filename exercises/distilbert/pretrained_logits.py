@@ -10,7 +10,7 @@ from autograder.exercise import Case, Exercise, Mistake
 
 from ._answers import LAYERS, LOOP, model
 from ._block_cases import block_weights
-from ._rules import SMALL, pretrained_logits
+from ._pretrained import SMALL, pretrained_logits
 from ._sentences import SENTENCES
 from ._sizes import config, hf_config
 

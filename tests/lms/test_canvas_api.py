@@ -296,15 +296,6 @@ def test_d2_who_could_be_somebody_on_the_roster_is_not_given_another_name(course
     assert "nobody on the roster has Canvas's number 101" in capsys.readouterr().err
 
 
-def test_the_old_names_work_and_say_the_new_ones(course, canvas, names, capsys):
-    words = ["--course-dir", str(course.root), "canvas"]
-    assert main([*words, "pull", "toy", *names, "--yes"]) == 0
-    assert "is now 'autograder collect toy --from canvas'" in capsys.readouterr().err
-    assert main([*words, "push", "toy", "--yes"]) == 0
-    assert "is now 'autograder export toy --to canvas --push'" in capsys.readouterr().err
-    assert set(canvas.received()) == {"101", "102", "103"}
-
-
 @pytest.mark.parametrize(
     "words", [["--to", "moodle", "--push"], ["--to", "canvas", "--push", "--out", "x"], ["--to", "canvas", "--yes"]]
 )

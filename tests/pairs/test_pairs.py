@@ -20,7 +20,6 @@ SEED = 33
 
 #: Wrong answers that, by their author's word, cost another exercise too, and why.
 COST_MORE = {
-    ("encoder_lab/separator_share", "share-heads"): "the next question is read off its numbers",
     ("numpy_attention/no_loops", "not scaled, without a loop"): "a bonus on the code of another exercise",
     ("transformer_tutorial/attention_output", "values set to 0 before their use"): "no output shows what is dropped",
     ("transformer_tutorial/classifier_forward", "M15-all"): "of padding, too, the largest number is taken",

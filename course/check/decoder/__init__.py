@@ -6,15 +6,10 @@ here and in hidden cells.
 
 from course.check._rules.asking import OwnCodeQuestions
 from course.check.decoder import _properties as _properties
-from course.check.decoder import _stretch
 from course.check.decoder import calls as calls
+from course.check.decoder._stretch import accept_guesses, beam_search, complex_rotation, mean_knock_out
 from course.check.discover import checks
 from course.check.limits import limited
 
-globals().update(
-    checks(
-        __name__, __path__, _stretch.beam_search, _stretch.accept_guesses, _stretch.complex_rotation,
-        _stretch.mean_knock_out,
-    )
-)  # fmt: skip
+globals().update(checks(__name__, __path__, beam_search, accept_guesses, complex_rotation, mean_knock_out))
 questions = OwnCodeQuestions(__name__, limited)

@@ -7,18 +7,16 @@ Most are made of packs: they judge public cases by the rule of grading; ``calls`
 from course.check._rules.asking import OwnCodeQuestions
 from course.check.choice_questions import choices
 from course.check.discover import checks
-from course.check.encoder_lab import _by_hand, _stretch
 from course.check.encoder_lab import _properties as _properties
 from course.check.encoder_lab import calls as calls
+from course.check.encoder_lab._by_hand import masked_attention, scaled_dot_product_attention
+from course.check.encoder_lab._by_hand import separator_heads, whole_model
 from course.check.encoder_lab._models_file import load as _load
+from course.check.encoder_lab._stretch import attention_rollout, by_hand
 from course.check.limits import limited
 
-globals().update(
-    checks(
-        __name__, __path__, _by_hand.scaled_dot_product_attention, _by_hand.masked_attention, _by_hand.whole_model,
-        _by_hand.separator_heads, _stretch.attention_rollout, _stretch.by_hand,
-    )
-)  # fmt: skip
+by_hand_too = scaled_dot_product_attention, masked_attention, whole_model, separator_heads, attention_rollout, by_hand
+globals().update(checks(__name__, __path__, *by_hand_too))
 decoder_parts = choices("decoder_parts", [("masked", "cross", "both", "neither")] * 5)
 position_kinds = choices("position_kinds", [("learned", "sinusoidal", "relative")] * 4)
 readings = choices("readings", [("previous", "next", "same word", "separator")] * 4 + [("kept", "lost")] * 2)

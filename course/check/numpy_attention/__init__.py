@@ -8,13 +8,14 @@ from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.limits import limited
 from course.check.numpy_attention import _properties as _properties
-from course.check.numpy_attention import _recorded, _written_tests
+from course.check.numpy_attention import _recorded
 from course.check.numpy_attention import calls as calls
+from course.check.numpy_attention._written_tests import slips_through, written_tests
 
 choice, letters = limited(choice_questions.choice), limited(choice_questions.letters)
 name = limited(choice_questions.name)
 practice_inputs, try_out = limited(_recorded.practice_inputs), limited(_recorded.try_out)
 rejections = limited(_recorded.rejections)
 
-globals().update(checks(__name__, __path__, _written_tests.written_tests, _written_tests.slips_through))
+globals().update(checks(__name__, __path__, written_tests, slips_through))
 questions = OwnCodeQuestions(__name__, limited)

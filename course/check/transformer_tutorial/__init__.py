@@ -8,16 +8,19 @@ cells; ``hand_over``, ``inside`` and ``whole`` are for hidden cells.
 from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.limits import limited
-from course.check.transformer_tutorial import _given_lines, _positions, _run_student_classes, _whole, _whole_classes
+from course.check.transformer_tutorial import _given_lines, _run_student_classes, _whole
 from course.check.transformer_tutorial import _properties as _properties
 from course.check.transformer_tutorial import calls as calls
+from course.check.transformer_tutorial._positions import positional_forward, positional_values
+from course.check.transformer_tutorial._whole_classes import (
+    classifier_whole,
+    dot_product_attention,
+    positional_encoding,
+    self_attention,
+    transformer_block,
+)
 
-globals().update(
-    checks(
-        __name__, __path__, _positions.positional_values, _positions.positional_forward,
-        _whole_classes.dot_product_attention, _whole_classes.self_attention, _whole_classes.transformer_block,
-        _whole_classes.positional_encoding, _whole_classes.classifier_whole,
-    )
-)  # fmt: skip
+classes = dot_product_attention, self_attention, transformer_block, positional_encoding, classifier_whole
+globals().update(checks(__name__, __path__, positional_values, positional_forward, *classes))
 hand_over, inside, whole = _run_student_classes, _given_lines, _whole
 questions = OwnCodeQuestions(__name__, limited)

@@ -13,9 +13,8 @@ from course.check.numpy_attention import calls as calls
 from course.check.numpy_attention._written_tests import slips_through, written_tests
 
 choice, letters = limited(choice_questions.choice), limited(choice_questions.letters)
-name = limited(choice_questions.name)
+name, rejections = limited(choice_questions.name), limited(_recorded.rejections)
 practice_inputs, try_out = limited(_recorded.practice_inputs), limited(_recorded.try_out)
-rejections = limited(_recorded.rejections)
 
 globals().update(checks(__name__, __path__, written_tests, slips_through))
 questions = OwnCodeQuestions(__name__, limited)

@@ -19,7 +19,7 @@ from safetensors.numpy import save
 from autograder.assignment.assignment import Assignment
 from autograder.references.store import References
 from autograder.references.stored_files import write_archives
-from autograder.release.leaks import search
+from autograder.release.leaks import search, tensors
 
 
 def leaks(folder, assignments):
@@ -349,6 +349,11 @@ def test_the_bytes_of_an_expected_tensor_are_found_at_any_offset(sheet, folder, 
 def test_expected_numbers_are_found_however_they_are_rounded(sheet, folder, name, text):
     (folder / name).write_text(text)
     assert leaks(folder, sheet) == [f"{name}: numbers of the expected tensor sheet/attention/0/output"]
+
+
+def test_small_numbers_of_one_digit_say_nothing():
+    assert [*tensors._groups(np.array([0.0001, 0.0002, 0.0003]))] == []
+    assert [*tensors._groups(np.array([0.0101, 0.0002, 0.0003]))] == [(101, 2, 3)]
 
 
 def test_other_numbers_and_other_bytes_are_no_leak(sheet, folder):

@@ -129,15 +129,15 @@ def _raw(array: np.ndarray) -> set[bytes]:
 
 
 def _groups(array: np.ndarray) -> Iterator[Group]:
-    """Three neighbours along the last axis, two where there are no three; only numbers that say something.
-
-    Of numbers with fewer decimals some more, in the order in which the whole array is printed.
+    """Three neighbours along the last axis, two where there are no three; only numbers that say something. Of numbers
+    with fewer decimals some more, in the order in which the whole array is printed.
     """
     if array.ndim == 0 or array.size < 2:
         return
     width = array.shape[-1] if array.shape[-1] > 1 else array.size
     rows = array.reshape(-1, width).astype(float)
-    yield from _windows(rows, _LONG, min(3, width))
+    # not 0.0001, 0.0002, 0.0003: small numbers have too few digits to say something
+    yield from (group for group in _windows(rows, _LONG, min(3, width)) if max(map(abs, group)) >= 100)
     for places, (size, apart) in _SHORT.items():
         for group in _windows(rows.reshape(1, -1), places, size):
             if max(group) - min(group) >= apart:

@@ -79,7 +79,6 @@ def _exercises(rows: list[StudentResult]) -> dict[str, int]:
 
 
 def _tell_exercises(output: Output, assignment: str, graders: dict[str, str], waiting: dict[str, int]) -> None:
-
     entries = [{"exercise": name, "grader": graders.get(name, ""), "to_read": count} for name, count in waiting.items()]
     output.document({"assignment": assignment, "exercises": entries})
     for one in sorted(entries, key=lambda one: (str(one["grader"]), str(one["exercise"]))):

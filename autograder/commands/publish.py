@@ -52,15 +52,9 @@ def run(
     course = open_course(context)
     if solutions:
         return _solutions(Output(context), course, folder.resolve(), solutions.rstrip("/"), yes)
-    moment = day(until) if until is not None else None
+    moment, names = day(until) if until is not None else None, assignment or ()
     done = publish(
-        course.root,
-        folder.resolve(),
-        assignment or (),
-        approve_pictures=approve_pictures,
-        until=moment,
-        note=note,
-        site=site,
+        course.root, folder.resolve(), names, approve_pictures=approve_pictures, until=moment, note=note, site=site
     )
     _tell(Output(context), folder, done)
     if done.repository == course.file.placeholder:

@@ -22,6 +22,7 @@ from .model import (
 from .rules import (
     CHANGED,
     CUT,
+    DTYPE,
     READY,
     SIDE_EFFECTS,
     UNSTEADY,
@@ -44,6 +45,7 @@ from .text import TEXT, read_text, text_array
 __all__ = [
     "CHANGED",
     "CUT",
+    "DTYPE",
     "PROPERTY",
     "READY",
     "SIDE_EFFECTS",

@@ -133,6 +133,11 @@ CUT = Mistake(
     "detach, .data, no_grad, tolist() and NumPy cut a result off from what it is made of.",
 )
 SIDE_EFFECTS = (CHANGED, CUT)
+DTYPE = Mistake(
+    "DTYPE",
+    "The values are right, but they are no float32: the rest of the model cannot go on with them.",
+    "Print the dtype after every step; x.to(y.dtype) gives x the dtype of y.",
+)
 UNSTEADY = Mistake(
     "UNSTEADY",
     "Called twice with the same input, it gives different numbers.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from autograder import exercise as interface
 from autograder.errors import GradingError
-from autograder.exercise.model import Exercise, Patch
+from autograder.exercise.model import Exercise, Patch, Rule
 from autograder.exercise.sample_answer import SampleAnswer
 from autograder.model.course_file import read_course_file
 
@@ -36,8 +36,8 @@ def names(folder: Path, assignment: str) -> list[str]:
 
     Raises GradingError for a folder with an ``oracle.py``, as exercises once were.
     """
-    for path in sorted((folder / assignment).glob("*/oracle.py")):
-        raise GradingError(f"{path.parent}: oracle.py and answers.py become one file {path.parent.name}.py beside it")
+    if older := next((folder / assignment).glob("*/oracle.py"), None):
+        raise GradingError(f"{older.parent}: oracle.py and answers.py become one file {older.parent.name}.py beside it")
     return sorted(path.stem for path in (folder / assignment).glob("[!_]*.py"))
 
 
@@ -106,12 +106,17 @@ def for_judging(folder: Path, made: Exercise) -> str:
 def _place_of_rule(folder: Path, made: Exercise) -> tuple[str, str]:
     """(module beside the exercise's file, name) of its rule. Raises GradingError where it is in that file alone."""
     beside = f"{package(folder)}.{made.slug.partition('/')[0]}."
-    for where, module in sorted(sys.modules.items()):
-        for name, value in vars(module).items() if where.startswith(f"{beside}_") and made.rule else ():
-            if value is made.rule and not name.startswith("_"):
-                return where.removeprefix(beside), name
-    place, _, name = rule_name(folder, made).rpartition(".")
+    modules = [(where.removeprefix(beside), sys.modules[where]) for where in sorted(sys.modules)
+               if where.startswith(f"{beside}_")]  # fmt: skip
+    place, _, name = (_named_among(modules, made.rule) or rule_name(folder, made)).rpartition(".")
     return place, name
+
+
+def _named_among(places: Iterable[tuple[str, types.ModuleType]], rule: Rule | None) -> str:
+    """A rule's name behind that of the first place that has it; empty where none has."""
+    found = (f"{place}.{name}" for place, module in places for name, value in vars(module).items()
+             if value is rule and value is not None and not name.startswith("_"))  # fmt: skip
+    return next(found, "").removeprefix(".")
 
 
 def _right(made: Exercise) -> Iterator[SampleAnswer]:
@@ -172,21 +177,14 @@ def rule_name(folder: Path, made: Exercise) -> str:
     """The name by which the library finds the exercise's rule. Raises GradingError for a rule without one."""
     if made.rule is None:
         return "compare_case"
-    for prefix, module in _places_of_rules(folder, made.slug.partition("/")[0]):
-        for name, value in vars(module).items():
-            if value is made.rule and not name.startswith("_"):
-                return prefix + name
     assignment = made.slug.partition("/")[0]
+    own = _own_rules(folder, assignment)
+    if name := _named_among([("", interface), *([(_RULES, own)] if own else [])], made.rule):
+        return name
     raise GradingError(
         f"{made.slug}: a visible check is made of its rule, which must therefore have a name: in autograder.exercise, "
         f"or in {checks_folder(folder.parent) / assignment / _RULES}.py"
     )
-
-
-def _places_of_rules(folder: Path, assignment: str) -> Iterator[tuple[str, types.ModuleType]]:
-    yield "", interface
-    if (own := _own_rules(folder, assignment)) is not None:
-        yield f"{_RULES}.", own
 
 
 def checks_folder(root: Path) -> Path:

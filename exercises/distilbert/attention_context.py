@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, Case, Exercise, Mistake, dropout_at_work
+from autograder.exercise import CHANGED, DTYPE, Case, Exercise, Mistake, dropout_at_work
 
 from ._answers import MERGE, PROJECT, block
 from ._block_cases import low_inner_variance_case, low_variance_case, ordinary_cases
-from ._rules import DTYPE, L_ALONE, L_BIAS, L_MISSING, L_SIZE, L_WEIGHT, STOPS, WHOLE, context_and_whole
+from ._rules import L_ALONE, L_BIAS, L_MISSING, L_SIZE, L_WEIGHT, STOPS, WHOLE, context_and_whole
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake, dropout_at_work
+from autograder.exercise import DTYPE, Case, Exercise, Mistake, dropout_at_work
 
 from ._answers import MERGE, PROJECT, block
 from ._block_cases import expecting, ordinary_cases
-from ._rules import DTYPE, FACTOR, scores_alone
+from ._rules import FACTOR, scores_alone
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -6,9 +6,9 @@ from textwrap import indent
 
 import numpy as np
 
-from autograder.exercise import CHANGED, Case, Exercise, Mistake, dropout_at_work
+from autograder.exercise import CHANGED, DTYPE, Case, Exercise, Mistake, dropout_at_work
 
-from ._rules import DTYPE, L_BIAS, L_MISSING, L_SIZE, L_WEIGHT, embeddings_alone
+from ._rules import L_BIAS, L_MISSING, L_SIZE, L_WEIGHT, embeddings_alone
 from ._sizes import config, hf_config
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import DTYPE, Case, Exercise, Mistake
 
 from ._answers import model
-from ._rules import DTYPE, loop_alone
+from ._rules import loop_alone
 from ._sizes import config
 
 Array = np.ndarray

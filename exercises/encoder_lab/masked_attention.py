@@ -8,7 +8,7 @@ from autograder.exercise import Case, Exercise, Mistake, variant
 
 from ._answers import LOOK_AXIS, LOOK_SCALE
 from ._arrays import Array, normal
-from ._judged_alone import masked_attention
+from ._earlier_parts import masked_attention
 from ._layers import torch_attention
 
 

@@ -8,7 +8,7 @@ from autograder.exercise import Case, Exercise, Mistake, SampleAnswer, variant
 
 from ._answers import LOOK_AXIS, LOOK_SCALE
 from ._arrays import normal
-from ._judged_alone import scaled_dot_product_attention
+from ._earlier_parts import scaled_dot_product_attention
 from ._layers import torch_attention
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
-from ._judged_alone import separator_heads
+from ._earlier_parts import separator_heads
 from ._stored import TOKENS, stored
 
 

@@ -12,7 +12,6 @@ from .._attention import Array, gelu, layer_norm, linear
 from ._answers import EMBEDDINGS, MODEL, NETWORK
 from ._answers import ENCODER as ENCODER_FORWARD
 from ._arrays import linear_weight, normal
-from ._judged_alone import STAND_INS, whole_model
 from ._layers import (
     ENCODER,
     LAYER_EPS,
@@ -23,6 +22,7 @@ from ._layers import (
     torch_layer,
     torch_multi_head,
 )
+from ._whole import STAND_INS, whole_model
 
 LAYER_BY_LAYER = "Each class passes its own check? Then look at the shapes and numbers after each of them, one by one."
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake
+from autograder.exercise import CHANGED, CUT, DTYPE, Case, Exercise, Mistake
 
 from ._answers import attention
 from ._attention_cases import draw, torch_attention
-from ._attention_rules import DTYPE, STOPS, WHOLE, masked
+from ._attention_rules import STOPS, WHOLE, masked
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -44,7 +44,7 @@ def _draw(generator: np.random.Generator, t: int, k: int, heads: int, depth: int
     case = Case(config, {"input_ids": ids, **_ready_weights(generator, k, depth, t)}, weights)
     expected = {"log_probabilities": _torch_model(ids, weights, config)}
     for ready in ((), ("positions",), ("blocks",), ("positions", "blocks")):
-        expected["_".join(("known", *ready))] = _with_mistakes(case, ready)
+        expected["_".join(("known", *ready))] = with_mistakes(case, ready)
     return replace(case, expected=expected)
 
 
@@ -95,7 +95,7 @@ def _torch_model(ids: Array, weights: Mapping[str, Array], config: Mapping[str, 
 # --- the model in NumPy, with ready-made parts and with known mistakes ------------------------------------------------
 
 
-def _with_mistakes(case: Case, ready: Collection[str]) -> Array:
+def with_mistakes(case: Case, ready: Collection[str]) -> Array:
     """(mistakes of forward, pools, masks, b, classes), the first of each right; the axes are those of the rule.
 
     ready: the parts that are ready-made

@@ -169,7 +169,7 @@ def test_with_ready_made_parts_in_the_notebook_the_assembly_is_judged_all_the_sa
 
 def test_the_model_in_numpy_is_that_of_torch() -> None:
     for case in CASES:
-        right = written._with_mistakes(case, ())[0, 0, 0]
+        right = written.with_mistakes(case, ())[0, 0, 0]
         np.testing.assert_allclose(right, case.expected["log_probabilities"], atol=1e-9)
 
 

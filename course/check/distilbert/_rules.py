@@ -43,10 +43,6 @@ FACTOR = Mistake(
     "M3-factor", "Your scores are {factor:.3g} times what they should be.",
     "The only factor is one over the square root of a head's size, and the given code applies it.",
 )  # fmt: skip
-DTYPE = Mistake(
-    "DTYPE", "The values are right, but they are no float32: the rest of the model cannot go on with them.",
-    "Print the dtype after every step; x.to(y.dtype) gives x the dtype of y.",
-)  # fmt: skip
 WHOLE = Mistake(
     "WHOLE", "With ready-made parts before it this one is right; your block as it stands gives something else.",
     "Do the parts before it pass? Then: does every line use what the line before it made, under the same name?",

@@ -27,10 +27,6 @@ Array = np.ndarray
 
 #: The other exercises on the class: they have their own points.
 OTHER_STEPS = tuple(f"transformer_tutorial/attention_{part}" for part in ("scores", "output", "dropout", "heads"))
-DTYPE = Mistake(
-    "DTYPE", "The values are right, but they are no float32: the rest of the model cannot go on with them.",
-    "Print the dtype after every step; x.to(y.dtype) gives x the dtype of y.",
-)  # fmt: skip
 WHOLE = Mistake(
     "WHOLE", "With ready-made steps beside it this one is right; your class as it stands gives something else.",
     "Do the other checks pass? Then: does every step use what the one before it made, under the same name?",

@@ -72,22 +72,19 @@ def positional_values(student_class: Any) -> None:
     turned = pe[2:12] @ pe[5:15].T
     if not close(turned.diagonal(), turned.diagonal()[:1].expand(10)):
         fail(name, "how alike two positions are depends on their distance alone.", "In yours it does not.")
-    names = {word for word, _ in encoding.named_parameters()}
-    if "pe" in names:
-        fail(
-            name,
-            "pe is computed, not learned.",
-            "Yours is a parameter.",
-            "A buffer travels with the module, unlearned.",
-        )
-    if "pe" not in {word for word, _ in encoding.named_buffers()}:
-        fail(
-            name,
-            "pe must move to the GPU with its module.",
-            "Yours is a plain attribute and would be left out.",
-            "nn.Module can register a tensor that is no parameter.",
-        )
+    _is_a_buffer(name, encoding)
     passed(name, "starts with 0, 1, 0, 1", "pairs of sine and cosine", "ever slower", "a buffer")
+
+
+def _is_a_buffer(name: str, encoding: Any) -> None:
+    """Neither learned nor left out when the module moves."""
+    if "pe" in {word for word, _ in encoding.named_parameters()}:
+        look = "A buffer travels with the module, unlearned."
+        fail(name, "pe is computed, not learned.", "Yours is a parameter.", look)
+    if "pe" not in {word for word, _ in encoding.named_buffers()}:
+        came = "Yours is a plain attribute and would be left out."
+        look = "nn.Module can register a tensor that is no parameter."
+        fail(name, "pe must move to the GPU with its module.", came, look)
 
 
 @undisturbed

@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor, cdist, nn
 
 from course import colab
 
@@ -173,6 +173,19 @@ class ReadyAttentionBlock(_Wrapped):
 
     def forward(self, hidden_states: Tensor) -> tuple[Tensor, Tensor]:
         return self.wrapped(hidden_states), self.wrapped.attention(hidden_states)[1]
+
+    def attention_scores(self, q: Tensor, k: Tensor) -> Tensor:
+        """By the distances of queries and keys: |q - k|² = |q|² + |k|² - 2 q·k"""
+        q, k = q.double(), k.double()
+        squares = q.square().sum(-1)[..., None] + k.square().sum(-1)[..., None, :]
+        distances = cdist(q, k, compute_mode="donot_use_mm_for_euclid_dist")
+        return ((squares - distances.square()) / 2).float()
+
+    def attention_weights(self, scores: Tensor) -> Tensor:
+        return (scores - scores.logsumexp(-1, keepdim=True)).exp()
+
+    def attention_context(self, weights: Tensor, v: Tensor) -> Tensor:
+        return (weights[..., None] * v[..., None, :, :]).sum(-2)
 
 
 class ReadyClassifier(_Wrapped):

@@ -6,7 +6,6 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
-from ._answers import IN_ORDER, MERGE, block
 from ._sizes import config
 
 
@@ -57,56 +56,23 @@ MISTAKES = [
             "A layer is float32 unless told otherwise.", *all_of(".dim)", ".dim, dtype=torch.float16)")),
 ]  # fmt: skip
 
-# What right answers write in __init__.
-OTHER_ORDER = """
-self.v_lin = nn.Linear(in_features=config.dim, out_features=config.all_head_size, bias=True)
-self.k_lin = nn.Linear(in_features=config.dim, out_features=config.all_head_size, bias=True)
-self.q_lin = nn.Linear(in_features=config.dim, out_features=config.all_head_size, bias=True)
-"""
-
-BY_NAME = """
-for name in ("q_lin", "k_lin", "v_lin"):
-    setattr(self, name, nn.Linear(config.n_heads * config.attention_head_size, config.dim))
-"""
-
-LISTED = IN_ORDER + "self.projections = nn.ModuleList([self.q_lin, self.k_lin, self.v_lin])\n"
-FROM_LIST = (
-    """
-q, k, v = (p(hidden_states).view(batch, tokens, heads, size).transpose(1, 2) for p in self.projections)
-weights = (q @ k.transpose(-2, -1) / math.sqrt(size)).softmax(-1)
-context = weights @ v
-"""
-    + MERGE
-)
-
-ADDED = """
-for name in ("k_lin", "q_lin", "v_lin"):
-    self.add_module(name, nn.Linear(bias=True, out_features=config.dim, in_features=config.dim))
-"""
-WIDTHS = """
-width: int = (heads := config.n_heads) * (size := config.attention_head_size)
-self.q_lin, self.k_lin, self.v_lin = (nn.Linear(width, heads * size) for _ in range(3))
-"""
-
-PLAIN = block().replace
+# What right answers write.
+BY_NAME = """for name in ("q_lin", "k_lin", "v_lin"):
+            setattr(self, name, nn.Linear(config.n_heads * config.attention_head_size, config.dim))"""
+ADDED = """for name in ("k_lin", "q_lin", "v_lin"):
+            self.add_module(name, nn.Linear(bias=True, out_features=config.dim, in_features=config.dim))"""
+WIDTHS = """width: int = (heads := config.n_heads) * (size := config.attention_head_size)
+        self.q_lin, self.k_lin, self.v_lin = (nn.Linear(width, heads * size) for _ in range(3))"""
+LISTED = f"{VALUE}\n        self.projections = nn.ModuleList([self.q_lin, self.k_lin, self.v_lin])"
 RIGHT = {
-    "add_module, keywords in another order": block(init=ADDED),
-    "three at once, widths with a walrus": block(init=WIDTHS),
-    "a property, a helper with type hints and __call__ overridden": PLAIN(
-        "    def forward(self, hidden_states):",
-        "    @property\n    def projections(self) -> tuple:\n        return self.q_lin, self.k_lin, self.v_lin\n\n"
-        "    def __call__(self, hidden_states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:\n"
-        "        return self.forward(hidden_states)\n\n    def forward(self, hidden_states):",
-    ),
-    "projections in another order": block(init=OTHER_ORDER),
-    "projections by setattr": block(init=BY_NAME),
-    "projections in a ModuleList too": block(FROM_LIST, init=LISTED),
-    "the old class name, subclassed": PLAIN("AttentionBlock", "DistillBertAttention")
-    + "\n\nclass AttentionBlock(DistillBertAttention):\n    pass\n",
+    "add_module, keywords in another order": [(QUERY, ADDED), (KEY, ""), (VALUE, "")],
+    "three at once, widths with a walrus": [(QUERY, WIDTHS), (KEY, ""), (VALUE, "")],
+    "projections by setattr": [(QUERY, BY_NAME), (KEY, ""), (VALUE, "")],
+    "projections in another order": [("\n        ".join(LINES), "\n        ".join(LINES[::-1]))],
+    "projections in a ModuleList too": [(VALUE, LISTED)],
 }
 
 EXERCISE = Exercise(
     cases, mistakes=MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
-    accepted={"detach": "Nothing is trained in this assignment: the trained weights are loaded."},
     shows=("three layers of their own", "dim to dim", "with bias", "sizes from the config"),
 )  # fmt: skip

@@ -12,7 +12,6 @@ from course.check.base import fail
 from course.check.distilbert._small import small_config
 from course.check.layers_made import fed_to
 from course.check.modules import part
-from course.check.unfinished_code import run_block
 
 
 def embeddings(student_class: Any) -> None:
@@ -36,22 +35,6 @@ def embeddings(student_class: Any) -> None:
             expected = "a shift added to every word vector and taken from every position leaves the sum as it is."
             look = "Which operation takes two vectors of one size and undoes such a shift?"
             fail("embeddings", expected, "What yours gives to the LayerNorm changes.", look)
-
-
-def attention_scores(student_class: Any) -> None:
-    """Where the code stops before there are scores, since two shapes do not fit: which axes should have met."""
-    config = small_config()
-    try:
-        run_block(student_class(config).eval(), torch.randn(2, 4, config.dim))
-    except RuntimeError as error:
-        if "size" in str(error) or "shape" in str(error):
-            look = "Which axis of k must meet the last axis of q? Write both shapes down."
-            fail(
-                "attention_scores",
-                f"hidden_states of shape {(2, 4, config.dim)} should work.",
-                f"It stopped with RuntimeError: {error}",
-                look,
-            )
 
 
 def encoder_list(student_class: Any) -> None:

@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from .._rules import (
+    READY,
     Answers,
     Case,
     Check,
     Exercise,
     Judgement,
     Mistake,
-    MistakenAnswers,
     Rule,
     better_of_own_and_ready,
     compare_case,
@@ -60,115 +60,42 @@ LAYER_MISTAKES = (
             "A LayerNorm scales and shifts unless told otherwise; the trained weights bring a weight and a bias."),
     Mistake("L-size", "self.{layer} has other sizes than the config says.",
             "Every size comes from the config; which of the two comes first?"),
-    Mistake("L-alone", "With ready-made layers the class works; with those that its own __init__ makes it stops.",
-            "Did a line of __init__ get lost, self.config = config, say?"),
 )  # fmt: skip
-L_MISSING, L_BIAS, L_WEIGHT, L_SIZE, L_ALONE = LAYER_MISTAKES
+L_MISSING, L_BIAS, L_WEIGHT, L_SIZE = LAYER_MISTAKES
 
 
-def only(rule: Rule, *names: str) -> Rule:
-    """``rule``, for these of the expected answers alone."""
-
-    def these(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {name: array for name, array in arrays.items() if name in names}
-
-    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        known = MistakenAnswers(case.mistakes, these)
-        return rule(exercise, replace(case, expected=these(case.expected), mistakes=known), answers)
-
-    return judge
+def steady(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The default rule; two calls that differ are dropout, and right numbers must be float32."""
+    judgement, name = compare_case(exercise, case, answers), next(iter(case.expected))
+    if judgement.earned < 1:
+        return named(exercise, "M16") if unsteady(answers, name) else judgement
+    return judgement if answers.arrays[name].dtype == np.float32 else named(exercise, "DTYPE")
 
 
-def _steady(name: str) -> Rule:
-    """The default rule for one answer; two calls that differ are dropout, and right numbers must be float32."""
-
-    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        judgement = compare_case(exercise, case, answers)
-        if judgement.earned < 1:
-            return named(exercise, "M16") if unsteady(answers, name) else judgement
-        return judgement if answers.arrays[name].dtype == np.float32 else named(exercise, "DTYPE")
-
-    return judge
-
-
-def _scores(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """Scores are read off the softmax of them: a factor too many shows in its logarithms."""
-    judgement = _steady("weights")(exercise, case, answers)
-    given, want = answers.arrays.get("weights"), case.expected["weights"]
-    if judgement.earned == 1 or any(check.mistake for check in judgement.checks) or given is None:
-        return judgement
-    if given.shape != want.shape or given.dtype.kind != "f" or not (np.isfinite(given) & (given > 0)).all():
-        return judgement
-    x, y = (logs - logs.mean(-1, keepdims=True) for logs in map(np.log, (want, given.astype(np.float64))))
-    factor = float((x * y).sum() / (x * x).sum())
-    if abs(factor) > 1e-2 and np.abs(y - factor * x).max() < 2e-3 * max(1.0, abs(factor)):
-        return named(exercise, "M3-factor", factor=factor)
-    message = "The attention scores are not the dot products of queries and keys."
-    return wrong("scores", message, "Which axis of k must meet which axis of q? Write both shapes down.")
-
-
-def _context(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The output; where no mistake explains it, which half of the way is wrong: before ``out_lin``, or after it."""
-    judgement = only(compare_case, "output")(exercise, case, answers)
-    output, context, want = (*map(answers.arrays.get, ("output", "context")), case.expected["context"])
-    if judgement.earned == 1 or any(check.mistake for check in judgement.checks) or output is None:
-        return judgement
-    if output.shape != case.expected["output"].shape or output.dtype.kind != "f":
-        return judgement
-    if unsteady(answers, "output"):
-        return named(exercise, "M16")
-    hint = "context is the weights times the values, head by head."
-    if context is None or context.shape != want.shape or context.dtype.kind != "f":
-        return wrong("context", "The block's output does not follow from its own attention weights.", hint)
-    if np.allclose(context, want, atol=1e-4, rtol=1e-3):
-        message = "The context is right, but what becomes of it is not: out_lin, skip, LayerNorm, feed-forward network."
-        return wrong("context", message, "Are the given lines after context unchanged?")
-    like = likeness(context, want, exercise.atol, exercise.rtol)
-    message = "What reaches out_lin is not the weights times the values, with each token's heads merged"
-    return wrong("context", f"{message}: {like}" if like else f"{message}.", hint)
-
-
-def _and_whole(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The part by itself; then the block as it stands, unless another part lost points: that had its price."""
-    judgement = better_of_own_and_ready(_context)(exercise, case, answers)
-    values = {name: array for name, array in answers.arrays.items() if name.startswith(VALUES)}
-    if judgement.earned < 1 and values:  # with ready-made values, too
-        arrays = {**answers.arrays, **{name.removeprefix(VALUES): array for name, array in values.items()}}
-        other = _context(exercise, case, replace(answers, arrays=arrays))
-        judgement = other if other.earned == 1 else judgement
-    if judgement.earned == 1 and _stops_as_made(answers):
-        return named(exercise, "L-alone")
-    if judgement.earned < 1 or answers.charged(*OTHER_PARTS):
-        return judgement
-    names = ("output", "weights")
-    if not all(name in answers.arrays for name in names):
-        return named(exercise, "WHOLE-stops")
-    whole = only(compare_case, *names)(exercise, case, answers)
-    if whole.earned < 1:
-        return whole if any(check.mistake for check in whole.checks) else named(exercise, "WHOLE")
-    return judgement if answers.arrays["output"].dtype == np.float32 else named(exercise, "DTYPE")
+def _put_together(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The block as it stands; where a part lost points, with ready-made parts: that had its price."""
+    own = steady(exercise, case, answers)
+    if own.earned == 1 or any(check.mistake for check in own.checks) and not answers.charged(*PARTS):
+        return own
+    if answers.charged(*PARTS):
+        ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}
+        return steady(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))
+    if (problem := answers.text("problem")) is not None:
+        return wrong("runs", f"Each part is right by itself, but your block stops: {problem}.", WHOLE.hint)
+    return named(exercise, "WHOLE") if own.checks[0].message.startswith("output: the shape is right") else own
 
 
 def with_layers(rule: Rule, others: tuple[str, ...] = ()) -> Rule:
     """``rule``, for an answer whose layers are as they should be: loading weights would put a missing one right.
 
     others: layers that another exercise judges
-    The answer ``made`` has a line for each layer and parameter; ``runs`` tells whether the class works as it is made.
+    The answer ``made`` has a line for each layer and parameter.
     """
 
     def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        if found := _wrong_layer(exercise, case, answers.text("made"), others):
-            return found
-        judgement = rule(exercise, case, answers)
-        return named(exercise, "L-alone") if judgement.earned == 1 and _stops_as_made(answers) else judgement
+        return _wrong_layer(exercise, case, answers.text("made"), others) or rule(exercise, case, answers)
 
     return judge
-
-
-def _stops_as_made(answers: Answers) -> bool:
-    """Whether it works with ready-made layers alone. Where the part that makes them lost points, it was charged."""
-    runs = answers.arrays.get("runs")
-    return runs is not None and not runs.any() and not answers.charged(OTHER_PARTS[0])
 
 
 def _wrong_layer(exercise: Exercise, case: Case, made: object, others: tuple[str, ...]) -> Judgement | None:
@@ -403,12 +330,9 @@ def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
     return [Check("ticks", True)]
 
 
-weights_alone = better_of_own_and_ready(_steady("weights"))
-scores_alone = better_of_own_and_ready(_scores)
-context_and_whole = without_side_effects(with_layers(_and_whole, PROJECTIONS))
+part = without_side_effects(steady)
+put_together = without_side_effects(with_layers(_put_together, PROJECTIONS))
 classifier_alone = better_of_own_and_ready(same_twice("logits"))
 embeddings_alone = without_side_effects(
-    with_layers(
-        not_charged_twice(better_of_own_and_ready(_steady("embeddings")), ("distilbert/position_ids",), _some_row)
-    )
+    with_layers(not_charged_twice(better_of_own_and_ready(steady), ("distilbert/position_ids",), _some_row))
 )

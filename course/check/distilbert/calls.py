@@ -6,7 +6,6 @@ twice: in the class as it stands, and, as ``ready_…``, with every other part r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,11 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from course.check import stand_ins
-from course.check.base import several
-from course.check.layers_made import fed_to, layers_made, runs
+from course.check.called import method, whole
+from course.check.layers_made import layers_made
 from course.check.ready_steps import with_ready
 from course.check.side_effects import other_entries
-from course.check.unfinished_code import complete, last_local_tensor, ready_block, run_block
+from course.check.unfinished_code import complete
 from course.check.with_ready_parts import own_and_ready
 from course.parts import ReadyAttentionBlock, ReadyEmbeddings
 
@@ -122,44 +121,15 @@ def attention_init(student_class: Any, case: Any) -> dict[str, Any]:
     }
 
 
-def attention_scores(student_class: Any, case: Any) -> dict[str, Any]:
-    return _either_way(
-        student_class, case, _weights, {"weights": "stop()"}, {"stop": _stop}, by_itself=_softmax_of_scores
-    )
+attention_scores = method("attention_scores", "q", "k")
+attention_weights = method("attention_weights", "scores")
+attention_context = method("attention_context", "weights", "v")
 
 
-def attention_weights(student_class: Any, case: Any) -> dict[str, Any]:
-    return _either_way(student_class, case, _weights, {"scores": "ready_scores"}, {"ready_scores": _scores(case)})
-
-
-def attention_context(student_class: Any, case: Any) -> dict[str, Any]:
-    block = case.load(ReadyAttentionBlock(case.config))
-    names = {"ready_weights": block(case.hidden_states)[1].detach(), "ready_v": _heads(block.v_lin, case)}
-    steps = {"scores": "ready_weights.log()", "weights": "ready_weights"}
-    found, problem = dict[str, Any](), None
-    try:
-        found = _either_way(student_class, case, _output, steps, names, as_it_stands)
-    except Exception as error:
-        problem = error
-    with suppress(Exception):  # heads that are cut out wrongly lose points with the scores
-        block = _fed_with(
-            case.hidden_states, ready_block(with_ready(student_class, {**steps, "v": "ready_v"}, names), case)
-        )
-        with_values = _output(block, case.hidden_states.clone())
-        found |= {f"values_{name}": value for name, value in with_values.items()}
-    if problem is not None and not found:
-        raise problem
-    return {
-        **found,
-        "made": layers_made(student_class, case.config),
-        "runs": _runs_as_made(student_class, case, steps, names),
-    }
-
-
-def as_it_stands(student_class: Any, case: Any) -> nn.Module:
-    """The block with the layers that its own ``__init__`` makes, and the case's weights."""
-    block: nn.Module = case.load(student_class(case.config))
-    return block
+def attention_block(student_class: Any, case: Any) -> dict[str, Any]:
+    methods = ("attention_scores", "attention_weights", "attention_context")
+    answers = whole(student_class, case, ReadyAttentionBlock, methods, "output", "weights")
+    return {**answers, "made": layers_made(student_class, case.config)}
 
 
 def encoder_list(student_class: Any, case: Any) -> dict[str, Any]:
@@ -208,105 +178,6 @@ def figure(function: Any, case: Any) -> dict[str, Any]:
     from course.check.figure_data import read_figure  # matplotlib takes a second
 
     return vars(read_figure(function(case.attention_per_layer, case.tokens)))
-
-
-def _either_way(
-    student_class: Any,
-    case: Any,
-    call: Callable[[nn.Module, Tensor], Mapping[str, Any]],
-    steps: Mapping[str, str],
-    names: Mapping[str, Any],
-    own: Callable[[Any, Any], nn.Module] = ready_block,
-    by_itself: Callable[[nn.Module, Tensor], Mapping[str, Any]] | None = None,
-) -> dict[str, Any]:
-    """What ``call`` gives for the student's block, and as ``ready_…`` for it with ready-made steps.
-
-    steps, names: as in :func:`course.check.ready_steps.with_ready`. own: makes the block of the first call.
-    by_itself: the second call, where it is another one.
-    Raises what the first call raised where both fail.
-    """
-
-    def as_own() -> dict[str, Any]:
-        given = case.hidden_states.clone()
-        return {**call(own(student_class, case), given), "changed": not torch.equal(given, case.hidden_states)}
-
-    def as_ready() -> Mapping[str, Any]:
-        block = _fed_with(case.hidden_states, ready_block(with_ready(student_class, steps, names), case))
-        return (by_itself or call)(block, case.hidden_states.clone())
-
-    return own_and_ready(as_own, as_ready)
-
-
-def _fed_with(hidden_states: Tensor, block: nn.Module) -> nn.Module:
-    """The block, whose projections get the block's own input, whatever the given lines before them make of it."""
-
-    def feed(_: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        return (hidden_states,) if getattr(given[0], "shape", None) == hidden_states.shape else None
-
-    for name in PROJECTIONS:
-        getattr(block, name).register_forward_pre_hook(feed)
-    return block
-
-
-def _weights(block: nn.Module, hidden_states: Tensor) -> dict[str, Any]:
-    return {name: run_block(block, hidden_states)[1] for name in ("weights", "again")}
-
-
-def _stop() -> None:
-    raise StopIteration
-
-
-def _softmax_of_scores(block: nn.Module, hidden_states: Tensor) -> dict[str, Any]:
-    """The softmax of the variable ``scores`` of a forward pass that stops after it."""
-    found = {}
-    for name in ("weights", "again"):
-        try:
-            block(hidden_states)
-        except Exception as error:
-            scores = last_local_tensor(error, block, ("scores",))
-            if scores is None:
-                raise
-            found[name] = scores.softmax(dim=-1)
-    return found
-
-
-def _output(block: nn.Module, hidden_states: Tensor) -> dict[str, Any]:
-    context, given = list[Tensor](), hidden_states.clone()
-    hook = fed_to(block.out_lin, context)  # type: ignore[arg-type]
-    output, weights = several(block(hidden_states), "output", "weights")
-    hook.remove()
-    again = block(given)[0]
-    return {"output": output, "weights": weights, "context": context[0] if context else None, "again": again}
-
-
-def _scores(case: Any) -> Tensor:
-    """(batch, heads, queries, keys), by the distances of queries and keys: |q - k|² = |q|² + |k|² - 2 q·k"""
-    block = case.load(ReadyAttentionBlock(case.config))
-    q, k = (_heads(layer, case).double() for layer in (block.q_lin, block.k_lin))
-    squares = q.square().sum(-1)[..., None] + k.square().sum(-1)[..., None, :]
-    distances = torch.cdist(q, k, compute_mode="donot_use_mm_for_euclid_dist")
-    scores: Tensor = (squares - distances.square()) / (2 * q.shape[-1] ** 0.5)
-    return scores.float()
-
-
-def _heads(layer: nn.Module, case: Any) -> Tensor:
-    """(batch, heads, tokens, dim_per_head): what a projection makes of the case's input"""
-    made: Tensor = layer(case.hidden_states).detach()
-    return made.unflatten(-1, (case.config.n_heads, -1)).transpose(1, 2)
-
-
-def _runs_as_made(student_class: Any, case: Any, steps: Mapping[str, str], names: Mapping[str, Any]) -> bool:
-    """Whether the block runs with the layers that its ``__init__`` makes, what other parts judge ready-made or not."""
-    values = {**steps, "v": "ready_v"}
-    for parts, layers in (({}, ()), ({}, PROJECTIONS), (steps, PROJECTIONS), (values, PROJECTIONS)):
-        with suppress(Exception):
-            block = (with_ready(student_class, parts, names) if parts else student_class)(case.config).eval()
-            ready = ReadyAttentionBlock(case.config) if layers else None
-            for name in layers:
-                setattr(block, name, getattr(ready, name))
-            if runs(block, case.hidden_states):
-                return True
-    return False
 
 
 @torch.no_grad()

@@ -43,7 +43,8 @@ MISTAKES = [
     over("queries and keys together", "scores.flatten(2).softmax(-1).view_as(scores)"),
     Mistake("M1-none", "These are the scores themselves: no softmax was applied.", FROM_SCORES,
             (SOFTMAX, "return scores")),
-    Mistake("M1-log", "These are the logarithms of the weights.", FROM_SCORES, (SOFTMAX, "return scores.log_softmax(-1)")),
+    Mistake("M1-log", "These are the logarithms of the weights.", FROM_SCORES,
+            (SOFTMAX, "return scores.log_softmax(-1)")),
     Mistake("M1-sigmoid", f"{ROWS}; yours come from a sigmoid, each on its own.", FROM_SCORES,
             (SOFTMAX, "return torch.sigmoid(scores)")),
     Mistake("M1-sigmoid-sum", "The weights are sigmoids, divided by their sum: that is no softmax.", FROM_SCORES,
@@ -68,7 +69,8 @@ RIGHT = {
         (SOFTMAX, "return nn.functional.softmax(input=scores, dim=-1, dtype=torch.float64).to(scores.dtype)")
     ],
     "row by row": [
-        (SOFTMAX, "return torch.stack([row.softmax(0) for row in scores.reshape(-1, scores.shape[-1])]).view_as(scores)")
+        (SOFTMAX, "rows = scores.reshape(-1, scores.shape[-1])\n"
+                  "        return torch.stack([row.softmax(0) for row in rows]).view_as(scores)")
     ],
     "softmax by hand, the largest score subtracted": [
         (SOFTMAX, "e = torch.exp(scores - scores.amax(-1, keepdim=True))\n        return e / e.sum(-1, keepdim=True)")

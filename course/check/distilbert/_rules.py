@@ -6,7 +6,6 @@ apart, in the class as it stands. The answers ``ready_…`` are those of a part 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -34,22 +33,12 @@ from .._rules import (
     wrong,
 )
 
-#: The other parts of the block, which the part that runs the whole block does not pay for.
-OTHER_PARTS = tuple(f"distilbert/attention_{part}" for part in ("init", "scores", "weights"))
+#: The parts of the block, whose mistakes the whole block does not pay for.
+PARTS = tuple(f"distilbert/attention_{part}" for part in ("init", "scores", "weights", "context"))
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
-#: Begins the name of an answer of the last part with ready-made values as well.
-VALUES = "values_"
-FACTOR = Mistake(
-    "M3-factor", "Your scores are {factor:.3g} times what they should be.",
-    "The only factor is one over the square root of a head's size, and the given code applies it.",
-)  # fmt: skip
 WHOLE = Mistake(
-    "WHOLE", "With ready-made parts before it this one is right; your block as it stands gives something else.",
-    "Do the parts before it pass? Then: does every line use what the line before it made, under the same name?",
-)  # fmt: skip
-STOPS = Mistake(
-    "WHOLE-stops", "With ready-made parts before it this one is right; your block as it stands does not run.",
-    "Make a block and give it hidden_states: the last line of the error says where it stops.",
+    "WHOLE", "Each part is right by itself; your block as it stands gives something else.",
+    "Are the given lines as they were?",
 )  # fmt: skip
 LAYER_MISTAKES = (
     Mistake("L-missing", "__init__ makes no layer self.{layer}.",
@@ -75,7 +64,7 @@ def steady(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
 def _put_together(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """The block as it stands; where a part lost points, with ready-made parts: that had its price."""
     own = steady(exercise, case, answers)
-    if own.earned == 1 or any(check.mistake for check in own.checks) and not answers.charged(*PARTS):
+    if own.earned == 1 or (any(check.mistake for check in own.checks) and not answers.charged(*PARTS)):
         return own
     if answers.charged(*PARTS):
         ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}

@@ -43,7 +43,7 @@ def reference(slug: str) -> Iterator[StoredCase]:
     for index, case in enumerate(about["cases"]):
         prefix = f"{index}/"
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        yield StoredCase(slug, index, about["framework"], case["config"], case["texts"], own)
+        yield StoredCase(slug, index, about["framework"], case["config"], case["texts"], own, about.get("call", ()))
 
 
 def _inputs(slug: str) -> Mapping[str, bytes]:

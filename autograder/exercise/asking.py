@@ -15,7 +15,6 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ from .own_code import (
 from .pack import Pack
 from .questions import TOKEN, CodeQuestion, Facts, Noted, questions, same, token_for
 from .text import TEXT, text_array
-from .visible import _quiet, public_cases
+from .visible import _quiet, call_of, public_cases
 
 #: The name under which facts are handed over when grading.
 SLUG = "questions"
@@ -218,14 +217,15 @@ class OwnCodeQuestions:
         pack = self._exercise(exercise)
         case = pack.cases[0]
         arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
-        call: Callable[..., Any] = getattr(import_module(f"{self._package}.calls"), exercise)
+        call = call_of(self._package, pack, exercise)
         with _quiet(pack.exercise.framework), contextlib.redirect_stdout(io.StringIO()):
             try:
                 names = {**space, NOTE: notes}
                 exec(compile(watched(code, without), "<own code>", "exec"), names)
                 stored = CaseInputs(
-                    pack.exercise.slug, 0, pack.exercise.framework, dict(case.config), dict(case.texts), arrays
-                )
+                    pack.exercise.slug, 0, pack.exercise.framework, dict(case.config), dict(case.texts), arrays,
+                    pack.exercise.call,
+                )  # fmt: skip
                 call(names[code.name], stored)
             except Exception:
                 return notes if until else None

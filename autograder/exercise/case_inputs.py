@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Sequence
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from .called import called
 from .text import TEXT
 
 
@@ -32,8 +34,11 @@ class CaseInputs:
         config: dict[str, Any],
         texts: dict[str, Any],
         arrays: dict[str, np.ndarray],
+        call: Sequence[str] = (),
     ) -> None:
+        """call: where the exercise is a function of its own, the name of the method, or "", and those of its inputs."""
         self.slug, self.index = slug, index
+        self._call = tuple(call)
         self.config = SimpleNamespace(**config)
         self._weights: dict[str, Any] = {}
         self._answers: dict[str, np.ndarray] = {}
@@ -68,6 +73,20 @@ class CaseInputs:
             if bias is not None and f"{name}.bias" not in weights:
                 bias.data.zero_()
         return module.eval()
+
+    def called(self, target: Any) -> dict[str, Any]:
+        """What the student's function or class gives for this case, by names.
+
+        Raises TypeError where the exercise does not say how it is called.
+        """
+        if not self._call:
+            raise TypeError(f"{self.slug}: Exercise.given does not name the inputs that the function takes")
+        method, *given = self._call
+        return called(target, self, self.slug.rpartition("/")[2], given, method)
+
+    def call(self, target: Any) -> None:
+        """Call the student's function, or the exercise's method of the student's class, and hand over what it gives."""
+        self.compare(**self.called(target))
 
     def compare(self, **answers: Any) -> None:
         """Hand over what the student's code computed: tensors, arrays, numbers, text or lists of text.

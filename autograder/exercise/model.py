@@ -200,6 +200,8 @@ class Exercise:
     mistakes: every known mistake that feedback on this exercise may name, in order of precedence.
     framework: ``torch`` or ``numpy``, what the stored arrays become in the notebook.
     atol, rtol: tolerances as in ``numpy.isclose``.
+    method, given: where the exercise is a method of a class, or a function, its name and those of the inputs, in its
+    own order: then nothing else says how it is called. The answer has the exercise's name.
     axes: name of an answer (or what follows its last /) -> the names of its axes, as in ``batch, tokens, dim``, for
     messages on wrong shapes.
     questions: of an exercise in which answers are chosen; its rule is ``choices`` or ``all_choices``.
@@ -228,6 +230,13 @@ class Exercise:
     shows: Sequence[str] = ()
     axes: Mapping[str, str] = field(default_factory=dict)
     questions: Sequence[ChoiceQuestion] = ()
+    method: str = ""
+    given: Sequence[str] = ()
+
+    @property
+    def call(self) -> list[str]:
+        """The method and its inputs, as stored with the cases; empty where a function of the library calls it."""
+        return [self.method, *self.given] if self.given else []
 
     def patched(self) -> Iterator[tuple[str, Mistake]]:
         """(key, mistake) for every mistake that is made of patches: its id, or its message where it has none.

@@ -55,6 +55,7 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
             [bool(one.patches), one.id, one.message, one.hint, one.share] for one in exercise.mistakes if one.id
         ],
         "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in cases],
+        **({"call": exercise.call} if exercise.call else {}),
     }
     arrays[_ABOUT] = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
     file = io.BytesIO()
@@ -125,9 +126,10 @@ def unpack(data: bytes, slug: str, rules: Callable[[str], Rule]) -> Pack:
         Mistake(id, message, hint, patches=("",) if patched else (), share=share)
         for patched, id, message, hint, share in told["mistakes"]
     ]
+    method, *given = told.get("call", [""])
     exercise = Exercise(
         lambda generator: cases, rules(told["rule"]), known, told["framework"], told["atol"], told["rtol"], slug,
-        shows=told["shows"], axes=told["axes"],
+        shows=told["shows"], axes=told["axes"], method=method, given=given,
     )  # fmt: skip
     return Pack(exercise, tuple(cases))
 
@@ -151,8 +153,9 @@ def judge_public(pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]]) ->
     for number, case in enumerate(pack.cases):
         arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
         stored = CaseInputs(
-            pack.exercise.slug, number, pack.exercise.framework, dict(case.config), dict(case.texts), arrays
-        )
+            pack.exercise.slug, number, pack.exercise.framework, dict(case.config), dict(case.texts), arrays,
+            pack.exercise.call,
+        )  # fmt: skip
         try:
             stored.compare(**call(stored))
         except Exception:

@@ -128,6 +128,7 @@ def files_of(made: Exercise, drawn: Sequence[Case]) -> Files:
     about = {
         "framework": made.framework,
         "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in drawn],
+        **({"call": made.call} if made.call else {}),
     }
     files = {
         ABOUT: (json.dumps(about, indent=1) + "\n").encode(),

@@ -1,38 +1,14 @@
-"""Exercises that are a method of a class: called with a case's inputs, whatever the rest of the class does."""
+"""A class as a whole: as it stands, and with the parts that have exercises of their own ready-made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import torch
 from torch import nn
 
+from course.check._rules.called import made
 from course.check.base import several
-
-
-def method(name: str, *given: str) -> Callable[[Any, Any], dict[str, Any]]:
-    """How the exercise ``name`` is called, which is a method of that name. given: the inputs, in its own order."""
-
-    def call(student_class: Any, case: Any) -> dict[str, Any]:
-        function = getattr(made(student_class, case.config), name)
-        inputs = [getattr(case, one).clone() for one in given]
-        answer, changed = function(*inputs), [not torch.equal(x, getattr(case, one)) for x, one in zip(inputs, given)]
-        again = function(*(getattr(case, one).clone() for one in given))
-        return {name: answer, "again": again, "changed": changed}
-
-    return call
-
-
-def made(student_class: Any, config: Any) -> Any:
-    """An object of the class in eval mode. Where ``__init__`` stops, with what it had made: that is its own exercise."""
-    module = student_class.__new__(student_class)
-    nn.Module.__init__(module)
-    module.config = config
-    with suppress(Exception):
-        module.__init__(config)
-    return module.eval()
 
 
 def whole(student_class: Any, case: Any, ready: type, methods: tuple[str, ...], *names: str) -> dict[str, Any]:

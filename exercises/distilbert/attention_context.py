@@ -56,6 +56,7 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases, part, MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
+    method="attention_context", given=("weights", "v"),
     shows=("values are mixed by the weights", "one context for each query and head"),
     axes={"attention_context": "batch, heads, queries, dim_per_head"},
 )  # fmt: skip

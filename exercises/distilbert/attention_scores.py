@@ -71,6 +71,7 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases, part, MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
+    method="attention_scores", given=("q", "k"),
     shows=("every query meets every key", "rows are queries, columns are keys"),
     axes={"attention_scores": "batch, heads, queries, keys"},
 )  # fmt: skip

@@ -83,6 +83,7 @@ WRONG = [SampleAnswer("dropout by mode train", changes=((SOFTMAX, "return nn.Dro
 
 EXERCISE = Exercise(
     cases, part, MISTAKES, right=RIGHT, wrong=WRONG, framework="torch", cell="attention_block_answer",
+    method="attention_weights", given=("scores",),
     shows=("each row sums to 1 over the keys", "none is negative", "large scores do no harm"),
     axes={"attention_weights": "batch, heads, queries, keys"},
 )  # fmt: skip

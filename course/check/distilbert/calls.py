@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from course.check import stand_ins
-from course.check.called import method, whole
+from course.check.called import whole
 from course.check.layers_made import layers_made
 from course.check.ready_steps import with_ready
 from course.check.side_effects import other_entries
@@ -120,10 +120,6 @@ def attention_init(student_class: Any, case: Any) -> dict[str, Any]:
         "registered": sum(f"{name}.weight" in names for name in PROJECTIONS),
     }
 
-
-attention_scores = method("attention_scores", "q", "k")
-attention_weights = method("attention_weights", "scores")
-attention_context = method("attention_context", "weights", "v")
 
 
 def attention_block(student_class: Any, case: Any) -> dict[str, Any]:

@@ -13,13 +13,14 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from .case_inputs import CaseInputs
 from .compare import judge_cases, merged
-from .model import Answers, Case, Check, Exercise, Judgement, Mistake, MistakenAnswers, Rule
+from .model import Answers, Case, Check, Earned, Exercise, Judgement, Mistake, MistakenAnswers, Rule
 
 _ABOUT = "about"
 _SUFFIX = ".npz"
@@ -56,6 +57,7 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
         ],
         "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in cases],
         **({"call": exercise.call} if exercise.call else {}),
+        **({"parts": list(exercise.parts)} if exercise.parts else {}),
     }
     arrays[_ABOUT] = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
     file = io.BytesIO()
@@ -129,7 +131,7 @@ def unpack(data: bytes, slug: str, rules: Callable[[str], Rule]) -> Pack:
     method, *given = told.get("call", [""])
     exercise = Exercise(
         lambda generator: cases, rules(told["rule"]), known, told["framework"], told["atol"], told["rtol"], slug,
-        shows=told["shows"], axes=told["axes"], method=method, given=given,
+        shows=told["shows"], axes=told["axes"], method=method, given=given, parts=told.get("parts", ()),
     )  # fmt: skip
     return Pack(exercise, tuple(cases))
 
@@ -144,8 +146,12 @@ class Found:
     answers: Mapping[str, np.ndarray]
 
 
-def judge_public(pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]]) -> Found:
+def judge_public(
+    pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]], earlier: Mapping[str, Earned] = MappingProxyType({})
+) -> Found:
     """Judge what ``call`` makes of every public case, as grading judges the hidden ones.
+
+    earlier: slug of an exercise -> what it earned, as in :class:`Answers`.
 
     An exception of a later case is raised only where no earlier case has failed.
     """
@@ -162,7 +168,7 @@ def judge_public(pack: Pack, call: Callable[[CaseInputs], Mapping[str, Any]]) ->
             if any(judgement.earned < 1 for judgement in _judged(pack, given)):
                 break
             raise
-        given.append((case, Answers(stored._answers)))
+        given.append((case, Answers(stored._answers, earlier=earlier)))
     judgements = _judged(pack, given)
     checks = merged(judgements)
     judged = zip(judgements, given, strict=True)

@@ -71,6 +71,31 @@ def better_of_own_and_ready(rule: Rule) -> Rule:
     return better
 
 
+def whole(rule: Rule, otherwise: str = "") -> Rule:
+    """``rule``, for a whole whose parts (:attr:`Exercise.parts`) are exercises: a mistake in one is paid for there.
+
+    As it stands it may be right. Else, where a part lost points, what it gives with ready-made parts (the answers
+    ``ready_…``) counts; where none did, the mistake is one that no part owns.
+
+    otherwise: the id of the mistake that is named where nobody knows what it is.
+    The answer ``problem`` is the exception with which the whole stopped as it stands.
+    """
+
+    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        own = rule(exercise, case, answers)
+        if own.earned == 1:
+            return own
+        if answers.charged(*exercise.slugs_of_parts):
+            ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}
+            return rule(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))
+        if isinstance(problem := answers.text("problem"), str):
+            return wrong("runs", f"Each part is right by itself, but put together they stop with {problem}.")
+        unknown = all(check.passed or is_bare(check) for check in own.checks)
+        return named(exercise, otherwise) if otherwise and unknown else own
+
+    return judge
+
+
 def with_properties(rule: Rule, sentences: Mapping[str, tuple[str, str]]) -> Rule:
     """``rule``; where numbers are wrong, and nobody knows how, the first property that they lack is told.
 

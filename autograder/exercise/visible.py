@@ -8,11 +8,13 @@ and pass in the same way.
 from __future__ import annotations
 
 import dis
+import io
 import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +25,7 @@ import numpy as np
 from .case_inputs import NotComparable
 from .compare import PROPERTY
 from .hints import hint_about
-from .model import Case, Rule
+from .model import Case, Earned, Rule
 from .pack import Found, Pack, judge_public, pack_names, read_pack, unpack
 from .rules import READY
 
@@ -39,6 +41,14 @@ MAX_NUMBERS = 8
 #: Of more settings than these none are shown where there are inputs; else those that are not the same in all cases.
 MAX_SETTINGS = 4
 SHAPES = "Print the shape after every step."
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What a part of a whole earned whose own check refuses it."""
+
+    points: float = 0.0
+    max_points: float = 1.0
 
 
 class CheckFailed(AssertionError):
@@ -149,7 +159,7 @@ def _check(package: str, name: str) -> Callable[..., None]:
 
         with _quiet(pack.exercise.framework):
             try:
-                found = judge_public(pack, called)
+                found = judge_public(pack, called, _lost_parts(package, pack, given))
             except CheckFailed as stopped:
                 if stopped.__cause__ is not None and not is_stub(stopped.__cause__):
                     _explain(package, name, given)
@@ -168,6 +178,18 @@ def _check(package: str, name: str) -> Callable[..., None]:
 
     check.__name__ = check.__qualname__ = name
     return check
+
+
+def _lost_parts(package: str, pack: Pack, given: tuple[Any, ...]) -> dict[str, Earned]:
+    """The parts of a whole that do not pass their own checks: by their slugs, as if they had lost their points."""
+    lost: dict[str, Earned] = {}
+    for name, slug in zip(pack.exercise.parts, pack.exercise.slugs_of_parts, strict=True):
+        with redirect_stdout(io.StringIO()):
+            try:
+                getattr(import_module(package), name)(*given)
+            except Exception:
+                lost[slug] = Lost()
+    return lost
 
 
 def call_of(package: str, pack: Pack, name: str) -> Callable[..., Mapping[str, Any]]:

@@ -11,7 +11,8 @@ SMALL = "small"
 #: Exercise -> the part of the model that it is about, which the hidden cell can replace by a ready-made one.
 PARTS = {
     **dict.fromkeys(("position_ids", "embeddings"), "earlier"),
-    **dict.fromkeys(("attention_init", "attention_scores", "attention_weights", "attention_context"), "earlier"),
+    **dict.fromkeys(("attention_init", "attention_scores", "attention_weights"), "earlier"),
+    **dict.fromkeys(("attention_context", "attention_block"), "earlier"),
     "encoder_list": "list",
     "encoder_loop": "loop",
     "classifier": "classifier",

@@ -146,6 +146,7 @@ RIGHT = {
 
 EXERCISE = Exercise(
     cases, put_together, MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
+    parts=("attention_init", "attention_scores", "attention_weights", "attention_context"),
     shows=("the four parts work together", "heads merged", "skips and LayerNorms in place"),
     axes={"output": "batch, tokens, dim", "weights": "batch, heads, queries, keys"},
 )  # fmt: skip

@@ -13,6 +13,6 @@ from course.check.limits import limited
 
 globals().update(checks(__name__, __path__))
 embedding_layer = limited(_whole_classes.embedding_layer)
-attention_block = limited(_whole_classes.attention_block)
+encoder_block = limited(_whole_classes.encoder_block)
 classifier_model = limited(_whole_classes.classifier_model)
 questions = OwnCodeQuestions(__name__, limited)

@@ -6,12 +6,9 @@ apart, in the class as it stands. The answers ``ready_…`` are those of a part 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from .._rules import (
-    READY,
     Answers,
     Case,
     Check,
@@ -29,12 +26,11 @@ from .._rules import (
     right,
     same_twice,
     unsteady,
+    whole,
     without_side_effects,
     wrong,
 )
 
-#: The parts of the block, whose mistakes the whole block does not pay for.
-PARTS = tuple(f"distilbert/attention_{part}" for part in ("init", "scores", "weights", "context"))
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
 WHOLE = Mistake(
     "WHOLE", "Each part is right by itself; your block as it stands gives something else.",
@@ -59,19 +55,6 @@ def steady(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if judgement.earned < 1:
         return named(exercise, "M16") if unsteady(answers, name) else judgement
     return judgement if answers.arrays[name].dtype == np.float32 else named(exercise, "DTYPE")
-
-
-def _put_together(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """The block as it stands; where a part lost points, with ready-made parts: that had its price."""
-    own = steady(exercise, case, answers)
-    if own.earned == 1 or (any(check.mistake for check in own.checks) and not answers.charged(*PARTS)):
-        return own
-    if answers.charged(*PARTS):
-        ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}
-        return steady(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))
-    if (problem := answers.text("problem")) is not None:
-        return wrong("runs", f"Each part is right by itself, but your block stops: {problem}.", WHOLE.hint)
-    return named(exercise, "WHOLE") if own.checks[0].message.startswith("output: the shape is right") else own
 
 
 def with_layers(rule: Rule, others: tuple[str, ...] = ()) -> Rule:
@@ -320,7 +303,7 @@ def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
 
 
 part = without_side_effects(steady)
-put_together = without_side_effects(with_layers(_put_together, PROJECTIONS))
+put_together = without_side_effects(with_layers(whole(steady, otherwise="WHOLE"), PROJECTIONS))
 classifier_alone = better_of_own_and_ready(same_twice("logits"))
 embeddings_alone = without_side_effects(
     with_layers(not_charged_twice(better_of_own_and_ready(steady), ("distilbert/position_ids",), _some_row))

@@ -19,7 +19,7 @@ def _every(*checks: str) -> Callable[[Any], None]:
 
 
 embedding_layer = _every("position_ids", "embeddings")
-attention_block = _every(
+encoder_block = _every(
     "attention_init", "attention_scores", "attention_weights", "attention_context", "attention_block"
 )
 classifier_model = _every("encoder_list", "encoder_loop", "classifier")

@@ -87,6 +87,7 @@ def judge(
             verdicts.append(told_of(found, stopped.get(missing_name(outcome))))
         elif cells.is_graded(cell):
             verdicts.append(_written(cell, waiting))
+    verdicts = _with_parts_within(verdicts, context)
     return NotebookVerdict(student, assignment, notebook, tuple(verdicts), (*notes, *context.notes), ran.seconds)
 
 
@@ -99,6 +100,23 @@ class _Context:
     source: str
     earlier: dict[str, CellVerdict]
     notes: list[str] = field(default_factory=list)
+    judged: dict[str, CellOutcome | None] = field(default_factory=dict)
+
+
+def _with_parts_within(verdicts: list[CellVerdict], context: _Context) -> list[CellVerdict]:
+    """Full points for parts that were left as they were, where the whole is right as it stands: they are within it."""
+    within: set[str] = set()
+    for slug, outcome in context.judged.items():
+        parts = {*context.references.exercise(slug).parts}
+        left = {one.cell for one in verdicts if one.cell in parts and NOT_FILLED_IN[0] in (c.message for c in one.checks)}
+        if left and all(one.earned == 1 for one in _judge_slug(slug, outcome, replace(context, earlier={}))):
+            within |= left
+    return [
+        replace(one, status="passed", points=one.max_points, checks=(Check(one.cell, True),))
+        if one.cell in within
+        else one
+        for one in verdicts
+    ]
 
 
 def _for_want_of_a_file(
@@ -156,6 +174,7 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
     seconds = sum(part.seconds for part in (outcome.visible, outcome.hidden) if part) if outcome else 0.0
     verdict = CellVerdict(name, status, total((share * points,)), points, merged(judgements), seconds)
     context.earlier |= dict.fromkeys(slugs, verdict)
+    context.judged |= dict.fromkeys(slugs, outcome)
     return verdict
 
 

@@ -108,7 +108,8 @@ def _with_parts_within(verdicts: list[CellVerdict], context: _Context) -> list[C
     within: set[str] = set()
     for slug, outcome in context.judged.items():
         parts = {*context.references.exercise(slug).parts}
-        left = {one.cell for one in verdicts if one.cell in parts and NOT_FILLED_IN[0] in (c.message for c in one.checks)}
+        stubs = (one for one in verdicts if NOT_FILLED_IN[0] in (check.message for check in one.checks))
+        left = {one.cell for one in stubs if one.cell in parts}
         if left and all(one.earned == 1 for one in _judge_slug(slug, outcome, replace(context, earlier={}))):
             within |= left
     return [

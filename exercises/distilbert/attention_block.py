@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, Case, Exercise, Mistake, dropout_at_work
+from autograder.exercise import CHANGED, DTYPE, Case, Exercise, Mistake, dropout_at_work
 
 from ._block_cases import expecting, low_inner_variance_case, low_variance_case, ordinary_cases
-from ._rules import DTYPE, L_BIAS, L_MISSING, L_SIZE, L_WEIGHT, WHOLE, put_together
+from ._rules import L_BIAS, L_MISSING, L_SIZE, L_WEIGHT, WHOLE, put_together
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

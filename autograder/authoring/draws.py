@@ -7,6 +7,7 @@ keeps how many draws were of no use.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -35,9 +36,14 @@ class _Doubt:
         return f"{self.sample.exercise}: {self.sample.answer.name!r}: {self.problem.text}"
 
     @property
-    def points(self) -> str:
-        """The answer, and the exercise whose points are wrong; empty for a problem that is not about points."""
-        return f"{self.sample} {self.problem.drawn}" if self.problem.points else ""
+    def words(self) -> str:
+        """Where it is about points, whatever their number: the answer, and the exercise whose points are wrong."""
+        return f"{self.sample} {self.problem.drawn}" if self.problem.points else str(self)
+
+    @property
+    def other_draws(self) -> int:
+        """After so many other draws with the same problem, no further one would mend it."""
+        return 1 if self.problem.points else 2
 
 
 def draw_named(
@@ -52,9 +58,10 @@ def draw_named(
     """Draw the references of an assignment, or of some of its exercises; returns what no draw could tell apart.
 
     every: try the sample answers of exercises, too, whose stored files agree with what is drawn. Points that are wrong
-    after two different draws are not chance: they are left to 'autograder check'. Raises GradingError.
+    after two different draws, and names after three, are not chance. Points are left to 'autograder check'.
+    Raises GradingError.
     """
-    references, skip, wrong = References.of_course(course.root), dict[str, int](), set[str]()
+    references, skip, seen = References.of_course(course.root), dict[str, int](), Counter[str]()
     with patched_solutions(course, name) as run:
         wanted = set(references.build(name, seed, only=only, run=run))
         if every:
@@ -62,14 +69,13 @@ def draw_named(
         chosen = frozenset(wanted)  # the others keep their cases
         for draws in range(1, MAX_DRAWS + 1):
             doubts = [one for one in _doubts(course, name, wanted, progress) if one.problem.drawn in chosen]
-            found = [one for one in doubts if one.points not in wrong]
+            found = [one for one in doubts if seen[one.words] < one.other_draws]
             if not found or draws == MAX_DRAWS:
-                return [str(one) for one in found if not one.points]
+                return [str(one) for one in doubts if not one.problem.points]
             again = {one.problem.drawn for one in found}
             skip |= {one: references.skipped(name, one) + 1 for one in again}
             changed = references.build(name, seed, only=again, skip=skip, run=run)
-            lost = [one for one in doubts if one.points]
-            wrong = {one.points for one in lost if one.points in wrong or one.problem.drawn in changed}
+            seen.update(one.words for one in doubts if one.problem.drawn in changed)
             wanted = again | {one.sample.exercise for one in found}  # also where chance drew the same once more
     raise AssertionError("the loop ends with its last draw")
 

@@ -15,8 +15,10 @@ def called(target: Any, case: Any, name: str, given: Sequence[str], method: str 
 
     target: a function; or, with ``method``, a class. An object of it is made with the case's ``config``, in eval mode.
     given: the names of the inputs, in the order of the function.
+
+    Raises NoSuchMethod.
     """
-    function = getattr(made(target, case.config), method) if method else target
+    function = _method(made(target, case.config), method) if method else target
     inputs = [copy.deepcopy(getattr(case, one)) for one in given]
     answer = function(*inputs)
     changed = [not same(first, getattr(case, one)) for first, one in zip(inputs, given, strict=True)]
@@ -24,6 +26,16 @@ def called(target: Any, case: Any, name: str, given: Sequence[str], method: str 
     kept = copy.deepcopy(answer.detach() if hasattr(answer, "detach") else answer)
     again = function(*(copy.deepcopy(getattr(case, one)) for one in given))
     return {name: kept, "again": again, "changed": changed}
+
+
+class NoSuchMethod(AttributeError):
+    """The student's class has no method of the exercise's name."""
+
+
+def _method(thing: Any, name: str) -> Any:
+    if not hasattr(type(thing), name):
+        raise NoSuchMethod(f"{type(thing).__name__} has no method {name}")
+    return getattr(thing, name)
 
 
 def made(kind: Any, config: Any) -> Any:

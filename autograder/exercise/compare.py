@@ -18,7 +18,9 @@ from .text import TEXT, read_text
 #: Begins the name of an answer that tells more about wrong numbers; no points depend on it.
 PROPERTY = "property/"
 #: Parts of messages that say no more than that numbers or texts are wrong.
-NO_MORE = ("the values are not (", "differ from what was expected", "differs from what was expected")
+NO_MORE = (
+    "the values are not (", "the values are wrong; ", "differ from what was expected", "differs from what was expected"
+)  # fmt: skip
 
 
 def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:

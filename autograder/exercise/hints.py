@@ -18,6 +18,7 @@ _PRODUCT = (
 #: (pattern of "<exception>: <its words>", hint). The first that is found counts; groups fill the hint's places.
 _HINTS = [
     (r"^NotComparable", "Look at the line with return."),
+    (r"^NoSuchMethod", "forward calls it: is it written in this class, indented as forward is?"),
     (r'Module \[(?:ModuleList|ModuleDict)\] is missing the required "forward"',
         "A list of layers cannot be called as a whole: go through it with for."),
     (r'Module \[(\w+)\] is missing the required "forward"',

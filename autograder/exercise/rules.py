@@ -34,6 +34,11 @@ def named(exercise: Exercise, id: str, **values: object) -> Judgement:
     return exercise.mistake(id).judgement(**values)
 
 
+def named_or(exercise: Exercise, mistake: Mistake) -> Judgement:
+    """Wrong in a way that any exercise may meet: ``mistake``, in the words of the catalogue where it has this id."""
+    return next((own for own in exercise.mistakes if own.id == mistake.id), mistake).judgement()
+
+
 def shared_equally(checks: Sequence[Check]) -> Judgement:
     """Partial credit: each of these checks earns the same share of the points."""
     return Judgement(checks, sum(check.passed for check in checks) / len(checks))
@@ -183,10 +188,10 @@ def without_side_effects(rule: Rule) -> Rule:
         if judgement.earned < 1 and nameless and differs is not None and differs.any():
             known = [one for one in exercise.mistakes if one.id == UNSTEADY.id]
             return known[0].judgement() if known else judgement
-        for id, name in (("CHANGED", "changed"), ("CUT", "cut")):
+        for mistake, name in ((CHANGED, "changed"), (CUT, "cut")):
             found = answers.arrays.get(name)
             if judgement.earned == 1 and found is not None and found.any():
-                return named(exercise, id)
+                return named_or(exercise, mistake)
         return judgement
 
     return judge

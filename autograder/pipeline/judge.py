@@ -107,17 +107,22 @@ def _with_parts_within(verdicts: list[CellVerdict], context: _Context) -> list[C
     """Full points for parts that were left as they were, where the whole is right as it stands: they are within it."""
     within: set[str] = set()
     for slug, outcome in context.judged.items():
-        parts = {*context.references.exercise(slug).parts}
-        stubs = (one for one in verdicts if NOT_FILLED_IN[0] in (check.message for check in one.checks))
-        left = {one.cell for one in stubs if one.cell in parts}
+        parts = context.references.exercise(slug).slugs_of_parts
+        left = [part for part in parts if _left(context.judged.get(part))]
         if left and all(one.earned == 1 for one in _judge_slug(slug, outcome, replace(context, earlier={}))):
-            within |= left
+            within |= {context.earlier[part].cell for part in left}
     return [
         replace(one, status="passed", points=one.max_points, checks=(Check(one.cell, True),))
         if one.cell in within
         else one
         for one in verdicts
     ]
+
+
+def _left(outcome: CellOutcome | None) -> bool:
+    """Whether a part was left as it was handed out, or is not there."""
+    ended = outcome.hidden if outcome else None
+    return ended is not None and (is_stub(ended) or ended.ename == "NoSuchMethod")
 
 
 def _for_want_of_a_file(

@@ -30,7 +30,7 @@ _VISIBLE_REFERENCE = (
     "judge: move reference(...) between them"
 )
 #: What :class:`autograder.testing.StoredCase` has besides the stored inputs.
-_CASE = {"config", "load", "compare", "slug", "index"}
+_CASE = {"config", "load", "compare", "call", "called", "slug", "index"}
 
 
 def require_judgeable(assignment: Assignment) -> None:
@@ -119,8 +119,8 @@ def _judge_lacks(cell: NotebookNode, assignment: Assignment) -> str | None:
     if not slugs:
         return _plain_test_lacks(cell, parts.visible)
     tree = cells.parse(parts.hidden)
-    if not any(isinstance(node, ast.Attribute) and node.attr == "compare" for node in ast.walk(tree)):
-        return "its hidden tests never call case.compare(...), so that no answer reaches the judge"
+    if not any(isinstance(node, ast.Attribute) and node.attr in ("compare", "call") for node in ast.walk(tree)):
+        return "its hidden tests never call case.compare(...) or case.call(...), so that no answer reaches the judge"
     return next(filter(None, (_reference_lacks(slug, tree, assignment) for slug in slugs)), None)
 
 

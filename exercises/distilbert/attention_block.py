@@ -114,9 +114,9 @@ MISTAKES = [
     CHANGED.by(("return ffn_output, weights", "return ffn_output, weights + 0 * hidden_states.zero_().sum()")),
     DTYPE.by(("return ffn_output, weights", "return ffn_output.double(), weights")),
     WHOLE.by((VALUES, f"{VALUES}.flip(1)")),
+    WHOLE.by((MERGED, MERGED.replace("x.tr", "x.flip(1).tr"))),
     Mistake("", "a line of __init__ lost: it stops", "", ("self.config = config", "pass")),
     Mistake("", "values in float16: it stops", "", (VALUES, f"{VALUES}.half()")),
-    Mistake("", "heads merged in another order", "", (MERGED, MERGED.replace("x.tr", "x.flip(1).tr"))),
 ]  # fmt: skip
 
 # What right answers write in place of given lines.
@@ -137,6 +137,20 @@ RIGHT = {
     "LayerNorm spelt out": [
         (AFTER, SPELT_OUT + AFTER), (FIRST_NORM, "normalise(sa_output + hidden_states, self.sa_layer_norm)"),
         (SECOND_NORM, "normalise(ffn_output + sa_output, self.output_layer_norm)"),
+    ],
+    "heads by unflatten, movedim and flatten": [
+        (SPLIT, "x.unflatten(-1, (heads, size)).movedim(2, 1)"), (MERGED, "x.movedim(1, 2).flatten(2)"),
+    ],
+    "heads by chunk and stack": [
+        (SPLIT, "torch.stack(x.chunk(heads, dim=-1), dim=1)"), (MERGED, "torch.cat(tuple(x.unbind(1)), dim=-1)"),
+    ],
+    "GELU by its formula": [
+        ("nn.functional.gelu(self.lin1(sa_output))",
+         "0.5 * (h := self.lin1(sa_output)) * (1 + torch.erf(h / math.sqrt(2)))"),
+    ],
+    "skips and norms in float64": [
+        (FIRST_NORM, "self.sa_layer_norm((sa_output.double() + hidden_states).float())"),
+        (SECOND_NORM, "self.output_layer_norm((ffn_output.double() + sa_output).float())"),
     ],
     "dropout that knows eval mode": [
         ("self.config = config", "self.config = config\n        self.dropout = nn.Dropout(0.1)"),

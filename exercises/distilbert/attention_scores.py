@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import DTYPE, Case, Exercise, Mistake, dropout_at_work
+from autograder.exercise import CHANGED, DTYPE, Case, Exercise, Mistake, dropout_at_work
 
 from ._block_cases import heads, sizes
 from ._rules import part
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    return [_case(generator, *sizes) for sizes in ((2, 3, 5, 7, 4), (3, 4, 6, 4, 2))]
+    return [_case(generator, *sizes) for sizes in ((2, 3, 5, 7, 4), (1, 4, 6, 4, 2))]
 
 
 def _case(generator: np.random.Generator, batch: int, n_heads: int, queries: int, keys: int, size: int) -> Case:
@@ -45,6 +45,7 @@ MISTAKES = [
             (SCORES, "return (q @ k.transpose(-2, -1)).softmax(-1)")),
     DTYPE.by((SCORES, "return q.double() @ k.double().transpose(-2, -1)")),
     dropout_at_work("The scores").by((SCORES, "return nn.functional.dropout(q @ k.transpose(-2, -1), 0.5)")),
+    CHANGED.by((SCORES, "return q.mul_(2) @ k.transpose(-2, -1) / 2")),
     Mistake("", "key not transposed", "", (SCORES, "return q @ k")),
     Mistake("", "all axes of the key flipped", "", (SCORES, "return q @ k.T")),
     Mistake("", "distances in place of products", "", (SCORES, "return -torch.cdist(q, k)")),

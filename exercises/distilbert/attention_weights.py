@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import DTYPE, Case, Exercise, Mistake, SampleAnswer, dropout_at_work
+from autograder.exercise import CHANGED, DTYPE, Case, Exercise, Mistake, SampleAnswer, dropout_at_work
 
 from ._block_cases import sizes, softmax
 from ._rules import part
@@ -12,7 +12,7 @@ from ._rules import part
 
 def cases(generator: np.random.Generator) -> list[Case]:
     """The last one has scores of several hundred."""
-    return [_case(generator, (2, 3, 5, 7)), _case(generator, (3, 4, 6, 4)), _case(generator, (2, 3, 5, 6), 200)]
+    return [_case(generator, (2, 3, 5, 7)), _case(generator, (1, 4, 6, 4)), _case(generator, (2, 3, 5, 6), 200)]
 
 
 def _case(generator: np.random.Generator, shape: tuple[int, ...], size: float = 1.5) -> Case:
@@ -53,6 +53,7 @@ MISTAKES = [
             (SOFTMAX, "return scores / scores.sum(-1, keepdim=True)")),
     Mistake("M1-equal", "Every key gets the same weight, whatever the query.", "The weights must come from the scores.",
             (SOFTMAX, "return torch.full_like(scores, 1 / scores.shape[-1])")),
+    CHANGED.by((SOFTMAX, "return scores.sub_(1).softmax(-1)")),
     DTYPE.by((SOFTMAX, "return scores.double().softmax(-1)")),
     dropout_at_work("The weights").by(
         (SOFTMAX, "return nn.functional.dropout(scores.softmax(-1), 0.1, training=True)")
@@ -69,8 +70,11 @@ RIGHT = {
         (SOFTMAX, "return nn.functional.softmax(input=scores, dim=-1, dtype=torch.float64).to(scores.dtype)")
     ],
     "row by row": [
-        (SOFTMAX, "rows = scores.reshape(-1, scores.shape[-1])\n"
-                  "        return torch.stack([row.softmax(0) for row in rows]).view_as(scores)")
+        (
+            SOFTMAX,
+            "rows = scores.reshape(-1, scores.shape[-1])\n"
+            "        return torch.stack([row.softmax(0) for row in rows]).view_as(scores)",
+        )
     ],
     "softmax by hand, the largest score subtracted": [
         (SOFTMAX, "e = torch.exp(scores - scores.amax(-1, keepdim=True))\n        return e / e.sum(-1, keepdim=True)")

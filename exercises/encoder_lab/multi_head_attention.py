@@ -48,10 +48,13 @@ def forward(code: str) -> Patch:
 
 def one_by_one(*layers: str) -> Patch:
     given = ", ".join(f"head.{layer}(hidden_states)" for layer in layers)
-    return HEADS, f"""
+    return (
+        HEADS,
+        f"""
         found = [head.scaled_dot_product_attention({given})[0] for head in self.heads]
         return self.output_linear(torch.concat(found, 2))
-    """
+    """,
+    )
 
 
 MISTAKES = [

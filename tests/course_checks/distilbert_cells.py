@@ -39,6 +39,15 @@ class AttentionBlock(nn.Module):
         self.lin2 = nn.Linear(config.hidden_dim, config.dim)
         self.output_layer_norm = nn.LayerNorm(config.dim, eps=config.eps)
 
+    def attention_scores(self, q, k):
+        return SCORES
+
+    def attention_weights(self, scores):
+        return WEIGHTS
+
+    def attention_context(self, weights, v):
+        return CONTEXT
+
     def forward(self, hidden_states):
         bs, heads, size = hidden_states.shape[0], self.config.n_heads, self.config.attention_head_size
         q, k, v = (SPLIT(layer(hidden_states)) for layer in (self.q_lin, self.k_lin, self.v_lin))
@@ -50,7 +59,8 @@ class AttentionBlock(nn.Module):
         return self.output_layer_norm(x + SKIP_TWO), weights
 """
 INIT = "; ".join(f"self.{name}_lin = nn.Linear(config.dim, config.dim)" for name in "qkv")
-STEPS = "scores = q @ k.mT; weights = scores.softmax(-1); context = weights @ v"
+PARTS = {"SCORES": "q @ k.mT", "WEIGHTS": "scores.softmax(-1)", "CONTEXT": "weights @ v"}
+STEPS = "weights = self.attention_weights(self.attention_scores(q, k)); context = self.attention_context(weights, v)"
 BLOCK_DEFAULTS = {
     "INIT": INIT,
     "STEPS": STEPS,
@@ -108,8 +118,15 @@ def embeddings(
 
 
 def attention_block(**changes: str) -> Any:
-    """With capital places in place of the defaults, say ``STEPS="scores = ..."``."""
-    return _define("AttentionBlock", BLOCK, BLOCK_DEFAULTS | changes)
+    """With capital places in place of the defaults, say ``SCORES="q @ k.mT"``."""
+    return _define("AttentionBlock", BLOCK, BLOCK_DEFAULTS | PARTS | changes)
+
+
+def block_in_one_forward(steps: str, **changes: str) -> Any:
+    """Without methods, as others wrote it for the same sheet. steps: what gives ``weights`` and ``context``."""
+    head, _, rest = BLOCK.partition("    def attention_scores")
+    _, forward, rest = rest.partition("    def forward")
+    return _define("AttentionBlock", head + forward + rest, BLOCK_DEFAULTS | {"STEPS": steps} | changes)
 
 
 def classifier_model(**changes: str) -> Any:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from autograder.exercise import Answers
-from autograder.exercise.case_inputs import CaseInputs
 from course import parts
 from course.check import distilbert as check
 from course.check.base import CheckFailed
 from tests.course_checks import distilbert_cells as cells
 from tests.course_checks.distilbert_cells import INIT, STEPS
-from tests.grading import REFERENCES
 
 
 def said(run: Any, *things: Any) -> str:
@@ -86,44 +82,48 @@ def test_an_empty_gap_is_no_mistake_but_a_gap() -> None:
 
 # --- notebook 2 -------------------------------------------------------------------------------------------------------
 
-TAIL = "; weights = scores.softmax(-1); context = weights @ v"
 RIGHT_BLOCKS = {
-    "matmul": cells.attention_block(),
-    "einsum": cells.attention_block(
-        STEPS="scores = torch.einsum('bhqd,bhkd->bhqk', q, k); weights = F.softmax(scores, dim=3); "
-        "context = torch.einsum('bhqk,bhkd->bhqd', weights, v)"
-    ),
-    "float64 in between": cells.attention_block(
-        STEPS="weights = torch.softmax(q.double() @ k.double().mT, -1).float(); context = torch.matmul(weights, v)"
-    ),
-    "fused context": cells.attention_block(
-        STEPS="weights = (q @ k.mT).softmax(-1); context = F.scaled_dot_product_attention(q * size**0.5, k, v)"
-    ),
-    "head by head": cells.attention_block(
-        STEPS="weights = torch.stack([(q[:, h] @ k[:, h].mT).softmax(-1) for h in range(heads)], 1); "
-        "context = torch.stack([weights[:, h] @ v[:, h] for h in range(heads)], 1)"
-    ),
-    "baddbmm": cells.attention_block(
-        STEPS="one, two = q.flatten(0, 1), k.flatten(0, 1); "
-        "zero = torch.zeros(len(one), one.shape[1], two.shape[1]); "
-        "scores = torch.baddbmm(zero, one, two.mT).unflatten(0, (bs, heads))" + TAIL
-    ),
     "reshape and contiguous": cells.attention_block(
         SPLIT="(lambda x: x.reshape(bs, -1, heads, size).permute(0, 2, 1, 3).contiguous())",
         MERGED="context.permute(0, 2, 1, 3).contiguous().view(bs, -1, heads * size)",
     ),
     "another order of declaration": cells.attention_block(INIT="; ".join(reversed(INIT.split("; ")))),
-    "numerically careful by hand": cells.attention_block(
-        STEPS="s = q @ k.mT; e = (s - s.amax(-1, keepdim=True)).exp(); weights = e / e.sum(-1, keepdim=True); "
-        "context = weights @ v"
+    "einsum": cells.attention_block(
+        SCORES="torch.einsum('bhqd,bhkd->bhqk', q, k)", WEIGHTS="F.softmax(scores, dim=3)",
+        CONTEXT="torch.einsum('bhqk,bhkd->bhqd', weights, v)",
     ),
-    "transformers": parts.ReadyAttentionBlock,
+    "float64 in between": cells.attention_block(WEIGHTS="scores.double().softmax(-1).float()"),
+    "head by head": cells.attention_block(
+        SCORES="torch.stack([q[:, h] @ k[:, h].mT for h in range(q.shape[1])], 1)",
+        CONTEXT="torch.stack([weights[:, h] @ v[:, h] for h in range(v.shape[1])], 1)",
+    ),
+    "ready-made": parts.ReadyAttentionBlock,
+}  # fmt: skip
+IN_ONE_FORWARD = {
+    "matmul": "weights = (q @ k.mT).softmax(-1); context = weights @ v",
+    "fused context": "weights = (q @ k.mT).softmax(-1); context = F.scaled_dot_product_attention(q * size**0.5, k, v)",
+    "by hand": "s = q @ k.mT; e = (s - s.amax(-1, keepdim=True)).exp(); weights = e / e.sum(-1, keepdim=True); "
+    "context = weights @ v",
 }
 
 
 @pytest.mark.parametrize("style", RIGHT_BLOCKS)
 def test_a_right_block_passes_all_checks_however_it_is_written(style: str) -> None:
-    check.attention_block(RIGHT_BLOCKS[style])
+    for part in (*MISTAKES, "attention_block"):
+        getattr(check, part)(RIGHT_BLOCKS[style])
+
+
+@pytest.mark.parametrize("style", IN_ONE_FORWARD)
+def test_a_right_block_without_methods_serves_the_next_notebook(style: str) -> None:
+    block = cells.block_in_one_forward(IN_ONE_FORWARD[style])
+    check.encoder_block(block)
+    check.attention_block(block)
+    assert "has no method attention_scores" in said(check.attention_scores, block)
+
+
+def test_a_wrong_block_does_not_serve_the_next_notebook_and_its_part_says_why() -> None:
+    assert "attention_weights" in said(check.encoder_block, cells.attention_block(WEIGHTS="scores.softmax(-2)"))
+    assert "residual" in said(check.encoder_block, cells.attention_block(SKIP_ONE="0"))
 
 
 #: Mistakes in one part, of which no other part is to know.
@@ -134,24 +134,25 @@ MISTAKES = {
         "one head wide": {"INIT": INIT.replace("config.dim)", "config.attention_head_size)")},
         "another name": {"INIT": INIT.replace("self.v_lin", "self.value")},
         "half precision, so nothing runs": {"INIT": INIT.replace("config.dim)", "config.dim, dtype=torch.float16)")},
+        "it stops": {"INIT": INIT.replace("config.dim)", "config.width)")},
     },
     "attention_scores": {
-        scores: {"STEPS": f"scores = {scores}{TAIL}"}
+        scores: {"SCORES": scores}
         for scores in ("q @ k", "k @ q.mT", "-(q @ k.mT)", "3 * q @ k.mT", "torch.sigmoid(q @ k.mT)",
-                       "(q @ k.mT).half()")
+                       "(q @ k.mT).half()", "(q @ k.mT).tolist()", "(q @ k.mT)[:1]", "undefined @ k")
     },
     "attention_weights": {
-        weights: {"STEPS": f"scores = q @ k.mT; weights = {weights}; context = weights @ v"}
+        weights: {"WEIGHTS": weights}
         for weights in (
             "scores.softmax(-2)", "scores", "scores.sigmoid()", "scores.double().softmax(-1)",
-            "torch.full_like(scores, 1 / scores.shape[-1])",
+            "torch.full_like(scores, 1 / scores.shape[-1])", "scores.mT.softmax(-1)", "scores.softmax(-1)[:1]",
             "scores.sigmoid() / scores.sigmoid().sum(-1, keepdim=True)",
-            "scores.exp() / scores.exp().sum(-1, keepdim=True)",
+            "scores.exp() / scores.exp().sum(-1, keepdim=True)", "scores.sub_(1).softmax(-1)",
         )
     },
     "attention_context": {
-        context: {"STEPS": f"scores = q @ k.mT; weights = scores.softmax(-1); context = {context}"}
-        for context in ("weights.mT @ v", "v", "weights @ k", "(weights @ v).double()", "undefined @ v")
+        context: {"CONTEXT": context}
+        for context in ("weights.mT @ v", "v", "weights @ v + v", "(weights @ v).double()", "undefined @ v", "None")
     },
 }  # fmt: skip
 
@@ -162,60 +163,32 @@ MISTAKES = {
 def test_a_mistake_in_one_part_of_the_block_costs_no_other(part: str, mistake: str) -> None:
     block = cells.attention_block(**MISTAKES[part][mistake])
     said(getattr(check, part), block)
-    for other in MISTAKES.keys() - {part, "attention_context"}:  # the context's check runs the whole block, too
+    for other in MISTAKES.keys() - {part} | {"attention_block"}:
         getattr(check, other)(block)
-    assert alone(block) == (part != "attention_context")
 
 
-def alone(block: type) -> bool:
-    """Whether the context is right in grading, where the part ``scores`` lost its points."""
-    case = SimpleNamespace(points=0.0, max_points=5.0)
-    return judged_context(block, {"distilbert/attention_scores": case}) == 1
-
-
-def test_the_block_as_it_stands_is_judged_where_every_part_is_right_by_itself() -> None:
-    seam = cells.attention_block(STEPS=STEPS + "; weights = weights.mT", MERGED="context.transpose(1, 2).flatten(2)")
-    assert "as it stands" in said(check.attention_context, seam)
-    for part in ("init", "scores", "weights"):
-        getattr(check, f"attention_{part}")(cells.attention_block(STEPS=STEPS))
-    assert judged_context(seam, {}) == 0
-
-
-def judged_context(block: type, earlier: dict[str, Any]) -> float:
-    slug = "distilbert/attention_context"
-    exercise, cases = REFERENCES.exercise(slug), REFERENCES.cases(slug)
-    earned = []
-    for number, case in enumerate(cases):
-        weights = {f"weights/{name}": array for name, array in case.weights.items()}
-        stored = CaseInputs(slug, number, "torch", dict(case.config), {}, {**case.inputs, **weights})
-        try:
-            stored.compare(**check.calls.attention_context(block, stored))
-        except (NameError, RuntimeError):
-            return 0
-        assert exercise.rule is not None
-        earned.append(exercise.rule(exercise, case, Answers(stored._answers, "", earlier)).earned)
-    return min(earned)
+@pytest.mark.parametrize("seam", ["weights = weights.mT", "context = context * 2", "weights = weights.double()"])
+def test_a_mistake_that_no_part_owns_is_the_whole_blocks(seam: str) -> None:
+    block = cells.attention_block(STEPS=f"{STEPS}; {seam}")
+    said(check.attention_block, block)
+    for part in MISTAKES:
+        getattr(check, part)(block)
 
 
 def test_each_step_can_be_checked_before_the_next_is_written() -> None:
-    scores_only = cells.attention_block(STEPS="scores = q @ k.mT")
+    scores_only = cells.attention_block(WEIGHTS="unwritten", CONTEXT="unwritten")
     check.attention_scores(scores_only)
     said(check.attention_weights, scores_only)
-    no_context = cells.attention_block(STEPS="scores = q @ k.mT; weights = scores.softmax(-1)")
-    check.attention_weights(no_context)
-    assert "context" in said(check.attention_context, no_context)
 
 
 @pytest.mark.parametrize("change", ["SKIP_ONE", "SKIP_TWO"])
 def test_given_lines_that_were_changed_are_named(change: str) -> None:
-    assert "residual" in said(check.attention_context, cells.attention_block(**{change: "0"}))
+    assert "residual" in said(check.attention_block, cells.attention_block(**{change: "0"}))
 
 
 def test_a_block_that_changes_its_input_is_rejected() -> None:
-    block = cells.attention_block(STEPS=STEPS + "; hidden_states.mul_(1)" + "; hidden_states += 1e-9")
-    check.attention_scores(block)
-    block = cells.attention_block(STEPS=STEPS, SKIP_ONE="hidden_states.add_(0.5).sub(0.5)")
-    assert "in place" in said(check.attention_context, block)
+    block = cells.attention_block(SKIP_ONE="hidden_states.add_(0.5).sub(0.5)")
+    assert "in place" in said(check.attention_block, block)
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------

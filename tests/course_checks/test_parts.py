@@ -131,7 +131,7 @@ def test_every_notebook_finds_the_instructors_own_parts(monkeypatch: pytest.Monk
     given = {}
     for notebook, name, look in (
         ("1_embedding.ipynb", "Embeddings", check.embedding_layer),
-        ("2_attention_block.ipynb", "AttentionBlock", check.attention_block),
+        ("2_attention_block.ipynb", "AttentionBlock", check.encoder_block),
         ("3_model_assembly.ipynb", "DistilBertClassifier", check.classifier_model),
     ):
         given[name] = parts.earlier(notebook, name, look, ready=None, given=given)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._rules import (
+    DTYPE,
     Answers,
     Case,
     Check,
@@ -22,6 +23,7 @@ from .._rules import (
     find_mistake,
     likeness,
     named,
+    named_or,
     not_charged_twice,
     right,
     same_twice,
@@ -54,7 +56,8 @@ def steady(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     judgement, name = compare_case(exercise, case, answers), next(iter(case.expected))
     if judgement.earned < 1:
         return named(exercise, "M16") if unsteady(answers, name) else judgement
-    return judgement if answers.arrays[name].dtype == np.float32 else named(exercise, "DTYPE")
+    single = all(answers.arrays[name].dtype == np.float32 for name in case.expected)
+    return judgement if single else named_or(exercise, DTYPE)
 
 
 def with_layers(rule: Rule, others: tuple[str, ...] = ()) -> Rule:

@@ -121,7 +121,6 @@ def attention_init(student_class: Any, case: Any) -> dict[str, Any]:
     }
 
 
-
 def attention_block(student_class: Any, case: Any) -> dict[str, Any]:
     methods = ("attention_scores", "attention_weights", "attention_context")
     answers = whole(student_class, case, ReadyAttentionBlock, methods, "output", "weights")

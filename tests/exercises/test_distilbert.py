@@ -25,8 +25,8 @@ def test_several_mistakes_in_one_notebook_cost_each_its_own_points_and_are_all_n
 
 def test_two_mistakes_in_one_cell_cost_their_own_parts() -> None:
     block = solution("distilbert", "2_attention_block", "attention_block_answer")
-    block = block.replace("q / math.sqrt(q.shape[-1])", "q").replace("gelu", "relu")
+    block = block.replace("scores.softmax(dim=-1)", "scores.sigmoid()").replace("gelu", "relu")
     verdict = grade_cells("distilbert", "2_attention_block", {"attention_block_answer": block})
     lost = {cell.cell for cell in verdict.cells if cell.points != cell.max_points}
-    assert lost == {"attention_scores", "attention_context"}
-    assert mistakes_of(verdict) == {"M2", "M12"}
+    assert lost == {"attention_weights", "attention_block"}
+    assert mistakes_of(verdict) == {"M1-sigmoid", "M12"}

@@ -154,17 +154,17 @@ def test_a_loop_that_is_missing_costs_neither_the_classifier_nor_the_whole() -> 
 
 
 INIT = "".join(f"self.{name}_lin = nn.Linear(config.dim, config.dim)\n        " for name in "qkv").rstrip()
-SCORES = "scores = q @ k.transpose(-2, -1)"
-WEIGHTS = "weights = scores.softmax(dim=-1)"
+SCORES = "return q @ k.transpose(-2, -1)"
+WEIGHTS = "return scores.softmax(dim=-1)"
 
 
 @pytest.mark.parametrize(
     ("changes", "costs"),
     [
-        ([(INIT, "raise NotImplementedError()")], {"attention_init": 5}),
-        ([(SCORES, "scores = q @ k.T")], {"attention_scores": 5}),
-        ([(INIT, "pass"), (SCORES, "scores = q @ k.T")], {"attention_init": 5, "attention_scores": 5}),
-        ([(WEIGHTS, "")], {"attention_weights": 5}),
+        ([(INIT, "raise NotImplementedError()")], {"attention_init": 4}),
+        ([(SCORES, "return q @ k.T")], {"attention_scores": 4}),
+        ([(INIT, "pass"), (SCORES, "return q @ k.T")], {"attention_init": 4, "attention_scores": 4}),
+        ([(WEIGHTS, "pass")], {"attention_weights": 4}),
     ],
     ids=["part 1 empty", "k.T", "no part 1, and k.T", "part 3 empty"],
 )

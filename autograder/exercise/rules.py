@@ -93,7 +93,7 @@ def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = ()) -> Rule:
         if own.earned == 1:
             return own
         if parts and all(map(answers.charged, parts)):
-            return wrong("parts", "None of its parts is right yet.", "Begin with their own checks, one after the other.")
+            return wrong("parts", "None of its parts is right yet.", "Begin with the check of the first one.")
         if answers.charged(*parts, *earlier):
             ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}
             return rule(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))

@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, cdist, nn
+from torch import Tensor, cdist, nn, stack
 
 from course import colab
 
@@ -152,6 +152,12 @@ class ReadyEmbeddings(_Wrapped):
     def forward(self, input_ids: Tensor) -> Tensor:
         embedded: Tensor = self.wrapped(input_ids)
         return embedded
+
+    def position_ids(self, input_ids: Tensor) -> Tensor:
+        return (input_ids == input_ids).cumsum(-1) - 1
+
+    def merge(self, words: Tensor, positions: Tensor) -> Tensor:
+        return stack((words, positions)).sum(0)
 
 
 class ReadyAttentionBlock(_Wrapped):

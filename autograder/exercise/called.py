@@ -13,12 +13,13 @@ import numpy as np
 def called(target: Any, case: Any, name: str, given: Sequence[str], method: str = "") -> dict[str, Any]:
     """The answer ``name``; ``again``, that of a second call; ``changed``, whether the first one changed an input.
 
-    target: a function; or, with ``method``, a class. An object of it is made with the case's ``config``, in eval mode.
+    target: a function; or, with ``method``, a class. An object of it is made with the case's ``config`` and weights, in
+    eval mode.
     given: the names of the inputs, in the order of the function.
 
     Raises NoSuchMethod.
     """
-    function = _method(made(target, case.config), method) if method else target
+    function = _method(case.load(made(target, case.config)), method) if method else target
     inputs = [copy.deepcopy(getattr(case, one)) for one in given]
     answer = function(*inputs)
     changed = [not same(first, getattr(case, one)) for first, one in zip(inputs, given, strict=True)]

@@ -72,7 +72,7 @@ class CaseInputs:
             bias = getattr(_walk(module, name.split(".")), "bias", None) if name else None
             if bias is not None and f"{name}.bias" not in weights:
                 bias.data.zero_()
-        return module.eval()
+        return module.eval() if hasattr(module, "eval") else module
 
     def called(self, target: Any) -> dict[str, Any]:
         """What the student's function or class gives for this case, by names.

@@ -76,21 +76,25 @@ def better_of_own_and_ready(rule: Rule) -> Rule:
     return better
 
 
-def whole(rule: Rule, otherwise: str = "") -> Rule:
+def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = ()) -> Rule:
     """``rule``, for a whole whose parts (:attr:`Exercise.parts`) are exercises: a mistake in one is paid for there.
 
     As it stands it may be right. Else, where a part lost points, what it gives with ready-made parts (the answers
-    ``ready_…``) counts; where none did, the mistake is one that no part owns.
+    ``ready_…``) counts; where none did, the mistake is one that no part owns. Where all did, nothing of it is the
+    submission's own.
 
     otherwise: the id of the mistake that is named where nobody knows what it is.
+    earlier: slugs of exercises that made what the whole uses, and that are no parts of it.
     The answer ``problem`` is the exception with which the whole stopped as it stands.
     """
 
     def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        own = rule(exercise, case, answers)
+        own, parts = rule(exercise, case, answers), exercise.slugs_of_parts
         if own.earned == 1:
             return own
-        if answers.charged(*exercise.slugs_of_parts):
+        if parts and all(map(answers.charged, parts)):
+            return wrong("parts", "None of its parts is right yet.", "Begin with the check of the first one.")
+        if answers.charged(*parts, *earlier):
             ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}
             return rule(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))
         if isinstance(problem := answers.text("problem"), str):

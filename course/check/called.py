@@ -11,17 +11,21 @@ from course.check._rules.called import made
 from course.check.base import several
 
 
-def whole(student_class: Any, case: Any, ready: type, methods: tuple[str, ...], *names: str) -> dict[str, Any]:
-    """What the class gives for the case's hidden states, and as ``ready_…`` with these methods and layers of ``ready``.
+def whole(
+    student_class: Any, case: Any, ready: type, methods: tuple[str, ...], given: str, *names: str
+) -> dict[str, Any]:
+    """What the class gives for the case's input ``given``; as ``ready_…`` with these methods and layers of ``ready``.
 
     ``problem``: what it stopped with, where it is right with ready-made parts.
     """
+    stored = getattr(case, given)
 
     def run(module: nn.Module) -> dict[str, Any]:
-        given = case.hidden_states.clone()
-        found = dict(zip(names, several(case.load(module)(given), *names), strict=True))
-        again = module(case.hidden_states.clone())[0]
-        return {**found, "again": again, "changed": not torch.equal(given, case.hidden_states)}
+        inputs = stored.clone()
+        first, again = case.load(module)(inputs), module(stored.clone())
+        one = len(names) == 1
+        found = {names[0]: first} if one else dict(zip(names, several(first, *names), strict=True))
+        return {**found, "again": again if one else again[0], "changed": not torch.equal(inputs, stored)}
 
     def with_ready_parts() -> nn.Module:
         kind = type(student_class.__name__, (student_class,), {name: vars(ready)[name] for name in methods})

@@ -10,31 +10,7 @@ from torch import nn
 from course.check import stand_ins
 from course.check.base import fail
 from course.check.distilbert._small import small_config
-from course.check.layers_made import fed_to
 from course.check.modules import part
-
-
-def embeddings(student_class: Any) -> None:
-    """What reaches the LayerNorm: one vector per token, in which words and positions count alike."""
-    config, kept = small_config(), list[torch.Tensor]()
-    layer, ids = student_class(config).eval(), torch.tensor([[3, 1, 4, 2, 5], [5, 2, 4, 1, 3]])
-    fed_to(layer.LayerNorm, kept)
-    layer.LayerNorm.forward = lambda x: x
-    layer(ids)
-    shape = (*ids.shape, config.dim)
-    if kept and tuple(kept[-1].shape) != shape:
-        came = f"In yours {tuple(kept[-1].shape)} reaches it."
-        look = "Words and positions are merged number by number, not laid end to end: nothing gets longer."
-        fail("embeddings", f"the LayerNorm takes {shape} = (batch, tokens, dim).", came, look)
-    kept.clear()
-    with torch.no_grad():  # what is added to every word and taken from every position leaves a sum as it was
-        before, shift = layer(ids), torch.linspace(-1, 2, config.dim)
-        layer.word_embeddings.weight += shift
-        layer.position_embeddings.weight -= shift
-        if not torch.allclose(layer(ids), before, atol=1e-4):
-            expected = "a shift added to every word vector and taken from every position leaves the sum as it is."
-            look = "Which operation takes two vectors of one size and undoes such a shift?"
-            fail("embeddings", expected, "What yours gives to the LayerNorm changes.", look)
 
 
 def encoder_list(student_class: Any) -> None:

@@ -34,7 +34,7 @@ def _whole(name: str, *parts: str) -> Callable[[Any], None]:
     return check
 
 
-embedding_layer = _every("position_ids", "embeddings")
+embedding_layer = _whole("embeddings", "position_ids", "merge")
 encoder_block = _whole(
     "attention_block", "attention_init", "attention_scores", "attention_weights", "attention_context"
 )

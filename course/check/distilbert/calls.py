@@ -10,102 +10,19 @@ from contextlib import suppress
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from course.check import stand_ins
 from course.check.called import whole
-from course.check.layers_made import layers_made
-from course.check.ready_steps import with_ready
 from course.check.side_effects import other_entries
-from course.check.unfinished_code import complete
 from course.check.with_ready_parts import own_and_ready
 from course.parts import ReadyAttentionBlock, ReadyEmbeddings
 
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
-READY_AROUND_POSITIONS = {
-    "input_embeds": "self.word_embeddings(input_ids)",
-    "embeddings": "input_embeds + position_embeddings",
-}
-
-
-def position_ids(student_class: Any, case: Any) -> dict[str, Any]:
-    """With which ids the table of positions is asked last; where it is not called so, which row moves which token.
-
-    How words and positions are merged is not looked at: it may even be missing. So where the table is not asked for
-    positions, and no row of it moves a token, the lines around the positions are ready-made.
-    """
-    ids, module = case.input_ids, _with_layers(student_class, case)
-    last, output = _asked_last(module, ids)
-    if isinstance(last, Tensor) and (output is None or last.numel() >= ids.shape[1]):
-        found = last + 0 * ids if last.shape[-1:] == ids.shape[1:] else last
-        asks_for_words = torch.equal(found, ids)
-    else:
-        found = _moved(module, ids, output)
-        asks_for_words = bool((found == -1).all())
-    if asks_for_words:
-        with suppress(Exception):  # the lines use other names
-            module = _with_layers(with_ready(student_class, READY_AROUND_POSITIONS, {}), case)
-            last, output = _asked_last(module, ids)
-            found = _moved(module, ids, output) if last is None else found
-    return {"ids": found}
-
-
-def _asked_last(module: Any, ids: Tensor) -> tuple[Any, Any]:
-    """What the table of positions is asked with last, and the output; None each where there is none.
-
-    A shorter batch comes first, so that nothing of its length is left. What comes after the table may fail.
-    """
-    asked = list[Any]()
-
-    def note(table: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        asked.append(given[0] if given else named["input"])
-
-    def run(ids: Tensor) -> Any:
-        asked.clear()
-        try:
-            return module(ids)
-        except Exception:
-            if not asked:
-                raise
-            return None  # what comes after the table is another exercise
-
-    handle = module.position_embeddings.register_forward_pre_hook(note, with_kwargs=True)
-    run(ids[:, :2])
-    output = run(ids)
-    handle.remove()
-    return asked[-1] if asked else None, output
 
 
 def embeddings(student_class: Any, case: Any) -> dict[str, Any]:
-    """As the class stands; and with the positions 0, 1, 2, …, however the table of positions is asked."""
-    ids, tokens = case.input_ids, torch.arange(case.input_ids.shape[1])
-
-    def count(table: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...] | None:
-        asked = given[0] if given else named["input"]
-        return ((tokens.expand_as(asked),), {}) if asked.shape[-1:] == tokens.shape else None
-
-    def run(module: nn.Module) -> dict[str, Any]:
-        given = ids.clone()
-        found = {"embeddings": module(given), "changed": not torch.equal(given, ids)}
-        return {**found, "again": module(ids.clone())}
-
-    def with_ready_positions() -> dict[str, Any]:
-        ready = student_class
-        with suppress(ValueError):  # they have another name, or none
-            ready = with_ready(student_class, {"position_ids": "ready_ids"}, {"ready_ids": tokens.expand_as(ids)})
-        module = _with_layers(ready, case)
-        module.position_embeddings.register_forward_pre_hook(count, with_kwargs=True)
-        return run(module)
-
-    answers = own_and_ready(lambda: run(_with_layers(student_class, case)), with_ready_positions)
-    return {**answers, "made": layers_made(student_class, case.config)}
-
-
-def _with_layers(student_class: Any, case: Any) -> Any:
-    """The embeddings with the case's weights. Layers that ``__init__`` lacks are ready-made: they cost points once."""
-    module = student_class(case.config)
-    complete(module, ReadyEmbeddings, case.config)
-    return case.load(module)
+    answers = whole(student_class, case, ReadyEmbeddings, ("position_ids", "merge"), "input_ids", "embeddings")
+    return {**answers, "made": _layers_made(student_class, case.config)}
 
 
 def attention_init(student_class: Any, case: Any) -> dict[str, Any]:
@@ -123,8 +40,8 @@ def attention_init(student_class: Any, case: Any) -> dict[str, Any]:
 
 def attention_block(student_class: Any, case: Any) -> dict[str, Any]:
     methods = ("attention_scores", "attention_weights", "attention_context")
-    answers = whole(student_class, case, ReadyAttentionBlock, methods, "output", "weights")
-    return {**answers, "made": layers_made(student_class, case.config)}
+    answers = whole(student_class, case, ReadyAttentionBlock, methods, "hidden_states", "output", "weights")
+    return {**answers, "made": _layers_made(student_class, case.config)}
 
 
 def encoder_list(student_class: Any, case: Any) -> dict[str, Any]:
@@ -175,14 +92,14 @@ def figure(function: Any, case: Any) -> dict[str, Any]:
     return vars(read_figure(function(case.attention_per_layer, case.tokens)))
 
 
-@torch.no_grad()
-def _moved(module: Any, ids: Tensor, before: Tensor) -> Tensor:
-    """For each token the row of the table that its vector depends on; -1 where there is none"""
-    found = torch.full(ids.shape, -1)
-    table = module.position_embeddings.weight
-    for row in range(len(table)):
-        kept = table[row].clone()
-        table[row] += torch.linspace(-1, 3, table.shape[1])
-        found[(module(ids) != before).any(-1)] = row
-        table[row] = kept
-    return found
+def _layers_made(student_class: Any, config: Any) -> list[str] | None:
+    """The layers of the class by name, and ``name sizes`` of every parameter, say ``out_lin.weight 12 12``.
+
+    Loading stored weights, or ready-made layers, would put them right. None where it stops.
+    """
+    with suppress(Exception):
+        module = student_class(config)
+        layers = [name for name, _ in module.named_children()]
+        parameters = module.named_parameters(remove_duplicate=False)
+        return [*layers, *(" ".join([name, *map(str, parameter.shape)]) for name, parameter in parameters)]
+    return None

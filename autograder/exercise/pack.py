@@ -57,6 +57,11 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
         "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in cases],
     }
     arrays[_ABOUT] = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
+    return packed(arrays)
+
+
+def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """The file of these arrays."""
     file = io.BytesIO()
     np.savez(file, **dict(sorted(arrays.items())))  # type: ignore[arg-type]
     return file.getvalue()

@@ -6,19 +6,18 @@ everybody knows; another exam changes none of them.
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Collection
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from autograder import exercise as interface
 from autograder.authoring.notebook_cells import render
 from autograder.errors import GradingError
-from autograder.exercise.model import Case, Exercise, Rule
-from autograder.exercise.pack import Pack, about, pack, pack_names, read_pack, unpack
+from autograder.exercise.model import Case, Exercise
+from autograder.exercise.pack import about, pack, pack_names, packed, read_pack
 from autograder.files.atomic import write_file
 from autograder.model.course import Course
 from autograder.references import loader
@@ -26,6 +25,7 @@ from autograder.references.draw import DRAWS, VISIBLE_SEED, draw
 from autograder.references.patched import RunPatched
 from autograder.references.store import References
 from autograder.references.stored_files import archive_of
+from autograder.references.write import settled
 
 #: The package of the rules of grading among the visible checks: the grader's own, or, for students, a copy.
 RULES = "_rules"
@@ -37,25 +37,24 @@ _OTHER_SEEDS = range(10)
 def write_library(course: Course, assignment: str, run: RunPatched | None, only: Collection[str] = ()) -> list[Path]:
     """Write the packs of an assignment and the rules that they need; returns what has changed.
 
-    A pack that agrees with the new one within rounding stays. only: the packs of other exercises stay as they are.
+    What of a pack agrees with the new one within rounding stays. only: the packs of other exercises stay as they are.
     Raises GradingError for an exercise that cannot have one.
     """
     references = References.of_course(course.root)
-    packed = {slug: made for slug, made in references.exercises(assignment).items() if made.shows}
-    if not packed:
+    packs = {slug: made for slug, made in references.exercises(assignment).items() if made.shows}
+    if not packs:
         return []
     archive = references.packs(assignment)
     checks = archive.parents[1]
     _require_moved(course, assignment, checks)
     before = {name: read_pack(archive, name) for name in pack_names(archive)}
     members: dict[str, bytes] = {}
-    for slug, made in packed.items():
+    for slug, made in packs.items():
         name = slug.partition("/")[2]
         old = before.get(name)
-        fresh = None if only and name not in only else _packed(references, made, run)
-        kept = fresh if fresh is not None and (old is None or not _alike(old, fresh, slug)) else old
-        if kept is not None:
-            members[f"{name}.npz"] = kept
+        fresh = old if only and name not in only else _settled(made, old, _packed(references, made, run))
+        if fresh is not None:
+            members[f"{name}.npz"] = fresh
     files = {checks / RULES / "__init__.py": render("exercise/rules_package.py.j2").encode(),
              archive: archive_of(members)}  # fmt: skip
     changed = [path for path, data in files.items() if not path.is_file() or path.read_bytes() != data]
@@ -125,29 +124,9 @@ def stale_pack(course: Course, slug: str, run: RunPatched) -> list[str]:
     return ["the pack of its visible check was made of another state of the exercise, or is missing"]
 
 
-def _alike(old: bytes, new: bytes, slug: str) -> bool:
-    """Whether two packs say the same, but for the last digits of numbers."""
-    if about(old) != about(new):
-        return False
-    first, second = (_arrays(unpack(data, slug, _no_rule)) for data in (old, new))
-    made = unpack(new, slug, _no_rule).exercise
-    return first.keys() == second.keys() and all(
-        first[key].shape == second[key].shape
-        and np.allclose(first[key], second[key], atol=made.atol / 10, rtol=made.rtol / 10, equal_nan=True)
-        for key in first
-    )
-
-
-def _arrays(packed: Pack) -> dict[tuple[Any, ...], np.ndarray]:
-    found: dict[tuple[Any, ...], np.ndarray] = {}
-    for number, case in enumerate(packed.cases):
-        for part in ("inputs", "weights", "expected"):
-            found |= {(number, part, name): array for name, array in getattr(case, part).items()}
-        for key, wrong in case.mistakes.items():
-            found |= {(number, key, name): array for name, array in wrong.items()}
-    return found
-
-
-@cache
-def _no_rule(name: str) -> Rule:
-    return interface.compare_case
+def _settled(made: Exercise, old: bytes | None, fresh: bytes) -> bytes:
+    """The fresh pack, in which every array that says the same as the old one, but for last digits, is that one."""
+    if old is None:
+        return fresh
+    with np.load(io.BytesIO(old)) as before, np.load(io.BytesIO(fresh)) as drawn:
+        return packed(settled(before, drawn, (made.atol / 10, made.rtol / 10)))

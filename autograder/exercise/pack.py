@@ -60,6 +60,11 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
         **({"parts": list(exercise.parts)} if exercise.parts else {}),
     }
     arrays[_ABOUT] = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
+    return packed(arrays)
+
+
+def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """The file of these arrays."""
     file = io.BytesIO()
     np.savez(file, **dict(sorted(arrays.items())))  # type: ignore[arg-type]
     return file.getvalue()

@@ -51,9 +51,9 @@ def write_references(
 ) -> list[str]:
     """Draw exercises' cases and put them into ``exercises/<assignment>/``, all or none; returns which were written.
 
-    What the author wrote there stays, and so do stored files that agree with what is drawn but for rounding: else every
-    machine would make other files of them, and everybody would be graded anew. packages: those of which the manifest
-    names the version; before: the manifest as it is, where it has the same seed.
+    What the author wrote there stays, and so does each stored array that agrees with what is drawn but for rounding:
+    else every machine would make other files of them, and everybody would be graded anew. packages: those of which the
+    manifest names the version; before: the manifest as it is, where it has the same seed.
     """
     known = dict(before.get("exercises", {}))
     entries: dict[str, object] = {}
@@ -69,11 +69,10 @@ def write_references(
         skip = drawing.skip.get(name, (old or {}).get("skipped_draws", 0))
         require_runner(made, drawing.run)
         drawn = draw(made, drawing.seed, drawing.run, skip)
-        files = files_of(made, drawn)
-        keeps = old is not None and checksums(old_files) == old["sha256"] and _agree(old_files, files)
-        stored[name] = old_files if keeps else files
+        whole = old is not None and checksums(old_files) == old["sha256"]
+        stored[name] = _settled(made, old_files if whole else {}, files_of(made, drawn))
         entries[name] = _entry(made, drawn, stored[name], drawing.run.digest(made) if drawing.run else "", skip)
-        fresh_ones += [] if keeps else [name]
+        fresh_ones += [] if whole and stored[name] == old_files else [name]
     versions = _versions(packages) if fresh_ones else before["versions"]
     manifest = {"seed": drawing.seed, "versions": versions, "exercises": entries}
     with replacing(target) as fresh:
@@ -91,27 +90,37 @@ def checksums(files: Files) -> dict[str, str]:
     return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
 
-def _agree(old: Files, fresh: Files) -> bool:
-    """Whether an exercise's files hold the same cases, but for rounding."""
-    return (
-        old.keys() == fresh.keys()
-        and old[ABOUT] == fresh[ABOUT]
-        and all(_same(load(old[name]), load(fresh[name])) for name in old if name != ABOUT)
-    )
+def _settled(made: Exercise, old: Files, fresh: Files) -> Files:
+    """The fresh files of an exercise; each array that agrees with the old one but for rounding is the old one."""
+    return {
+        name: data if name not in old or name == ABOUT
+        else save(settled(load(old[name]), load(data), (made.atol / 10, made.rtol / 10) if name == MISTAKES else None))
+        for name, data in fresh.items()
+    }  # fmt: skip
 
 
-def _same(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> bool:
-    return ours.keys() == theirs.keys() and all(_close(ours[name], theirs[name]) for name in ours)
+def settled(
+    old: Mapping[str, np.ndarray], fresh: Mapping[str, np.ndarray], tolerance: tuple[float, float] | None = None
+) -> dict[str, np.ndarray]:
+    """Fresh arrays; in the place of each that agrees with the old one of its name, the old one.
+
+    tolerance: absolute and relative; without it, that of rounding.
+    """
+    return {
+        name: old[name] if name in old and _close(old[name], array, tolerance) else array
+        for name, array in fresh.items()
+    }
 
 
-def _close(one: np.ndarray, other: np.ndarray) -> bool:
+def _close(one: np.ndarray, other: np.ndarray, tolerance: tuple[float, float] | None) -> bool:
     if one.dtype != other.dtype or one.shape != other.shape:
         return False
     if one.dtype.kind != "f" or not one.size:
         return bool(np.array_equal(one, other))
     rounding = 16 * np.finfo(one.dtype).eps
     largest = np.max(np.abs(one), where=np.isfinite(one), initial=0)
-    return bool(np.allclose(one, other, rtol=rounding, atol=rounding * largest, equal_nan=True))
+    atol, rtol = tolerance or (rounding * largest, rounding)
+    return bool(np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True))
 
 
 def files_of(made: Exercise, drawn: Sequence[Case]) -> Files:

@@ -19,7 +19,7 @@ from autograder.authoring.patched import patched_solutions
 from autograder.authoring.trial import solutions, texts_of
 from autograder.errors import GradingError
 from autograder.exercise import Answers, Case, Exercise, Mistake, compare_case
-from autograder.exercise.pack import judge_public, pack, unpack
+from autograder.exercise.pack import about, deciding, judge_public, pack, unpack
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import VISIBLE_SEED, draw
@@ -119,6 +119,16 @@ def test_a_pack_is_read_as_it_was_written_and_judges_as_the_exercise_does() -> N
     assert judge_public(read, lambda case: {"y": 2 * case.x}).earned == 1
     found = judge_public(read, lambda case: {"y": case.x + 1})
     assert (found.earned, found.checks[0].mistake, found.checks[0].hint) == (0, "M", "Times two.")
+
+
+def test_another_mistake_on_another_machine_changes_nothing_that_decides() -> None:
+    """What decides is known by its bytes: where it changes, everybody's notebooks are run again."""
+    cases = drawn(np.random.default_rng(0))
+    elsewhere = [replace(case, expected={"y": np.nextafter(case.expected["y"], np.float32(9))}) for case in cases]
+    said = replace(MADE, mistakes=[Mistake("M", "One was added to each.", "Times two.", ("2 * x", "x + 1"))])
+    old, fresh = pack(MADE, "compare_case", cases), pack(said, "compare_case", elsewhere)
+    settled = packs._settled(MADE, old, fresh)
+    assert deciding(fresh) != deciding(old) == deciding(settled) and about(settled) == about(fresh)
 
 
 def test_an_exception_counts_only_where_no_earlier_case_has_failed() -> None:

@@ -22,7 +22,7 @@ from autograder.references import loader
 from autograder.references.draw import draw
 from autograder.references.patched import Arrays
 from autograder.references.store import References
-from autograder.references.stored_files import EXPECTED, Files, read_files, stored_exercises, write_archives
+from autograder.references.stored_files import ARRAYS, EXPECTED, Files, read_files, stored_exercises, write_archives
 from autograder.release import bundle
 from autograder.release.leaks.search import leaks
 from tests.grading import REFERENCES, ROOT, exercise_module
@@ -92,6 +92,17 @@ def test_g2_files_that_agree_but_for_rounding_stay(tmp_path):
                               references.cases("toy/doubling")[0].inputs["x"])  # fmt: skip
     assert references.build(ASSIGNMENT, seed=5) == []
     assert {**bytes_below(tmp_path), "toy/doubling.py": b""} == {**before, "toy/doubling.py": b""}
+
+
+def test_what_agrees_but_for_rounding_stays_beside_what_does_not(tmp_path):
+    references = exercises(tmp_path, "doubling")
+    references.build(ASSIGNMENT, seed=5)
+    before = stored(tmp_path)["doubling"]
+    exercises(tmp_path, "doubling", exercise=ROUNDED.replace("2 * x", "3 * x"))
+    loader.forget()
+    assert references.build(ASSIGNMENT, seed=5) == ["doubling"]
+    after = stored(tmp_path)["doubling"]
+    assert after[ARRAYS] == before[ARRAYS] and after[EXPECTED] != before[EXPECTED]
 
 
 @pytest.mark.parametrize("other", ["3 * x", "2 * x + 1e-7", "2 * x[:1]", "(2 * x).astype('float32')"])

@@ -15,7 +15,7 @@ from autograder.exercise.model import Case, Exercise, Patch
 from autograder.model.course import Course
 from autograder.pipeline.fingerprint import digest
 from autograder.references import loader
-from autograder.references.patched import Arrays, needs_runner
+from autograder.references.patched import Ran, needs_runner
 from autograder.references.store import References
 from autograder.references.stored_files import inputs_among
 from autograder.references.write import files_of
@@ -29,14 +29,14 @@ class PatchedSolutions:
 
     def __call__(
         self, made: Exercise, cases: Sequence[Case], patches: Mapping[str, Sequence[Patch | str]]
-    ) -> dict[str, list[Arrays]]:
-        texts = {key: self._texts(made, key, changes) for key, changes in patches.items()}
+    ) -> dict[str, Ran]:
+        texts = {key: self._texts(made, key, changes) if changes else {} for key, changes in patches.items()}
         inputs = inputs_among(files_of(made, cases))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = pool.map(lambda text: self._trials.handed_over(text, made.slug, inputs), texts.values())
+            tried = pool.map(lambda text: self._trials.handed_over(text, made.slug, inputs), texts.values())
             return {
-                key: [arrays.get(index, {}) for index in range(len(cases))]
-                for key, arrays in zip(texts, found, strict=True)
+                key: Ran([arrays.get(index, {}) for index in range(len(cases))], stopped)
+                for key, (arrays, stopped) in zip(texts, tried, strict=True)
             }
 
     def digest(self, made: Exercise) -> str:
@@ -51,11 +51,15 @@ class PatchedSolutions:
 
 @contextmanager
 def patched_solutions(course: Course, assignment: str) -> Iterator[PatchedSolutions | None]:
-    """What runs the patched solutions of an assignment; None where no exercise of it has any."""
-    if not any(map(needs_runner, References.of_course(course.root).exercises(assignment).values())):
+    """What runs the solutions of an assignment; None where its notebooks are still in the making, and need not run."""
+    try:
+        opened = Assignment.unreleased(course, assignment)
+    except GradingError:
+        if any(map(needs_runner, References.of_course(course.root).exercises(assignment).values())):
+            raise
         yield None
         return
-    with Trials(Assignment.unreleased(course, assignment)) as trials:
+    with Trials(opened) as trials:
         yield PatchedSolutions(trials)
 
 

@@ -124,15 +124,22 @@ class Trials:
                 ticked |= tried.ticked
         return Tried(verdicts, visible, ticked)
 
-    def handed_over(self, texts: Mapping[str, str], slug: str, inputs: Files) -> dict[int, dict[str, np.ndarray]]:
-        """What these texts hand over for an exercise with these inputs: number of case -> arrays."""
+    def handed_over(
+        self, texts: Mapping[str, str], slug: str, inputs: Files
+    ) -> tuple[dict[int, dict[str, np.ndarray]], str]:
+        """What these texts hand over for an exercise with these inputs: number of case -> arrays.
+
+        And with what they stopped, in a line; empty where they came to their end.
+        """
         found: dict[int, dict[str, np.ndarray]] = {}
+        stopped = ""
         for name, graded in self.asking(slug).items():
             with self._executed(name, texts, graded, {slug: inputs}) as (ran, _):
                 assert isinstance(ran.answers, Path)  # it ran just now
                 for path in ran.answers.glob(f"*/{slug}/*.safetensors"):
                     found[int(path.stem)] = load_file(path)
-        return found
+                stopped = stopped or next(filter(None, map(_stopped, ran.outcomes)), "")
+        return found, stopped
 
     def asking(self, slug: str) -> dict[str, list[str]]:
         """Notebook -> the graded cells (grade ids) that ask for the stored inputs of an exercise."""
@@ -244,6 +251,17 @@ def _isolation() -> Isolation:
     except IsolationUnavailable:
         return "none"
     return "auto"
+
+
+def _stopped(outcome: CellOutcome) -> str:
+    """With what a cell stopped, and where. Of a graded one the visible check is left out: it may not be made yet."""
+    ended = outcome.hidden or outcome.visible
+    if ended.status == "ok":
+        return ""
+    file, line = ended.raised
+    inside = "the notebook" if not file or file.removesuffix(".py").isdigit() else file  # cells have numbers as names
+    where = f" in {inside}: {line}" if line else ""
+    return f"{ended.ename or ended.status}: {ended.evalue}".rstrip(": ") + where
 
 
 def _has_parts(cell: NotebookNode) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from autograder.errors import GradingError
 from autograder.exercise.compare import matches
 from autograder.exercise.model import Case, Exercise, Mistake
-from autograder.references.patched import RunPatched, with_mistakes
+from autograder.references.patched import RunPatched, require_right_solution, with_mistakes
 
 #: The seed of the references that the kit ships with. Everybody can draw them: no exam is made from it.
 PUBLIC_SEED = 2026
@@ -39,23 +39,32 @@ def draw(made: Exercise, seed: int, run: RunPatched | None = None, skip: int = 0
 
     run: runs the solution with the patches of its mistakes; without it, their numbers are left out, and so is the
     question whether they show. skip: so many draws come first that turned out to be of no use. Raises GradingError
-    where every draw hides a mistake.
+    where the solution itself is not right, where a mistake stops, and where every draw hides one.
     """
     random = generator(seed, made.slug)
     for _ in range(skip):
         _cases(made, random)
-    for _ in range(DRAWS):
-        cases = with_mistakes(made, _cases(made, random), run)
+    for number in range(DRAWS):
+        drawn = _cases(made, random)
+        if not number:
+            require_right_solution(made, drawn, run)
+        cases, stopped = with_mistakes(made, drawn, run)
         unseen = [
-            mistake.id
-            for mistake in made.mistakes
+            (key, mistake.id)
+            for key, mistake in made.patched()
             if _is_shown_by_numbers(mistake, run) and not any(_shows(mistake, case, made) for case in cases)
         ]
         if not unseen:
             return cases
+        for key, id in unseen:
+            if key in stopped:
+                raise GradingError(
+                    f"{made.slug}: with the mistake {id!r} the solution stops with {stopped[key]}; a known mistake "
+                    'gives a wrong answer: mend the patch, or leave the id out (Mistake("", ...))'
+                )
     raise GradingError(
-        f"{made.slug}: none of {DRAWS} draws from seed {seed} tells the mistake {unseen[0]!r} from the right answer; "
-        "the oracle must draw other cases"
+        f"{made.slug}: none of {DRAWS} draws from seed {seed} tells the mistake {unseen[0][1]!r} from the right "
+        "answer; the oracle must draw other cases"
     )
 
 

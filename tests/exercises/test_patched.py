@@ -90,12 +90,36 @@ def test_a_patch_may_be_the_body_of_a_method_and_say_what_other_exercises_lose()
     assert answer.also_costs == {"next": 0}
 
 
-def test_a_mistake_of_which_no_case_keeps_a_number_is_no_mistake_that_numbers_show(tmp_path: Path) -> None:
+def test_a_mistake_that_stops_in_every_case_is_said_to_stop(tmp_path: Path) -> None:
     text = EXERCISE.replace('    Mistake("short"', '    Mistake("late"').replace(
         "return (2 + [0]", "raise OSError; return (2 + [0]"
     )
-    with pytest.raises(GradingError, match="tells the mistake 'late' from the right answer"):
+    with pytest.raises(
+        GradingError, match="mistake 'late' the solution stops with OSError in the notebook: raise OSError"
+    ):
         built(one_file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("solution", "message"),
+    [
+        (
+            "return 2 * y",
+            r"tiny/doubled: the solution stops with NameError: name 'y' is not defined \(.*return 2 \* y\)",
+        ),
+        (
+            "return 3 * x",
+            r"tiny/doubled, case 0: the solution and the oracle differ: doubled is \[.*expected is \[.*\(5,\)",
+        ),
+        ("return x.tolist()", r"differ: doubled is"),
+    ],
+)
+def test_the_solution_comes_first(tmp_path: Path, solution: str, message: str) -> None:
+    course = one_file(tmp_path)
+    notebook = tmp_path / "source/tiny/1_tiny.ipynb"
+    notebook.write_text(notebook.read_text().replace("return 2 * x", solution))
+    with pytest.raises(GradingError, match=message):
+        built(course)
 
 
 @pytest.mark.parametrize("changed", ["a patch", "the solution"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from autograder.exercise.model import Case, Exercise, Mistake
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import draw
-from autograder.references.patched import Arrays
+from autograder.references.patched import Ran
 from autograder.references.store import References
 from autograder.references.stored_files import ARRAYS, EXPECTED, Files, read_files, stored_exercises, write_archives
 from autograder.release import bundle
@@ -324,8 +324,8 @@ def test_no_requirement_names_one_of_our_own_distributions():
 class Flip:
     """Runs the patched solution: its mistake turns the sign."""
 
-    def __call__(self, made: Exercise, cases: Sequence[Case], patches: object) -> dict[str, list[Arrays]]:
-        return {"sign": [{"y": -case.expected["y"]} for case in cases]}
+    def __call__(self, made: Exercise, cases: Sequence[Case], patches: Mapping[str, object]) -> dict[str, Ran]:
+        return {key: Ran([{"y": case.expected["y"] * (-1 if key else 1)} for case in cases]) for key in patches}
 
     def digest(self, made: Exercise) -> str:
         return ""

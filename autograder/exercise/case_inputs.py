@@ -7,7 +7,6 @@ is used.
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Sequence
 from importlib import import_module
 from types import SimpleNamespace
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .called import called
-from .text import TEXT
+from .values import as_arrays
 
 
 class CaseInputs:
@@ -89,11 +88,13 @@ class CaseInputs:
         self.compare(**self.called(target))
 
     def compare(self, **answers: Any) -> None:
-        """Hand over what the student's code computed: tensors, arrays, numbers, text or lists of text.
+        """Hand over what the student's code computed: tensors, arrays, numbers, texts, lists of texts, or dictionaries.
 
         ``None`` stands for an answer that is not there. May be called more than once for a case.
         """
-        self._answers |= dict(as_array(key, value) for key, value in answers.items() if value is not None)
+        for name, value in answers.items():
+            if value is not None:
+                self._answers |= as_arrays(name, value)
 
 
 def _torch() -> Any:
@@ -105,31 +106,6 @@ def _torch() -> Any:
             "the inputs of this exercise are tensors, but torch is not installed here: install it, or write "
             'framework="numpy" in the exercise'
         ) from error
-
-
-class NotComparable(TypeError):
-    """What the student's code gave is of another kind than what was asked for: nothing in it can be compared."""
-
-
-def as_array(name: str, value: Any) -> tuple[str, np.ndarray]:
-    """-> (name, contiguous array); text and lists of text travel as JSON bytes under ``text:name``."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
-    if isinstance(value, str) or (isinstance(value, list | tuple) and _holds_text(value)):
-        return TEXT + name, np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
-    array = np.asarray(value)
-    if array.dtype.kind in "US":
-        raise NotComparable(f"{name}: a list of texts is expected, not a NumPy array: .tolist() makes one of it.")
-    if array.dtype.kind not in "fiub":
-        raise NotComparable(f"{name}: expected a tensor or array of numbers, but it is {type(value).__name__}")
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:  # longdouble: safetensors knows no such numbers
-        array = array.astype(np.float64)
-    return name, np.array(array, order="C", subok=False)  # a copy: what was handed over stays as it was
-
-
-def _holds_text(value: Any) -> bool:
-    return any(isinstance(entry, str) or (isinstance(entry, list | tuple) and _holds_text(entry)) for entry in value)
 
 
 def _walk(module: Any, path: list[str]) -> Any:

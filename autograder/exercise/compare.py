@@ -14,6 +14,7 @@ import numpy as np
 from .likeness import likeness, likeness_of_texts
 from .model import Answers, Case, Check, Exercise, Judgement, Mistake
 from .text import TEXT, read_text
+from .values import KEYS
 
 #: Begins the name of an answer that tells more about wrong numbers; no points depend on it.
 PROPERTY = "property/"
@@ -25,7 +26,7 @@ NO_MORE = (
 
 def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """The default rule: every expected answer is there and right; a known mistake is named."""
-    checks = [compare_value(name, answers.arrays.get(name), want, exercise) for name, want in case.expected.items()]
+    checks = [_compared(name, answers.arrays, want, exercise) for name, want in case.expected.items()]
     if not checks:  # all of nothing would be right
         return Judgement([Check("answer", False, "Nothing is expected under these names.")])
     if all(check.passed for check in checks):
@@ -34,6 +35,12 @@ def compare_case(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if mistake is None:
         return Judgement([_beside(check, checks) for check in checks])
     return mistake.judgement(*(check for check in checks if check.passed))
+
+
+def _compared(name: str, arrays: Mapping[str, np.ndarray], want: np.ndarray, exercise: Exercise) -> Check:
+    if name not in arrays and f"{TEXT}{KEYS}{name}" in arrays:
+        return Check(name, False, f"{name}: expected a tensor or array of numbers, but it is a dictionary.")
+    return compare_value(name, arrays.get(name), want, exercise)
 
 
 def _beside(check: Check, checks: Sequence[Check]) -> Check:

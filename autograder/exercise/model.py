@@ -14,6 +14,10 @@ import numpy as np
 
 from .sample_answer import SampleAnswer
 from .text import TEXT, read_text
+from .values import NotComparable, as_arrays, is_text
+
+#: What :class:`Case` takes.
+TAKES = "a case takes arrays, numbers, texts, lists of texts, and dictionaries of these"
 
 #: (old, new): what somebody who makes a mistake writes in place of some words of the solution. Or, in a module,
 #: ((class, method), statements): what stands in a method's body, below its docstring or ``super().__init__()``.
@@ -45,8 +49,9 @@ class Case:
     """One stored case. ``inputs`` and ``weights`` go to the kernel, ``expected`` and ``mistakes`` never do.
 
     mistakes: key of a mistake (see :meth:`Exercise.patched`) -> what the solution with its patches hands over.
-    Texts (lists of strings, for example) are in ``texts`` and, among the expected answers, are arrays made by
-    :func:`autograder.exercise.text_array`.
+    Inputs and expected answers may be given as arrays, numbers, texts, lists of texts, and dictionaries of these.
+    Inputs that are no numbers are kept in ``texts``, expected answers as
+    :func:`~autograder.exercise.values.as_arrays` says. Raises TypeError for anything else.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -55,6 +60,21 @@ class Case:
     texts: Mapping[str, Any] = field(default_factory=dict)
     expected: Mapping[str, np.ndarray] = field(default_factory=dict)
     mistakes: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        texts = {name: value for name, value in self.inputs.items() if is_text(value) or isinstance(value, Mapping)}
+        stored: dict[str, dict[str, np.ndarray]] = {"inputs": {}, "expected": {}}
+        for kind, given in (("inputs", self.inputs), ("expected", self.expected)):
+            for name, value in given.items():
+                if kind == "inputs" and name in texts:
+                    continue
+                try:
+                    stored[kind] |= {name: value} if name.startswith(TEXT) else as_arrays(name, value)
+                except NotComparable as error:
+                    raise TypeError(f"{kind}[{name!r}] is {type(value).__name__}; {TAKES}") from error
+        object.__setattr__(self, "texts", {**self.texts, **texts})
+        for kind, arrays in stored.items():
+            object.__setattr__(self, kind, arrays)
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from .case_inputs import NotComparable
 from .compare import PROPERTY
 from .hints import hint_about
 from .model import Case, Earned, Rule
 from .pack import Found, Pack, judge_public, pack_names, read_pack, unpack
 from .rules import READY
+from .values import NotComparable
 
 #: The folder of the package of visible checks that this package lies in, by its name if not by its place.
 CHECKS = Path(str(sys.modules[str(__package__)].__file__)).parents[1]

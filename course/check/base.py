@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from course.check._rules.case_inputs import NotComparable as NotComparable
+from course.check._rules.values import NotComparable as NotComparable
 from course.check._rules.visible import CheckFailed as CheckFailed
 from course.check._rules.visible import is_own as is_own
 from course.check._rules.visible import is_stub as is_stub

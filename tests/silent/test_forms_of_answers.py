@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.exercise.case_inputs import as_array as _as_array
-from autograder.exercise.model import Answers
+from autograder.exercise import Answers, Case, Exercise, compare_case
+from autograder.exercise.case_inputs import CaseInputs
+from autograder.exercise.values import as_arrays
 from autograder.pipeline.judge import _compared
 from tests.grading import REFERENCES
 
@@ -19,12 +21,15 @@ SLUG = "encoder_lab/attention_scores"
 
 def earned(answer: Any) -> float:
     """What the exercise's first case gives for this object, handed over as a hidden cell does."""
-    name, array = _as_array("scores", answer)
-    return _compared([], REFERENCES.exercise(SLUG), REFERENCES.cases(SLUG)[0], Answers({name: array})).earned
+    arrays = as_arrays("scores", answer)
+    return _compared([], REFERENCES.exercise(SLUG), REFERENCES.cases(SLUG)[0], Answers(arrays)).earned
 
 
 def right() -> np.ndarray:
     return REFERENCES.cases(SLUG)[0].expected["scores"]
+
+
+MADE = Exercise(lambda generator: [], slug="heat/told")
 
 
 class Named(np.ndarray):
@@ -57,6 +62,7 @@ WRONG = {
     "rounded to float16": lambda: right().astype(np.float16).round(1),
     "with an axis too many": lambda: right()[None],
     "one number for all": lambda: right()[0, 0, 0],
+    "a dictionary": lambda: {"scores": right()},
     "nan for some": lambda: np.where(right() > 0, np.nan, right()),
 }
 
@@ -66,17 +72,58 @@ def test_other_numbers_are_wrong_in_any_form(form: str) -> None:
     assert earned(WRONG[form]()) == 0
 
 
-NO_NUMBERS = [np.array([{}, []], dtype=object), {"scores": 1}, 1j, np.array([1j]), {1, 2}]
+NO_NUMBERS = [np.array([{}, []], dtype=object), 1j, np.array([1j]), {1, 2}]
 
 
 @pytest.mark.parametrize("answer", NO_NUMBERS, ids=str)
 def test_what_holds_no_numbers_is_refused_with_its_name(answer: Any) -> None:
     with pytest.raises(TypeError, match="scores: expected a tensor or array of numbers"):
-        _as_array("scores", answer)
+        as_arrays("scores", answer)
 
 
 def test_what_was_handed_over_does_not_change_with_its_array() -> None:
     given = torch.ones(2)
-    _, array = _as_array("scores", given)
+    (array,) = as_arrays("scores", given).values()
     given.zero_()
     assert array.tolist() == [1, 1]
+
+
+TOLD = {"temperatures": {"mean": 2.5, "of": ["north", "south"]}, "names": ["a", "b"], "count": 3, "title": "heat"}
+
+
+def test_a_case_takes_numbers_texts_lists_of_texts_and_dictionaries_on_both_sides() -> None:
+    case = Case({}, TOLD, expected=TOLD)
+    assert {*case.inputs} == {"count"} and case.texts == {key: TOLD[key] for key in ("temperatures", "names", "title")}
+    handed = CaseInputs("heat/told", 0, "numpy", {}, dict(case.texts), dict(case.inputs))
+    assert (handed.temperatures, handed.names, handed.count, handed.title) == tuple(TOLD.values())
+    handed.compare(**TOLD)
+    assert compare_case(MADE, case, Answers(handed._answers)).earned == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "message"),
+    [
+        ("temperatures", {"mean": 2.4, "of": ["north", "south"]}, r"temperatures\[mean\]"),
+        ("temperatures", {"mean": 2.5, "of": ["south", "north"]}, r"temperatures\[of\]"),
+        ("temperatures", {"mean": 2.5}, "keys of temperatures"),
+        ("temperatures", {"mean": 2.5, "of": ["north", "south"], "max": 3}, "keys of temperatures"),
+        ("temperatures", 2.5, "keys of temperatures: nothing came"),
+        ("count", {"count": 3}, "count: expected a tensor or array of numbers, but it is a dictionary"),
+        ("names", ["a"], "names"),
+    ],
+)
+def test_each_difference_is_told_by_its_name(name: str, other: object, message: str) -> None:
+    handed = CaseInputs("heat/told", 0, "numpy", {}, {}, {})
+    handed.compare(**{**TOLD, name: other})
+    judgement = compare_case(MADE, Case(expected=TOLD), Answers(handed._answers))
+    said = [check.message for check in judgement.checks if not check.passed]
+    assert judgement.earned == 0 and re.search(message, said[0]), said
+
+
+@pytest.mark.parametrize("value", [None, {"a": {"b": 1}}, 1j, {1, 2}, np.array(["a"])], ids=str)
+@pytest.mark.parametrize("kind", ["inputs", "expected"])
+def test_anything_else_is_refused_with_its_name_and_type(kind: str, value: object) -> None:
+    if kind == "inputs" and isinstance(value, dict):
+        return  # it goes to the function as it is
+    with pytest.raises(TypeError, match=rf"{kind}\['energy'\] is \w+; a case takes arrays, numbers, texts"):
+        Case(**{kind: {"energy": value}})

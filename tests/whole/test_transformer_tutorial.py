@@ -16,7 +16,7 @@ from torch import nn
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.trial import solutions, texts_of
 from autograder.exercise import Answers, SampleAnswer
-from autograder.exercise.case_inputs import as_array as _as_array
+from autograder.exercise.values import as_arrays
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Check
 from autograder.references import loader
@@ -70,7 +70,7 @@ def handed_over(*answers: SampleAnswer, **ready: Any) -> list[dict[str, np.ndarr
         stored = StoredCase(SLUG, number, "torch", dict(case.config), {}, {**case.inputs, **weights})
         torch.manual_seed(0)
         given = whole.classifier_whole(space["Transformer"], stored)
-        found.append(dict(_as_array(name, value) for name, value in given.items()))
+        found.append({key: array for name, value in given.items() for key, array in as_arrays(name, value).items()})
     return found
 
 

@@ -36,7 +36,6 @@ _FILES = {
     "{library}/__init__.py": "course/library/__init__.py.j2",
     "{library}/_rules/__init__.py": "exercise/rules_package.py.j2",
     "{library}/signals/__init__.py": "exercise/checks_package.py.j2",
-    "{library}/signals/calls.py": "course/library/signals/calls.py",
 }
 #: What may be in the folder already: a repository without a file, say.
 _MAY_BE_THERE = {".git"}

@@ -61,13 +61,8 @@ def _check(course: Course, new: NewExercise, checks: str, *, shows: bool) -> dic
     if module.exists():
         raise GradingError(f"{module} is a module: expected a package {package}/, with one module for each exercise")
     values = {"assignment": new.assignment, "exercise": new.exercise, "checks": checks, "shows": shows}
-    if shows:
-        calls = package / "calls.py"
-        before = calls.read_text(encoding="utf-8") if calls.is_file() else render("exercise/calls.py.j2", **values)
-        files = {calls: before.rstrip() + "\n" + render("exercise/call.py.j2", **values)}
-    else:
-        files = {package / f"{new.exercise}.py": render("exercise/check.py.j2", **values)}
-        _require_absent(*files)
+    files = {} if shows else {package / f"{new.exercise}.py": render("exercise/check.py.j2", **values)}
+    _require_absent(*files)
     if not (package / "__init__.py").exists():
         discover = (top / "discover.py").is_file()
         files[package / "__init__.py"] = render("exercise/checks_package.py.j2", **values, discover=discover)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .sample_answer import SampleAnswer
 from .text import TEXT, read_text
-from .values import NotComparable, as_arrays, is_text
+from .values import NotComparable, as_arrays, is_plain
 
 #: What :class:`Case` takes.
 TAKES = "a case takes arrays, numbers, texts, lists of texts, and dictionaries of these"
@@ -50,19 +50,19 @@ class Case:
 
     mistakes: key of a mistake (see :meth:`Exercise.patched`) -> what the solution with its patches hands over.
     Inputs and expected answers may be given as arrays, numbers, texts, lists of texts, and dictionaries of these.
-    Inputs that are no numbers are kept in ``texts``, expected answers as
+    Inputs that are no arrays are kept in ``texts``, expected answers as
     :func:`~autograder.exercise.values.as_arrays` says. Raises TypeError for anything else.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
-    inputs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, np.ndarray] = field(default_factory=dict)
     texts: Mapping[str, Any] = field(default_factory=dict)
-    expected: Mapping[str, np.ndarray] = field(default_factory=dict)
+    expected: Mapping[str, Any] = field(default_factory=dict)
     mistakes: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        texts = {name: value for name, value in self.inputs.items() if is_text(value) or isinstance(value, Mapping)}
+        texts = {name: value for name, value in self.inputs.items() if is_plain(value)}
         stored: dict[str, dict[str, np.ndarray]] = {"inputs": {}, "expected": {}}
         for kind, given in (("inputs", self.inputs), ("expected", self.expected)):
             for name, value in given.items():

@@ -37,6 +37,11 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, list | tuple) and any(map(is_text, value)))
 
 
+def is_plain(value: Any) -> bool:
+    """Whether an input goes to the student's function as it is: a number, text, list of texts or dictionary."""
+    return type(value) in (bool, int, float) or is_text(value) or isinstance(value, Mapping)
+
+
 def _as_array(name: str, value: Any) -> tuple[str, np.ndarray]:
     """-> (name, contiguous array)"""
     if hasattr(value, "detach"):

@@ -10,6 +10,7 @@ import numpy as np
 from autograder.errors import GradingError
 from autograder.exercise.compare import matches
 from autograder.exercise.model import Case, Exercise, Mistake
+from autograder.references.loader import told
 from autograder.references.patched import RunPatched, require_right_solution, with_mistakes
 
 #: The seed of the references that the kit ships with. Everybody can draw them: no exam is made from it.
@@ -70,9 +71,16 @@ def draw(made: Exercise, seed: int, run: RunPatched | None = None, skip: int = 0
 
 def _cases(made: Exercise, random: np.random.Generator) -> list[Case]:
     try:
-        return list(made.make(random))
+        drawn = list(made.make(random))
     except Exception as error:  # the author's own code
-        raise GradingError(f"{made.slug}: its oracle cannot draw cases: {type(error).__name__}: {error}") from error
+        raise GradingError(f"{made.slug}: its oracle cannot draw cases: {told(error)}") from error
+    for number, case in enumerate(drawn):
+        held = [*case.inputs, *case.texts]
+        if lacking := [name for name in made.given if name not in held]:
+            raise GradingError(
+                f"{made.slug}: Exercise.given names {lacking[0]!r}; case {number} holds {', '.join(held) or 'no input'}"
+            )
+    return drawn
 
 
 def _is_shown_by_numbers(mistake: Mistake, run: RunPatched | None) -> bool:

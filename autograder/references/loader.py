@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import sysconfig
+import traceback
 import types
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +28,8 @@ from autograder.model.course_file import read_course_file
 #: Begins the name of the package that holds a course's exercises.
 PACKAGE = "exercises_of_course_"
 #: The folder of a course that holds its exercises and their stored references.
+#: Parts of the names of files that are no author's.
+_LIBRARIES = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), "-packages", "<frozen")
 FOLDER = "exercises"
 #: An assignment's own rules lie in this module beside its visible checks; exercises import it as one of their own.
 _RULES = "_rules"
@@ -215,8 +219,15 @@ def module(folder: Path, path: Path) -> types.ModuleType:
     except GradingError:
         raise
     except Exception as error:
-        line = f"{type(error).__name__}: {error}"
-        raise GradingError(f"{path} cannot be imported: {line}") from error
+        raise GradingError(f"{path} cannot be imported: {told(error)}") from error
+
+
+def told(error: Exception) -> str:
+    """An exception of an author's own code, and the line of their file that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if not any(place in one.filename for place in _LIBRARIES)]
+    where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 @contextmanager

@@ -203,33 +203,29 @@ def test_a_course_with_checks_of_its_own_gets_a_module_for_the_visible_check(dis
 
 def test_in_a_new_course_checks_are_made_of_packs(own: Course) -> None:
     written = new(own, "signals/median")
-    assert written[1:] == ["exercises/signals/median.py", "course_checks/signals/calls.py"]
+    assert written[1:] == ["exercises/signals/median.py"]
     package = new(own, "filters/low_pass")[-1]
     assert package == "course_checks/filters/__init__.py"
     assert "from course_checks._rules.visible import checks\n" in (own.root / package).read_text(encoding="utf-8")
     assert "shows=(" in (own.root / written[1]).read_text(encoding="utf-8")
 
 
-def test_a_course_whose_checks_are_made_of_packs_gets_one_file_and_a_call(course: Course) -> None:
+def test_a_course_whose_checks_are_made_of_packs_gets_one_file(course: Course) -> None:
     course = with_library(course, "discover", "_rules/__init__")
     written = new(course, "filters/low_pass")
     assert written[1:] == [
         "exercises/filters/low_pass.py",
-        "lib/check/filters/calls.py",
         "lib/check/filters/__init__.py",
     ]
-    assert new(course, "filters/high_pass")[1:] == ["exercises/filters/high_pass.py", "lib/check/filters/calls.py"]
-    calls = ast.parse((course.root / "lib/check/filters/calls.py").read_text(encoding="utf-8"))
-    assert [one.name for one in calls.body if isinstance(one, ast.FunctionDef)] == ["low_pass", "high_pass"]
+    assert new(course, "filters/high_pass")[1:] == ["exercises/filters/high_pass.py"]
     last = nbformat.read(course.root / written[0], as_version=4).cells[-1].source
     assert last.startswith("check.high_pass(high_pass)\n")
-    assert "    case.compare(**check.calls.high_pass(high_pass, case))\n" in last
+    assert "    case.call(high_pass)\n" in last
     found = list(stubs(course, Assignment.unreleased(course, "filters")))
-    for name in written[1:3]:
-        assert any(line.startswith(f"{name} is a stub: ") for line in found), found
+    assert any(line.startswith(f"{written[1]} is a stub: ") for line in found), found
 
 
-def test_where_the_notebook_cannot_be_written_the_calls_stay_as_they_were(
+def test_where_the_notebook_cannot_be_written_all_stays_as_it_was(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course = with_library(course, "discover", "_rules/__init__")
@@ -241,9 +237,9 @@ def test_where_the_notebook_cannot_be_written_the_calls_stay_as_they_were(
     assert contents(course.root) == before
 
 
-def test_a_new_exercise_is_one_file_of_fifty_lines_at_most(course: Course) -> None:
+def test_a_new_exercise_is_one_file_of_twenty_five_lines_at_most(course: Course) -> None:
     (_, file) = new(course, "filters/low_pass")
-    assert len((course.root / file).read_text(encoding="utf-8").splitlines()) <= 50
+    assert len((course.root / file).read_text(encoding="utf-8").splitlines()) <= 25
     assert "EXERCISE" in (course.root / file).read_text(encoding="utf-8")
 
 
@@ -292,10 +288,9 @@ def test_every_file_of_a_new_exercise_is_named_as_a_stub(course: Course) -> None
     course = with_library(course)
     written = new(course, "filters/low_pass")
     found = list(stubs(course, Assignment.unreleased(course, "filters")))
-    for cell in ("low_pass_text", "low_pass_answer", "low_pass"):
+    for cell in ("low_pass_text", "low_pass_answer"):
         assert any(f"1_filters.ipynb, cell '{cell}' is a stub: " in line for line in found), found
-    for name in written[1:3]:
-        assert any(line.startswith(f"{name} is a stub: ") for line in found), found
+    assert any(line.startswith(f"{written[1]} is a stub: ") for line in found), found
 
 
 def test_an_assignment_with_a_stub_is_not_released(course: Course) -> None:

@@ -20,7 +20,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 def _case(values: np.ndarray, window: int) -> Case:
     means = np.convolve(values, np.full(window, 1 / window), mode="valid")  # (n - window + 1,)
-    return Case(config={"window": window}, inputs={"values": values}, expected={"means": means})
+    return Case(inputs={"values": values, "window": window}, expected={"moving_average": means})
 
 
 # What somebody who makes a mistake writes in place of some words of the solution. Feedback and the visible check show
@@ -52,4 +52,7 @@ RIGHT = {
     "a convolution": variant(HEAD, 'return np.convolve(values, np.ones(window), "valid") / window'),
 }  # fmt: skip
 
-EXERCISE = Exercise(cases, mistakes=MISTAKES, right=RIGHT, shows=("one mean for each window", "a window of all values"))
+EXERCISE = Exercise(
+    cases, mistakes=MISTAKES, right=RIGHT, given=("values", "window"),
+    shows=("one mean for each window", "a window of all values"),
+)  # fmt: skip

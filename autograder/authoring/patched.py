@@ -46,7 +46,10 @@ class PatchedSolutions:
     def _texts(self, made: Exercise, key: str, patches: Sequence[Patch | str]) -> dict[str, str]:
         answer = loader.sample(key, patches)
         cell = made.cell or f"{made.slug.partition('/')[2]}_answer"
-        return texts_of(replace(answer, cell=cell), self._trials.solutions)
+        try:
+            return texts_of(replace(answer, cell=cell), self._trials.solutions)
+        except GradingError as error:
+            raise GradingError(f"{made.slug}: {error}") from error
 
 
 @contextmanager

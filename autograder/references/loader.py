@@ -29,7 +29,7 @@ from autograder.model.course_file import read_course_file
 PACKAGE = "exercises_of_course_"
 #: The folder of a course that holds its exercises and their stored references.
 #: Parts of the names of files that are no author's.
-_LIBRARIES = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), "-packages", "<frozen")
+_LIBRARIES = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), "-packages", "<")
 FOLDER = "exercises"
 #: An assignment's own rules lie in this module beside its visible checks; exercises import it as one of their own.
 _RULES = "_rules"

@@ -74,6 +74,9 @@ def _differs(made: Exercise, case: Case, arrays: Arrays) -> str:
         return ""
     for name, want in case.expected.items():
         label = name.removeprefix(TEXT)
+        if name not in arrays and {label, TEXT + label} & {*arrays}:
+            kinds = ("numbers", "a text") if name.startswith(TEXT) else ("a text", "numbers")
+            return f"{label} is {kinds[0]}, expected is {kinds[1]}"
         if name not in arrays:
             came = ", ".join(sorted({one.removeprefix(TEXT) for one in arrays} - BESIDE))
             return f"it hands over {came or 'nothing'}, and {label} is expected"

@@ -303,6 +303,6 @@ def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
 
 part = without_side_effects(steady)
 positions = without_side_effects(counted)
-put_together = with_layers(whole(part, otherwise="WHOLE"), PROJECTIONS)
-embedded = with_layers(whole(part, otherwise="WHOLE"))
+put_together = with_layers(whole(part, otherwise="WHOLE", assembled=True), PROJECTIONS)
+embedded = with_layers(whole(part, otherwise="WHOLE", assembled=True))
 classifier_alone = better_of_own_and_ready(same_twice("logits"))

@@ -107,7 +107,16 @@ def trained(kind: Any, checkpoint: str) -> nn.Module:
 @cache
 def ready_classifier(student_class: Any) -> Any:
     """The class with ready-made parts: what is left is how they are put together."""
-    return with_ready_parts(student_class, ReadyClassifier, ("encode", "classify"), ReadyClassifier.layers)
+    ready = with_ready_parts(student_class, ReadyClassifier, ("encode", "classify"), ReadyClassifier.layers)
+
+    def init(self: Any, config: Any) -> None:
+        ready.__init__(self, config)
+        for name, child in list(self.named_children()):
+            # a list of blocks under another name: that is the mistake of who made it
+            if name != "attention_layers" and all(hasattr(block, "q_lin") for block in [*child.children()] or [child]):
+                delattr(self, name)
+
+    return type(student_class.__name__, (ready,), {"__init__": init})
 
 
 def padding_mask(function: Any, case: Any) -> dict[str, Any]:

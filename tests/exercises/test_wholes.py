@@ -12,6 +12,7 @@ import pytest
 from autograder.authoring.trial import Trials, imports_of_trials
 from autograder.exercise import SampleAnswer
 from autograder.kernel.fork_server import KernelForkServer
+from autograder.model.cells import grade_id
 from autograder.model.course import Course
 from autograder.references import loader
 from tests.grading import REFERENCES, ROOT, assignment, cell_of, grade_cells, solution
@@ -116,3 +117,18 @@ def test_a_seam_costs_the_whole_once(given: str, seam: str) -> None:
     assert BLOCK.count(given) == 1
     verdict = grade_cells("distilbert", "2_attention_block", {"attention_block_answer": BLOCK.replace(given, seam)})
     assert {cell.cell for cell in verdict.cells if cell.points != cell.max_points} == {"attention_block"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whole", ["embeddings", "attention_block", "pretrained_logits"])
+def test_a_class_that_was_left_as_it_was_earns_nothing(whole: str) -> None:
+    exercise = REFERENCES.exercise(f"distilbert/{whole}")
+    cell = exercise.cell or f"{whole}_answer"
+    (name, left), *_ = (
+        (name, one.source)
+        for name, notebook in assignment("distilbert").release.items()
+        for one in notebook.cells
+        if grade_id(one) == cell
+    )
+    verdict = grade_cells("distilbert", name, {cell: left})
+    assert {cell_of(verdict, one).points for one in (whole, *exercise.parts)} == {0}

@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +197,8 @@ class ReadyAttentionBlock(_Wrapped):
 class ReadyClassifier(_Wrapped):
     """``input_ids`` (batch, tokens) -> logits (batch, n_classes); keeps ``attention_probs``, layer -> weights"""
 
+    layers = ("embeddings", "attention_layers")
+
     def __init__(self, config: Any) -> None:
         from transformers import DistilBertForSequenceClassification
 
@@ -212,6 +214,14 @@ class ReadyClassifier(_Wrapped):
         result = self.wrapped(input_ids, output_attentions=True)
         self.attention_probs = dict(enumerate(result.attentions))
         logits: Tensor = result.logits
+        return logits
+
+    def encode(self, hidden_states: Tensor) -> Tensor:
+        """Without keeping the weights."""
+        return reduce(lambda states, layer: layer(states)[0], self.attention_layers, hidden_states)
+
+    def classify(self, pooled_output: Tensor) -> Tensor:
+        logits: Tensor = self.classifier(self.pre_classifier(pooled_output).clamp_min(0))
         return logits
 
 

@@ -19,7 +19,7 @@ def called(target: Any, case: Any, name: str, given: Sequence[str], method: str 
 
     Raises NoSuchMethod.
     """
-    function = _method(case.load(made(target, case.config)), method) if method else target
+    function = method_of(case.load(made(target, case.config)), method) if method else target
     inputs = [copy.deepcopy(getattr(case, one)) for one in given]
     answer = function(*inputs)
     changed = [not same(first, getattr(case, one)) for first, one in zip(inputs, given, strict=True)]
@@ -33,7 +33,8 @@ class NoSuchMethod(AttributeError):
     """The student's class has no method of the exercise's name."""
 
 
-def _method(thing: Any, name: str) -> Any:
+def method_of(thing: Any, name: str) -> Any:
+    """The object's method. Raises NoSuchMethod."""
     if not hasattr(type(thing), name):
         raise NoSuchMethod(f"{type(thing).__name__} has no method {name}")
     return getattr(thing, name)

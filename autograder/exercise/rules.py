@@ -76,15 +76,15 @@ def better_of_own_and_ready(rule: Rule) -> Rule:
     return better
 
 
-def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = ()) -> Rule:
+def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = (), *, assembled: bool = False) -> Rule:
     """``rule``, for a whole whose parts (:attr:`Exercise.parts`) are exercises: a mistake in one is paid for there.
 
     As it stands it may be right. Else, where a part lost points, what it gives with ready-made parts (the answers
-    ``ready_…``) counts; where none did, the mistake is one that no part owns. Where all did, nothing of it is the
-    submission's own.
+    ``ready_…``) counts; where none did, the mistake is one that no part owns.
 
     otherwise: the id of the mistake that is named where nobody knows what it is.
     earlier: slugs of exercises that made what the whole uses, and that are no parts of it.
+    assembled: nothing of it is left to write; so where every part lost points, nothing of it is the submission's own.
     The answer ``problem`` is the exception with which the whole stopped as it stands.
     """
 
@@ -92,7 +92,7 @@ def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = ()) -> Rule:
         own, parts = rule(exercise, case, answers), exercise.slugs_of_parts
         if own.earned == 1:
             return own
-        if parts and all(map(answers.charged, parts)):
+        if assembled and all(map(answers.charged, parts)):
             return wrong("parts", "None of its parts is right yet.", "Begin with the check of the first one.")
         if answers.charged(*parts, *earlier):
             ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}

@@ -1,4 +1,4 @@
-"""The classifier after the encoder; everything before it is a stand-in that returns one stored tensor."""
+"""The classifier after the encoder, on the vectors of [CLS]."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake, dropout_at_work
+from autograder.exercise import CHANGED, DTYPE, Case, Exercise, Mistake, dropout_at_work
 
-from ._answers import model
-from ._rules import classifier_alone
+from ._rules import part
 from ._sizes import config
 
 Array = np.ndarray
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
+    """The last one has a batch of one."""
     made = []
-    for batch, tokens, classes in ((2, 5, 3), (4, 3, 2)):
+    for batch, classes in ((5, 3), (4, 2), (1, 3)):
         sizes = config(3, 4, 17, n_classes=classes)
         dim = sizes["dim"]
         weights = {
@@ -26,16 +26,14 @@ def cases(generator: np.random.Generator) -> list[Case]:
             "classifier.weight": generator.normal(0, dim**-0.5, (classes, dim)).astype(np.float32),
             "classifier.bias": generator.normal(0, 0.5, classes).astype(np.float32),
         }
-        inputs: dict[str, Array] = {
-            "input_ids": generator.integers(1, sizes["vocab_size"], (batch, tokens)),
-            "stand_in_final": generator.normal(0, 1.5, (batch, tokens, dim)).astype(np.float32),
-        }
-        made.append(Case(sizes, inputs, weights, {}, {"logits": _torch_classifier(inputs["stand_in_final"], weights)}))
+        pooled = generator.normal(0, 1.5, (batch, dim)).astype(np.float32)
+        expected = {"classifier": _torch_classifier(pooled, weights)}
+        made.append(Case(sizes, {"pooled_output": pooled}, weights, expected=expected))
     return made
 
 
-def _torch_classifier(final: Array, weights: Mapping[str, Array]) -> Array:
-    """``torch.nn``'s own layers in float64: (batch, tokens, dim) -> (batch, classes)"""
+def _torch_classifier(pooled: Array, weights: Mapping[str, Array]) -> Array:
+    """``torch.nn``'s own layers in float64: (batch, dim) -> (batch, classes)"""
     import torch
 
     dim, classes = weights["pre_classifier.weight"].shape[0], weights["classifier.weight"].shape[0]
@@ -49,25 +47,16 @@ def _torch_classifier(final: Array, weights: Mapping[str, Array]) -> Array:
         }
     )
     with torch.no_grad():
-        return head(torch.from_numpy(final[:, 0].astype(np.float64))).numpy()
+        return head(torch.from_numpy(pooled.astype(np.float64))).numpy()
 
 
 # Lines of the solution that mistakes change.
-CLS = "pooled_output = output[:, 0]"
 POOLED = "pooled_output = nn.functional.relu(self.pre_classifier(pooled_output))"
-LOGITS = "logits = self.classifier(pooled_output)"
+LOGITS = "return self.classifier(pooled_output)"
 NO_RELU = (POOLED, "pooled_output = self.pre_classifier(pooled_output)")
 ORDER = "pre_classifier, then ReLU, then classifier."
 BETWEEN = "The ReLU stands between the two linear layers."
-IS_POOLED = "pooled_output already holds what the classifier takes."
-AVERAGED = "The tokens were averaged; the assignment asks for the [CLS] token."
-LAST = "The last token was taken; [CLS] is the first one."
 RAW = "The model returns raw scores; a softmax belongs to whoever wants probabilities."
-
-
-def taken(tokens: str) -> tuple[str, str]:
-    return POOLED, POOLED.replace("(pooled_output)", f"({tokens})")
-
 
 MISTAKES = [
     Mistake("M15-softmax", "These are probabilities, not logits: a softmax was applied.", RAW,
@@ -85,58 +74,57 @@ MISTAKES = [
     Mistake("M15-pre", "pre_classifier was left out.", ORDER,
             (POOLED, "pooled_output = nn.functional.relu(pooled_output)")),
     Mistake("M15-bare", "pre_classifier and the ReLU were left out.", ORDER, (POOLED, "pass")),
-    Mistake("M15-mean", AVERAGED, IS_POOLED, taken("output.mean(1)")),
-    Mistake("M15-mean", AVERAGED, IS_POOLED, (CLS, "pooled_output = output.mean(dim=1)")),
-    Mistake("M15-last", LAST, IS_POOLED, taken("output[:, -1]")),
-    Mistake("M15-last", LAST, IS_POOLED, (CLS, "pooled_output = output[:, -1]")),
-    Mistake("M15-token", "The second token was taken; [CLS] is the first one.", IS_POOLED,
-            (CLS, "pooled_output = output[:, 1]")),
     Mistake("M15-order", "The ReLU comes before pre_classifier.", ORDER,
             (POOLED, "pooled_output = self.pre_classifier(nn.functional.relu(pooled_output))")),
     dropout_at_work("The logits").by((LOGITS, LOGITS.replace("pooled_output", "nn.functional.dropout(pooled_output, "
                                                                               "0.2)"))),
-    Mistake("M15-tokens", "Every token is classified, not the sentence.", IS_POOLED, taken("output")),
     Mistake("M15-class", "This is the number of the likeliest class, not the logits.", RAW,
             (LOGITS, f"{LOGITS}.argmax(-1)")),
-    Mistake("M15-sentence", "The first sentence's tokens are classified; [CLS] is the first token of each sentence.",
-            IS_POOLED, (CLS, "pooled_output = output[0]")),
+    CHANGED.by((POOLED, "pooled_output[:] = nn.functional.relu(self.pre_classifier(pooled_output))")),
+    DTYPE.by((LOGITS, f"{LOGITS}.double()")),
+    Mistake("", "logits squeezed: a batch of one has no axis left", "", (LOGITS, f"{LOGITS}.squeeze()")),
 ]  # fmt: skip
 
+
+def written(code: str, *more: tuple[str, str]) -> list[tuple[str, str]]:
+    """A right answer: this code in place of the two lines."""
+    return [(POOLED, "pass"), (LOGITS, code.replace("\n", "\n        ")), *more]
+
+
+LAST_LAYER = "self.classifier = nn.Linear(config.dim, config.n_classes)"
 RIGHT = {
-    "functional_call and threshold": model(
-        logits="from torch.func import functional_call\n"
+    "functional_call and threshold": written(
+        "from torch.func import functional_call\n"
         "x = functional_call(self.pre_classifier, dict(self.pre_classifier.named_parameters()), (pooled_output,))\n"
-        "logits = self.classifier(input=nn.functional.threshold(x, 0.0, 0.0))",
+        "return self.classifier(input=nn.functional.threshold(x, 0.0, 0.0))",
     ),
-    "einsum in float64, then back": model(
-        logits="x = torch.einsum('bi,oi->bo', pooled_output.double(), self.pre_classifier.weight.double())\n"
+    "einsum in float64, then back": written(
+        "x = torch.einsum('bi,oi->bo', pooled_output.double(), self.pre_classifier.weight.double())\n"
         "x = (x + self.pre_classifier.bias).clamp_min(0)\n"
-        "logits = nn.functional.linear(x, self.classifier.weight.double(), self.classifier.bias.double()).float()",
+        "return nn.functional.linear(x, self.classifier.weight.double(), self.classifier.bias.double()).float()",
     ),
-    "vmap over the sentences, a walrus": model(
-        logits="def one(pooled):\n"
+    "vmap over the sentences, a walrus": written(
+        "def one(pooled):\n"
         "    return self.classifier(torch.where((x := self.pre_classifier(pooled)) > 0, x, 0.0))\n"
-        "logits = torch.vmap(one)(pooled_output)",
+        "return torch.vmap(one)(pooled_output)",
     ),
-    "a Sequential on the way": model(
-        logits="logits = nn.Sequential(self.pre_classifier, nn.ReLU(inplace=True), self.classifier)(pooled_output)",
+    "a Sequential on the way": written(
+        "return nn.Sequential(self.pre_classifier, nn.ReLU(inplace=True), self.classifier)(pooled_output)",
     ),
-    "dropout that knows eval mode": model(
-        more="self.dropout = nn.Dropout(0.2)",
-        logits="x = nn.functional.relu(self.pre_classifier(pooled_output))\nlogits = self.classifier(self.dropout(x))",
+    "dropout that knows eval mode": written(
+        "return self.classifier(self.dropout(self.pre_classifier(pooled_output).relu()))",
+        (LAST_LAYER, f"{LAST_LAYER}\n        self.dropout = nn.Dropout(0.2)"),
     ),
-    "the head as Sequential": model(
-        more="self.head = nn.Sequential(self.pre_classifier, nn.ReLU(), self.classifier)",
-        logits="logits = self.head(pooled_output)",
+    "the classifier by matrix products": written(
+        "x = pooled_output @ self.pre_classifier.weight.T + self.pre_classifier.bias\n"
+        "return torch.maximum(x, torch.zeros(())) @ self.classifier.weight.T + self.classifier.bias",
     ),
-    "the classifier by matrix products": model(
-        logits="x = pooled_output @ self.pre_classifier.weight.T + self.pre_classifier.bias\n"
-        "logits = torch.maximum(x, torch.zeros(())) @ self.classifier.weight.T + self.classifier.bias",
-    ),
+    "clamped": written("return self.classifier(self.pre_classifier(pooled_output).clamp(min=0))"),
 }
 
 EXERCISE = Exercise(
-    cases, classifier_alone, MISTAKES, right=RIGHT, framework="torch", cell="classifier_model_answer",
+    cases, part, MISTAKES, right=RIGHT, framework="torch", cell="classifier_model_answer",
+    method="classify", given=("pooled_output",),
     shows=("pre_classifier, ReLU, classifier, in this order", "raw scores, no probabilities"),
-    axes={"logits": "batch, labels"},
+    axes={"classifier": "batch, labels"},
 )  # fmt: skip

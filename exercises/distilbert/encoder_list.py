@@ -6,7 +6,6 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
-from ._answers import model
 from ._sizes import config
 
 #: No number of blocks is another one plus 1, or that of the real model.
@@ -43,34 +42,28 @@ MISTAKES = [
             (LIST, LIST.replace("AttentionBlock(config)", "nn.Linear(config.dim, config.dim)"))),
 ]  # fmt: skip
 
-# What right answers write.
-APPENDED = """self.attention_layers = nn.ModuleList()
-for _ in range(config.n_layers):
-    self.attention_layers.append(AttentionBlock(config))"""
-SEQUENTIAL = "self.attention_layers = nn.Sequential(*[AttentionBlock(config) for _ in range(config.n_layers)])"
-INDEXED = """hidden_states = self.embeddings(input_ids=input_ids)
-for i in range(self.config.n_layers):
-    result = self.attention_layers[i](hidden_states)
-    hidden_states = result[0]
-    self.attention_probs[i] = result[1].detach()
-output = hidden_states"""
-
-EXTENDED = """self.attention_layers = nn.ModuleList()
-self.attention_layers.extend(map(AttentionBlock, [config] * config.n_layers))"""
-GROWN = """blocks: list[nn.Module] = []
-while (made := len(blocks)) < config.n_layers:
-    blocks += [AttentionBlock(config)]
-self.add_module("attention_layers", nn.ModuleList(modules=blocks))"""
-
+MADE = f"self.attention_layers = {LIST}"
+#: In place of the list.
 RIGHT = {
-    "a list extended by map": model(EXTENDED),
-    "grown with a walrus, added by name": model(GROWN),
-    "a list comprehension in a ModuleList": model(),
-    "blocks appended one by one, called by number": model(APPENDED, INDEXED),
-    "Sequential as the list": model(
-        SEQUENTIAL,
-        logits="logits = self.classifier(self.pre_classifier(pooled_output).relu())",
-    ),
+    name: [(MADE, code.replace("\n", "\n        "))]
+    for name, code in {
+        "a list extended by map": "self.attention_layers = nn.ModuleList()\n"
+        "self.attention_layers.extend(map(AttentionBlock, [config] * config.n_layers))",
+        "grown with a walrus, added by name": "blocks = []\n"
+        "while (made := len(blocks)) < config.n_layers:\n"
+        "    blocks += [AttentionBlock(config)]\n"
+        'self.add_module("attention_layers", nn.ModuleList(modules=blocks))',
+        "a list comprehension in a ModuleList": "blocks = [AttentionBlock(config) for _ in range(config.n_layers)]\n"
+        "self.attention_layers = nn.ModuleList(blocks)",
+        "blocks appended one by one": "self.attention_layers = nn.ModuleList()\n"
+        "for _ in range(config.n_layers):\n"
+        "    self.attention_layers.append(AttentionBlock(config))",
+        "Sequential as the list": "blocks = [AttentionBlock(config) for _ in range(config.n_layers)]\n"
+        "self.attention_layers = nn.Sequential(*blocks)",
+        "a function of one's own": "def blocks():\n"
+        "    yield from (AttentionBlock(config) for _ in range(config.n_layers))\n\n"
+        "self.attention_layers = nn.ModuleList(blocks())",
+    }.items()
 }
 
 EXERCISE = Exercise(

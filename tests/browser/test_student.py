@@ -52,20 +52,20 @@ def test_a_failing_check_says_what_is_missing_and_the_solved_one_passes(
     notebook = Notebook(browser, server, "distilbert/1_embedding.ipynb")
     notebook.run_all()
     notebook.wait_for_output("position-ids", GAP)
-    notebook.replace_line("embeddings-answer", GAP, "position_ids = torch.arange(input_ids.shape[1])")
+    notebook.replace_line("embeddings-answer", GAP, "return torch.arange(input_ids.shape[1])")
 
-    wrong = "embeddings = input_embeds * position_embeddings"
+    wrong = "return words * positions"
     notebook.replace_line("embeddings-answer", GAP, wrong)
     notebook.run_from("embeddings-answer", 3)
-    failed = notebook.wait_for_output("check-embeddings", "Words and positions were multiplied")
+    failed = notebook.wait_for_output("merge", "Words and positions were multiplied")
     assert "Traceback" not in failed.text
-    notebook.show_from("check-embeddings")
+    notebook.show_from("merge")
     photograph(browser, "jupyterlab-check-failing")
 
-    notebook.replace_line("embeddings-answer", wrong, "embeddings = input_embeds + position_embeddings")
+    notebook.replace_line("embeddings-answer", wrong, "return words + positions")
     notebook.run_from("embeddings-answer", 3)
-    notebook.wait_for_output("check-embeddings", "✓")
-    notebook.show_from("check-embeddings")  # what passed can be shown without the answer
+    notebook.wait_for_output("merge", "✓")
+    notebook.show_from("merge")  # what passed can be shown without the answer
     photograph(browser, "jupyterlab-check-passing")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 from typing import Any
 
@@ -18,14 +17,22 @@ class Embeddings(nn.Module):
         self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.dim)
         self.LayerNorm = nn.LayerNorm(config.dim, eps=config.eps)
 
-    def forward(self, input_ids):
-        input_embeds = self.word_embeddings(input_ids)
-        seq_length = input_embeds.size(1)
-        position_ids = POSITIONS
-        position_embeddings = self.position_embeddings(position_ids)
+    def position_ids(self, input_ids):
+        return POSITIONS
+
+    def merge(self, words, positions):
         MERGE
+
+    def forward(self, input_ids):
+        words = self.word_embeddings(input_ids)
+        positions = self.position_embeddings(self.position_ids(input_ids))
         return RESULT
 """
+EMBEDDINGS_DEFAULTS = {
+    "POSITIONS": "torch.arange(input_ids.shape[1])",
+    "MERGE": "return words + positions",
+    "RESULT": "self.LayerNorm(self.merge(words, positions))",
+}
 
 BLOCK = """
 class AttentionBlock(nn.Module):
@@ -81,20 +88,21 @@ class DistilBertClassifier(nn.Module):
         self.attention_probs = KEPT
         LIST
 
-    def forward(self, input_ids):
-        hidden_states = self.embeddings(input_ids=input_ids).to(self.config.device)
-        encoder_input = hidden_states
+    def encode(self, hidden_states):
         LOOP
-        pooled_output = output[:, 0]
+        return hidden_states
+
+    def classify(self, pooled_output):
         HEAD
-        return logits
+
+    def forward(self, input_ids):
+        return self.classify(self.encode(self.embeddings(input_ids))POOLED)
 """
 LIST = "self.attention_layers = nn.ModuleList([AttentionBlock(config) for _ in range(config.n_layers)])"
 LOOP = """for i, layer in enumerate(self.attention_layers):
-            output, self.attention_probs[i] = layer(encoder_input)
-            encoder_input = output"""
-HEAD = "logits = self.classifier(torch.relu(self.pre_classifier(pooled_output)))"
-MODEL_DEFAULTS = {"KEPT": "{}", "LIST": LIST, "LOOP": LOOP, "HEAD": HEAD}
+            hidden_states, self.attention_probs[i] = layer(hidden_states)"""
+HEAD = "return self.classifier(torch.relu(self.pre_classifier(pooled_output)))"
+MODEL_DEFAULTS = {"KEPT": "{}", "LIST": LIST, "LOOP": LOOP, "HEAD": HEAD, "POOLED": "[:, 0]"}
 
 
 def _define(name: str, text: str, changes: dict[str, str], **known: Any) -> Any:
@@ -102,19 +110,12 @@ def _define(name: str, text: str, changes: dict[str, str], **known: Any) -> Any:
         assert place in text
         text = text.replace(place, code)
     space: dict[str, Any] = {"torch": torch, "nn": nn, "math": math, "F": nn.functional, "plt": plt, **known}
-    # what stands in for parts of it reads a student's source, as a notebook keeps it
-    file = f"<cell {hash(text)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    exec(compile(text, file, "exec"), space)
+    exec(compile(text, "<cell>", "exec"), space)
     return space[name]
 
 
-def embeddings(
-    merge: str = "embeddings = input_embeds + position_embeddings",
-    positions: str = "torch.arange(seq_length)",
-    result: str = "self.LayerNorm(embeddings)",
-) -> Any:
-    return _define("Embeddings", EMBEDDINGS, {"MERGE": merge, "POSITIONS": positions, "RESULT": result})
+def embeddings(**changes: str) -> Any:
+    return _define("Embeddings", EMBEDDINGS, EMBEDDINGS_DEFAULTS | changes)
 
 
 def attention_block(**changes: str) -> Any:

@@ -26,18 +26,24 @@ def said(run: Any, *things: Any) -> str:
 
 # --- notebook 1 -------------------------------------------------------------------------------------------------------
 
-WRONG_MERGES = [
-    "input_embeds - position_embeddings", "input_embeds * position_embeddings", "input_embeds",
-    "position_embeddings.expand_as(input_embeds)", "(input_embeds + position_embeddings) / 2",
-    "torch.cat([input_embeds, position_embeddings.expand_as(input_embeds)], -1)", "None",
-]  # fmt: skip
+WRONG_MERGES = {
+    "words - positions": "subtracted",
+    "words * positions": "multiplied",
+    "words": "positions are missing",
+    "positions": "words are missing",
+    "(words + positions) / 2": "averaged",
+    "torch.cat([words, positions], -1)": "twice as long",
+    "(words.abs() + 1).log() + positions": "the values are not",
+    "words.add_(positions)": "changed in place",
+    "None": "nothing came",
+}
 WRONG_POSITIONS = {
-    "torch.arange(1, seq_length + 1)": "begin at 1",
+    "torch.arange(1, input_ids.shape[1] + 1)": "begin at 1",
     "torch.arange(len(input_ids))[:, None].expand_as(input_ids)": "along the batch",
     "torch.zeros_like(input_ids)": "gets position 0",
     "input_ids": "the token ids",
-    "torch.arange(seq_length).flip(0)": "counted from the end",
-    "self.__dict__.setdefault('kept', torch.arange(seq_length))": "expected shape",
+    "torch.arange(input_ids.shape[1]).flip(0)": "counted from the end",
+    "torch.arange(nobody_knows)": "nobody_knows",
 }
 
 
@@ -45,39 +51,42 @@ WRONG_POSITIONS = {
 def test_wrong_positions_are_named_and_cost_their_own_points_alone(
     positions: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wrong = cells.embeddings(positions=positions)
+    wrong = cells.embeddings(POSITIONS=positions)
     assert WRONG_POSITIONS[positions] in said(check.position_ids, wrong)
+    check.merge(wrong)
     check.embeddings(wrong)
-    assert "✓" in capsys.readouterr().out
-
-
-def test_positions_that_cannot_be_made_cost_the_merge_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    check.embeddings(cells.embeddings(positions="torch.arange(nobody_knows)"))
-    assert "✓" in capsys.readouterr().out
+    assert capsys.readouterr().out.count("✓") == 2
 
 
 @pytest.mark.parametrize("merge", WRONG_MERGES)
-def test_a_wrong_merge_is_refused_and_leaves_the_positions_their_points(
-    merge: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    wrong = cells.embeddings(f"embeddings = {merge}")
-    said(check.embeddings, wrong)
+def test_a_wrong_merge_is_named_and_costs_its_own_points_alone(merge: str, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = cells.embeddings(MERGE=f"return {merge}")
+    assert WRONG_MERGES[merge] in said(check.merge, wrong)
     check.position_ids(wrong)
-    assert "✓" in capsys.readouterr().out
+    check.embeddings(wrong)
+    assert capsys.readouterr().out.count("✓") == 2
 
 
-def test_an_operation_that_no_mistake_explains_is_shown_by_a_shift() -> None:
-    power = cells.embeddings("embeddings = (input_embeds.abs() + 1).log() + position_embeddings")
-    assert "undoes such a shift" in said(check.embeddings, power)
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ("self.merge(words, positions)", "LayerNorm is missing"),
+        ("self.LayerNorm(self.merge(words, positions)).double()", "no float32"),
+        ("self.LayerNorm(self.merge(words, positions + input_ids.zero_().sum()))", "changed in place"),
+        ("self.LayerNorm(self.merge(words, positions[:, 1:]))", "stopped with RuntimeError"),
+    ],
+)
+def test_a_seam_costs_the_embeddings_alone(result: str, words: str) -> None:
+    seam = cells.embeddings(RESULT=result)
+    assert words in said(check.embeddings, seam)
+    check.position_ids(seam)
+    check.merge(seam)
 
 
-def test_embeddings_that_change_their_input_are_rejected() -> None:
-    changed = cells.embeddings("embeddings = input_embeds + position_embeddings; input_ids += 1")
-    assert "changed in place" in said(check.embeddings, changed)
-
-
-def test_an_empty_gap_is_no_mistake_but_a_gap() -> None:
-    assert "not filled in yet" in said(check.embeddings, cells.embeddings("raise NotImplementedError()"))
+def test_where_no_part_is_right_there_is_no_whole() -> None:
+    neither = cells.embeddings(MERGE="raise NotImplementedError()", POSITIONS="input_ids")
+    assert "not filled in yet" in said(check.merge, neither)
+    assert "None of its parts is right yet" in said(check.embeddings, neither)
 
 
 # --- notebook 2 -------------------------------------------------------------------------------------------------------

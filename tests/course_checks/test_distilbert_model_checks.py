@@ -10,7 +10,6 @@ from torch import nn
 
 from course import parts
 from course.check import distilbert as check
-from course.check import stand_ins
 from course.check.distilbert._small import small_config
 from tests.course_checks import distilbert_cells as cells
 from tests.course_checks.distilbert_cells import LIST, LOOP
@@ -36,59 +35,61 @@ WRONG_LISTS = {
     "raise NotImplementedError()": "not filled in yet",
 }
 WRONG_LOOPS = {
-    LOOP.replace("layer(encoder_input)", "layer(encoder_input * 2)"): "layer_inputs",
+    LOOP.replace("layer(hidden_states)", "layer(hidden_states * 2)"): "layer_inputs",
     LOOP.replace("self.attention_probs[i]", "weights"): "no tensor per layer",
-    LOOP.replace("output, self.attention_probs[i] = ", "output = "): "take them apart",
-    LOOP.replace("output, self", "result, self").replace("= output", "= result"): "another name",
-    LOOP.replace("encoder_input = output", "encoder_input = output = output.double()"): "float",
+    LOOP.replace("hidden_states, self.attention_probs[i] = ", "hidden_states = "): "take them apart",
+    f"{LOOP}\n        return": "output: nothing came",
+    f"{LOOP}\n        hidden_states = hidden_states.double()": "float",
+    f"given = hidden_states\n        {LOOP}\n        given.zero_()": "changed in place",
     "raise NotImplementedError()": "not filled in yet",
 }
 WRONG_HEADS = {
     "self.classifier(torch.sigmoid(self.pre_classifier(pooled_output)))": "sigmoid",
-    "self.classifier(self.pre_classifier(output[:, -1]).relu())": "The last token",
-    "self.classifier(self.pre_classifier(output).relu())": "Every token is classified",
+    "self.classifier(self.pre_classifier(pooled_output[:1]).relu())": "expected shape",
     "self.pre_classifier(self.classifier(pooled_output).relu())": "stopped with",
     "self.classifier(F.dropout(self.pre_classifier(pooled_output).relu()))": "dropout",
+    "self.classifier(self.pre_classifier(pooled_output).relu()).squeeze()": "expected shape",
+    "self.classifier(self.pre_classifier(pooled_output).relu()) + 0 * pooled_output.zero_().sum()": "changed in place",
 }
+SEAMS = {"[:, -1]": "Do the three parts above pass", "": "must have shape", "[0]": "must have shape"}
 
 
 @pytest.mark.parametrize("text", WRONG_LISTS)
-def test_a_wrong_list_is_refused_and_costs_neither_the_loop_nor_the_classifier(text: str) -> None:
+def test_a_wrong_list_is_refused_and_costs_nothing_else(text: str) -> None:
     loop = LOOP.replace("attention_layers", "layers") if "self.layers" in text else LOOP
     model = cells.classifier_model(LIST=text, LOOP=loop)
     assert WRONG_LISTS[text] in said(check.encoder_list, model)
     check.encoder_loop(model)
     check.classifier(model)
+    check.pretrained_logits(model)
 
 
 @pytest.mark.parametrize("text", WRONG_LOOPS)
-def test_a_wrong_loop_is_refused_and_costs_neither_the_list_nor_the_classifier(text: str) -> None:
+def test_a_wrong_loop_is_refused_and_costs_nothing_else(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     model = cells.classifier_model(LOOP=text)
     assert WRONG_LOOPS[text] in said(check.encoder_loop, model)
     check.encoder_list(model)
     check.classifier(model)
+    check.pretrained_logits(model)
+    # who keeps no weights, or changes the embeddings afterwards, has the right logits all the same
+    right = WRONG_LOOPS[text] in ("no tensor per layer", "changed in place")
+    assert ("ready-made parts" in capsys.readouterr().out) != right
 
 
 @pytest.mark.parametrize("text", WRONG_HEADS)
-def test_a_wrong_classifier_is_refused_and_costs_neither_list_nor_loop(text: str) -> None:
-    model = cells.classifier_model(HEAD=f"logits = {text}")
+def test_a_wrong_classifier_is_refused_and_costs_nothing_else(text: str) -> None:
+    model = cells.classifier_model(HEAD=f"return {text}")
     assert WRONG_HEADS[text] in said(check.classifier, model)
     check.encoder_list(model)
     check.encoder_loop(model)
+    check.pretrained_logits(model)
 
 
-def test_a_block_whose_two_results_are_not_taken_apart_costs_no_classifier() -> None:
-    model = cells.classifier_model(
-        LOOP="output = encoder_input\n        for b in self.attention_layers: output = b(output)"
-    )
-    assert said(check.encoder_loop, model)
-    check.classifier(model)
-
-
-def test_a_classifier_in_a_container_is_no_obstacle_to_the_loop() -> None:
-    head = "self.head = nn.Sequential(self.pre_classifier, nn.ReLU(), self.classifier)"
-    model = cells.classifier_model(LIST=f"{LIST}; {head}", HEAD="logits = self.head(pooled_output)")
-    check.encoder_loop(model)
+@pytest.mark.parametrize("pooled", SEAMS)
+def test_a_seam_costs_the_pretrained_logits_alone(pooled: str) -> None:
+    model = cells.classifier_model(POOLED=pooled)
+    assert SEAMS[pooled] in said(check.pretrained_logits, model)
+    check.classifier_model(model)
 
 
 def test_the_loop_can_be_checked_before_the_classifier_is_written() -> None:
@@ -97,18 +98,9 @@ def test_the_loop_can_be_checked_before_the_classifier_is_written() -> None:
     assert "not filled in yet" in said(check.classifier, model)
 
 
-def test_a_loop_record_says_what_was_fed_kept_and_pooled() -> None:
-    config = small_config(n_layers=2)
-    model = stand_ins.build(cells.classifier_model(), config)
-    embedded = torch.randn(2, 3, config.dim)
-    matrices, shifts = torch.randn(2, config.dim, config.dim), torch.randn(2, config.dim)
-    attention = torch.rand(2, 2, config.n_heads, 3, 3)
-    record = stand_ins.run_loop(model, torch.ones(2, 3, dtype=torch.long), embedded, matrices, shifts, attention)
-    second = embedded @ matrices[0] + shifts[0]
-    assert torch.equal(record.layer_inputs, torch.stack([embedded, second]))
-    assert record.pooled is not None and torch.equal(record.pooled, (second @ matrices[1] + shifts[1])[:, 0])
-    assert record.attention is not None and torch.equal(record.attention, attention)
-    assert not record.grown
+def test_where_no_part_is_right_there_are_no_logits() -> None:
+    stub = "raise NotImplementedError()"
+    said(check.pretrained_logits, cells.classifier_model(LIST=stub, LOOP=stub, HEAD=stub))
 
 
 # --- the padding mask -------------------------------------------------------------------------------------------------

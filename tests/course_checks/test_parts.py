@@ -12,13 +12,11 @@ import torch
 
 from course import parts, pretrained
 from course.check import distilbert as check
-from tests.course_checks.distilbert_cells import EMBEDDINGS
+from tests.course_checks.distilbert_cells import EMBEDDINGS, EMBEDDINGS_DEFAULTS
 
-RIGHT = (
-    EMBEDDINGS.replace("MERGE", "embeddings = input_embeds + position_embeddings")
-    .replace("POSITIONS", "torch.arange(seq_length)")
-    .replace("RESULT", "self.LayerNorm(embeddings)")
-)
+RIGHT = EMBEDDINGS
+for place, code in EMBEDDINGS_DEFAULTS.items():
+    RIGHT = RIGHT.replace(place, code)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -43,9 +41,9 @@ def test_a_right_part_is_the_students_own(beside: Any, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        (RIGHT.replace("input_embeds + position", "input_embeds - position"), "does not pass its check yet"),
+        (RIGHT.replace("words + positions", "words - positions"), "does not pass its check yet"),
         (
-            RIGHT.replace("embeddings = input_embeds + position_embeddings", "raise NotImplementedError()"),
+            RIGHT.replace("return words + positions", "raise NotImplementedError()"),
             "not filled in",
         ),
         (RIGHT.replace("nn.Module", "nn.Modul"), "does not define it"),
@@ -77,18 +75,14 @@ def test_a_notebook_that_is_missing_or_damaged_is_no_obstacle(
 
 def test_helpers_constants_and_imports_of_other_cells_are_there_but_nothing_else_is_run(beside: Any) -> None:
     helper = "import operator\ndef together(a, b):\n    return operator.add(a, b)\nSTART = 0"
-    own = RIGHT.replace("input_embeds + position_embeddings", "together(input_embeds, position_embeddings)").replace(
-        "torch.arange(seq_length)", "torch.arange(START, seq_length)"
-    )
+    own = RIGHT.replace("words + positions", "together(words, positions)").replace("arange(", "arange(START, ")
     assert (
         beside("%matplotlib inline\n!pip list", helper, own, "raise SystemExit", "1 / 0") is not parts.ReadyEmbeddings
     )
 
 
 def test_the_last_definition_counts(beside: Any) -> None:
-    assert (
-        beside(RIGHT.replace("input_embeds + position", "input_embeds * position"), RIGHT) is not parts.ReadyEmbeddings
-    )
+    assert beside(RIGHT.replace("words + positions", "words * positions"), RIGHT) is not parts.ReadyEmbeddings
 
 
 def test_an_older_name_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

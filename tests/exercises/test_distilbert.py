@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from autograder.authoring.trial import texts_of
+from autograder.exercise import Answers
+from autograder.model.verdict import CellVerdict
 from autograder.references import loader
 from tests.grading import REFERENCES, grade_cells, mistakes_of, solution
 
@@ -30,3 +33,34 @@ def test_two_mistakes_in_one_cell_cost_their_own_parts() -> None:
     lost = {cell.cell for cell in verdict.cells if cell.points != cell.max_points}
     assert lost == {"attention_weights", "attention_block"}
     assert mistakes_of(verdict) == {"M1-sigmoid", "M12"}
+
+
+PARTS = ("encoder_list", "encoder_loop", "classifier")
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "given", "charged", "earned"),
+    [
+        ("mini", ("right", "right"), PARTS, 1),
+        ("mini", ("wrong", "right"), (), 0),
+        ("mini", ("wrong", "right"), ("encoder_loop",), 1),
+        ("mini", ("wrong", "right"), ("embeddings",), 1),
+        ("mini", ("wrong", "wrong"), ("encoder_loop",), 0),
+        ("mini", ("wrong", "right"), PARTS, 0),
+        ("mini", (), (), 0),
+        ("distilbert", (), (), 1),
+        ("distilbert", ("wrong", "right"), (), 0),
+    ],
+)
+def test_the_logits_count_as_they_stand_or_where_a_part_lost_points_with_ready_made_parts(
+    checkpoint: str, given: tuple[str, ...], charged: tuple[str, ...], earned: float
+) -> None:
+    """given: the logits as they stand, and with ready-made parts; nothing where the checkpoint is absent."""
+    slug = "distilbert/pretrained_logits"
+    exercise = REFERENCES.exercise(slug)
+    case = next(case for case in REFERENCES.cases(slug) if case.config["checkpoint"] == checkpoint)
+    logits = {"right": case.expected["logits"].astype(np.float32), "wrong": np.zeros((1, 2), np.float32)}
+    arrays = {name: logits[one] for name, one in zip(("logits", "ready_logits"), given, strict=False)}
+    earlier = {f"distilbert/{name}": CellVerdict(name, "failed", 0.0, 3.0) for name in charged}
+    assert exercise.rule is not None
+    assert exercise.rule(exercise, case, Answers(arrays or {"absent": np.array(True)}, "", earlier)).earned == earned

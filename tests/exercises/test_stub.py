@@ -78,8 +78,8 @@ def test_a10_a_misspelt_forward_is_called_so_in_every_cell_that_it_costs() -> No
 @one_worker("distilbert")
 def test_a10_who_calls_a_module_list_is_told_to_go_through_it() -> None:
     model = solution("distilbert", "3_model_assembly", "classifier_model_answer")
-    loop = model[model.index("        for i, block in") : model.index("        output = encoder_input")]
-    wrong = model.replace(loop, "        encoder_input, weights = self.attention_layers(encoder_input)\n")
+    loop = model[model.index("        for i, block in") : model.index("        return hidden_states")]
+    wrong = model.replace(loop, "        hidden_states, weights = self.attention_layers(hidden_states)\n")
     verdict = grade_cells("distilbert", "3_model_assembly", {"classifier_model_answer": wrong})
     assert "go through it with for" in words(verdict, "encoder_loop")
     assert "Not filled in" not in words(verdict, "encoder_loop")

@@ -12,6 +12,7 @@ import pytest
 from autograder.authoring.trial import Trials, imports_of_trials
 from autograder.exercise import SampleAnswer
 from autograder.kernel.fork_server import KernelForkServer
+from autograder.model.cells import grade_id
 from autograder.model.course import Course
 from autograder.references import loader
 from tests.grading import REFERENCES, ROOT, assignment, cell_of, grade_cells, solution
@@ -35,10 +36,10 @@ def test_no_mistake_in_a_part_or_a_whole_costs_another_exercise(slug: str) -> No
 
 
 def pairs() -> Iterator[Any]:
-    """For each two parts of a whole that are filled in in one cell: a mistake in both."""
+    """For each two parts of a whole that has more of them, filled in in one cell: a mistake in both."""
     for whole, parts in WHOLES.items():
         patched = {part: [answer for answer in wrong_answers(part) if answer.changes] for part in parts}
-        for first, second in combinations(parts, 2):
+        for first, second in combinations(parts, 2) if len(parts) > 2 else ():
             ours, theirs = patched[first], patched[second]
             if ours and theirs and ours[0].cell == theirs[-1].cell:
                 yield pytest.param(whole, (first, second), ours[0], theirs[-1], id=f"{first} and {second}")
@@ -116,3 +117,18 @@ def test_a_seam_costs_the_whole_once(given: str, seam: str) -> None:
     assert BLOCK.count(given) == 1
     verdict = grade_cells("distilbert", "2_attention_block", {"attention_block_answer": BLOCK.replace(given, seam)})
     assert {cell.cell for cell in verdict.cells if cell.points != cell.max_points} == {"attention_block"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whole", ["embeddings", "attention_block", "pretrained_logits"])
+def test_a_class_that_was_left_as_it_was_earns_nothing(whole: str) -> None:
+    exercise = REFERENCES.exercise(f"distilbert/{whole}")
+    cell = exercise.cell or f"{whole}_answer"
+    (name, left), *_ = (
+        (name, one.source)
+        for name, notebook in assignment("distilbert").release.items()
+        for one in notebook.cells
+        if grade_id(one) == cell
+    )
+    verdict = grade_cells("distilbert", name, {cell: left})
+    assert {cell_of(verdict, one).points for one in (whole, *exercise.parts)} == {0}

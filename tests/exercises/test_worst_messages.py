@@ -89,9 +89,8 @@ WORST = [
     Worst("decoder/rms_norm", "the weight is called gain",
           (("self.weight = nn", "self.gain = nn"), ("* self.weight", "* self.gain")),
           "There is no parameter self.weight", "under this name", ("never change yours",)),
-    Worst("distilbert/embeddings", "half of the positions",
-          (("input_embeds + position_embeddings", "input_embeds + 0.5 * position_embeddings"),),
-          "The words count more than the positions.", never=("undoes such a shift",)),
+    Worst("distilbert/merge", "half of the positions", (("words + positions", "words + 0.5 * positions"),),
+          "The words count more than the positions."),
 ]  # fmt: skip
 
 

@@ -43,7 +43,6 @@ def test_what_is_wrong_costs_one_exercise_whatever_stands_beside_it(assignment: 
 
 #: Right answers that reach into the parts which stand-ins replace, or that pass their arguments by name.
 REACHING = (
-    "distilbert/embeddings: wrong: M11-table beside position_ids: rows of the table, without a call",
     "encoder_lab/embeddings: wrong: M11-zero beside encoder: its layers' parts one by one",
     "encoder_lab/encoder: wrong: M14-first beside classifier: its head's layers one by one",
     "encoder_lab/encoder_layer: wrong: M7-none beside encoder: weights set in __init__",
@@ -64,7 +63,7 @@ def test_a_part_that_reaches_into_others_does_not_lose_with_them(assignment: str
 
 
 @one_worker("distilbert")
-def test_a_wrong_line_between_loop_and_classifier_costs_the_classifier_alone() -> None:
+def test_a_wrong_line_between_loop_and_classifier_costs_the_whole_alone() -> None:
     (made,) = (one for one in wrong_seams(trials("distilbert")) if re.search(r"classifier_model.*: output$", one.name))
     assert problem(trials("distilbert"), made) == ""
 

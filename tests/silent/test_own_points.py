@@ -137,20 +137,16 @@ def distilbert(notebook: str, cell: str, *changes: tuple[str, str]) -> NotebookV
     return grade_cells("distilbert", notebook, {cell: text})
 
 
-LOOP = """for i, block in enumerate(self.attention_layers):
-            encoder_input, self.attention_probs[i] = block(encoder_input)"""
-RESULT = "output = encoder_input                                # (batch, tokens, dim)"
-
-
-def test_the_last_blocks_result_under_another_name_costs_the_loop_and_not_the_classifier() -> None:
-    graded = distilbert("3_model_assembly", "classifier_model_answer", (RESULT, "encoder_output = encoder_input"))
+@pytest.mark.parametrize(("old", "new", "told"), [
+    ("return hidden_states", "encoder_output = hidden_states", "nothing came"),
+    ("for i, block in", "raise NotImplementedError()\n        for i, block in", "Not filled in yet"),
+])  # fmt: skip
+def test_a_loop_that_is_missing_or_returns_nothing_costs_neither_the_classifier_nor_the_whole(
+    old: str, new: str, told: str
+) -> None:
+    graded = distilbert("3_model_assembly", "classifier_model_answer", (old, new))
     assert lost(graded) == {"encoder_loop": 4}
-    assert "nothing after it is called output" in said(graded, "encoder_loop")
-
-
-def test_a_loop_that_is_missing_costs_neither_the_classifier_nor_the_whole() -> None:
-    gap = (LOOP, "raise NotImplementedError()"), (RESULT, "")
-    assert lost(distilbert("3_model_assembly", "classifier_model_answer", *gap)) == {"encoder_loop": 4}
+    assert told in said(graded, "encoder_loop")
 
 
 INIT = "".join(f"self.{name}_lin = nn.Linear(config.dim, config.dim)\n        " for name in "qkv").rstrip()

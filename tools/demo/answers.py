@@ -14,13 +14,19 @@ class Embeddings(nn.Module):
         self.word_embeddings = nn.Embedding(config.vocab_size, config.dim, padding_idx=config.pad_token_id)
         self.LayerNorm = nn.LayerNorm(config.dim, eps=config.eps)
 
+    def position_ids(self, input_ids):
+        return torch.arange(input_ids.size(1)).repeat(len(input_ids), 1)
+
+    def merge(self, words, positions):
+        return {merge}
+
     def forward(self, input_ids):
-        tokens = input_ids.size(1)
-        embeddings = {merge}
-        return self.LayerNorm(embeddings)
+        words = self.word_embeddings(input_ids)
+        positions = self.position_embeddings(self.position_ids(input_ids))
+        return self.LayerNorm(self.merge(words, positions))
 """
-SUM = "torch.add(self.word_embeddings(input_ids), self.position_embeddings.weight[:tokens])"
-PRODUCT = "self.word_embeddings(input_ids) * self.position_embeddings.weight[:tokens]"
+SUM = "torch.add(words, positions)"
+PRODUCT = "words * positions"
 
 BLOCK = """
 class AttentionBlock(nn.Module):
@@ -36,17 +42,25 @@ class AttentionBlock(nn.Module):
         self.lin2 = nn.Linear(config.hidden_dim, config.dim)
         self.output_layer_norm = nn.LayerNorm(config.dim, eps=config.eps)
 
+    def attention_scores(self, q, k):
+        return torch.einsum("bhqd,bhkd->bhqk", q, k)
+
+    def attention_weights(self, scores):
+        return {softmax}
+
+    def attention_context(self, weights, v):
+        return torch.einsum("bhqk,bhkd->bhqd", weights, v)
+
     def forward(self, hidden_states):
         batch, tokens, dim = hidden_states.shape
         heads = self.config.n_heads
 
         def split(x):
-            return x.reshape(batch, tokens, heads, dim // heads)
+            return x.reshape(batch, tokens, heads, dim // heads).transpose(1, 2)
 
         q, k, v = (split(layer(hidden_states)) for layer in (self.q_lin, self.k_lin, self.v_lin))
-        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(dim // heads)
-        weights = {softmax}
-        context = torch.einsum("bhqk,bkhd->bqhd", weights, v).reshape(batch, tokens, dim)
+        weights = self.attention_weights(self.attention_scores(q / math.sqrt(dim // heads), k))
+        context = self.attention_context(weights, v).transpose(1, 2).reshape(batch, tokens, dim)
 
         attended = self.sa_layer_norm(self.out_lin(context) + hidden_states)
         fed = self.lin2(nn.functional.gelu(self.lin1(attended)))
@@ -66,12 +80,16 @@ class DistilBertClassifier(nn.Module):
         self.classifier = nn.Linear(config.dim, config.n_classes)
         self.attention_probs = {{i: [] for i in range(config.n_layers)}}
 
-    def forward(self, input_ids):
-        output = self.embeddings(input_ids=input_ids)
+    def encode(self, hidden_states):
         for i, layer in enumerate(self.attention_layers):
-            output, self.attention_probs[i] = layer(output)
-        pooled_output = output[:, 0]
+            hidden_states, self.attention_probs[i] = layer(hidden_states)
+        return hidden_states
+
+    def classify(self, pooled_output):
         return {logits}
+
+    def forward(self, input_ids):
+        return self.classify(self.encode(self.embeddings(input_ids=input_ids))[:, 0])
 """
 SEQUENTIAL = "nn.Sequential(*(AttentionBlock(config) for _ in range(config.n_layers)))"
 PLAIN_LIST = "[AttentionBlock(config) for _ in range(config.n_layers)]"

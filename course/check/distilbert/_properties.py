@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.check import stand_ins
 from course.check.base import fail
 from course.check.distilbert._small import small_config
 from course.check.modules import part
@@ -18,20 +17,6 @@ def encoder_list(student_class: Any) -> None:
     if not isinstance(encoder, nn.ModuleList | nn.Sequential | list | tuple):
         came, look = f"Yours is a {type(encoder).__name__}.", "One block for each layer, in a list that torch knows."
         fail("encoder_list", "attention_layers must be a list of blocks.", came, look)
-
-
-def encoder_loop(student_class: Any) -> None:
-    config, ids = small_config(), torch.ones(2, 3, dtype=torch.long)
-    embedded, shifts = torch.randn(2, 3, config.dim), torch.randn(config.n_layers, config.dim)
-    attention = torch.rand(config.n_layers, 2, config.n_heads, 3, 3)
-    try:
-        stand_ins.run_loop(
-            stand_ins.build(student_class, config), ids, embedded, shifts.diag_embed(), shifts, attention
-        )
-    except TypeError as error:
-        if stand_ins.BOTH in str(error):
-            look = "What does a block return? Two things: take them apart."
-            fail("encoder_loop", "a block takes the hidden states alone.", f"Yours was fed {stand_ins.BOTH}.", look)
 
 
 def padding_mask(function: Any) -> None:

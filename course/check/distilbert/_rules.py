@@ -1,7 +1,7 @@
 """Rules of this assignment's exercises, and the mistakes that they name.
 
-Each part of a class is judged by itself, with every other part ready-made; or, where the student's code cannot be taken
-apart, in the class as it stands. The answers ``ready_…`` are those of a part by itself.
+Each part of a class is judged by itself; the class as a whole as it stands, or, where a part lost points, with
+ready-made parts: the answers ``ready_…``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from .._rules import (
     Judgement,
     Mistake,
     Rule,
-    better_of_own_and_ready,
     compare_case,
     compare_value,
     find_mistake,
@@ -27,7 +26,6 @@ from .._rules import (
     named,
     named_or,
     right,
-    same_twice,
     unsteady,
     whole,
     without_side_effects,
@@ -97,16 +95,16 @@ def _wrong_layer(exercise: Exercise, case: Case, made: object, others: tuple[str
     return None
 
 
-def loop_alone(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """What each block was fed, what is pooled, and which weights are kept after one call and after a second."""
+def looped(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """What each block was fed, what is returned, and which weights are kept after one call and after a second."""
     given, layers = answers.arrays, int(case.config["n_layers"])
     inputs = given.get("layer_inputs")
-    if inputs is not None and not inputs.ndim:
+    if inputs is None or not inputs.ndim:
         return compare_case(exercise, case, answers)
-    if inputs is not None and len(inputs) != layers:
+    if len(inputs) != layers:
         calls = {0: "No layer was", 1: "1 layer was"}.get(len(inputs), f"{len(inputs)} layers were")
         return named(exercise, "M14-count", calls=calls, layers=layers)
-    if inputs is not None and layers > 1 and all(np.array_equal(inputs[0], later) for later in inputs[1:]):
+    if all(np.array_equal(inputs[0], later) for later in inputs[1:]):
         return named(exercise, "M14-first")
     if ("attention" in given and "attention_again" not in given) or ("grown" in given and given["grown"].any()):
         return named(exercise, "M14-appended")
@@ -114,11 +112,9 @@ def loop_alone(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     failed = [check.name for check in judgement.checks if not check.passed]
     if failed == ["attention_again"]:
         return named(exercise, "M14-again")
-    if failed == ["pooled"] and "pooled" not in given:
-        return named(exercise, "M14-name")
     if failed[:1] == ["attention"] and "attention" not in given:
         return named(exercise, "M14-kept")
-    return judgement if failed or given["pooled"].dtype == np.float32 else named(exercise, "DTYPE")
+    return judgement if failed or given["output"].dtype == np.float32 else named(exercise, "DTYPE")
 
 
 def tokens_rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
@@ -303,6 +299,6 @@ def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
 
 part = without_side_effects(steady)
 positions = without_side_effects(counted)
-put_together = with_layers(whole(part, otherwise="WHOLE"), PROJECTIONS)
-embedded = with_layers(whole(part, otherwise="WHOLE"))
-classifier_alone = better_of_own_and_ready(same_twice("logits"))
+put_together = with_layers(whole(part, otherwise="WHOLE", assembled=True), PROJECTIONS)
+embedded = with_layers(whole(part, otherwise="WHOLE", assembled=True))
+loop = without_side_effects(looped)

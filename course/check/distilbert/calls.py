@@ -1,21 +1,24 @@
 """How the student's code is called, exercise by exercise: with public cases by the check, with hidden ones by grading.
 
-Each function takes what the student wrote and a case, and gives the answers by name. A part of a class is looked at
-twice: in the class as it stands, and, as ``ready_…``, with every other part ready-made.
+Each function takes what the student wrote and a case, and gives the answers by name. A class as a whole is looked at
+twice: as it stands, and, as ``ready_…``, with ready-made parts.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
-from course.check import stand_ins
-from course.check.called import whole
+from course import pretrained
+from course.check._rules.called import made, method_of
+from course.check.called import as_it_stands_and_ready, whole, with_ready_parts
+from course.check.distilbert import _stand_ins
 from course.check.side_effects import other_entries
-from course.check.with_ready_parts import own_and_ready
-from course.parts import ReadyAttentionBlock, ReadyEmbeddings
+from course.parts import ReadyAttentionBlock, ReadyClassifier, ReadyEmbeddings
 
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
 
@@ -57,17 +60,63 @@ def encoder_list(student_class: Any, case: Any) -> dict[str, Any]:
 
 
 def encoder_loop(student_class: Any, case: Any) -> dict[str, Any]:
-    stand_in = (case.stand_in_embedded, case.stand_in_matrices, case.stand_in_shifts, case.stand_in_attention)
-    return vars(stand_ins.run_loop(stand_ins.build(student_class, case.config), case.input_ids, *stand_in))
+    """Two calls of ``encode`` through stand-ins; in the second, each gives the weights of the sentences in reverse."""
+    model, seen = made(student_class, case.config), list[Tensor]()
+    stored = (case.stand_in_matrices, case.stand_in_shifts, case.stand_in_attention)
+    layers = [_stand_ins.StandInLayer(*given, seen) for given in zip(*stored, strict=True)]
+    _stand_ins.put_in(model, layers)
+    encode, given = method_of(model, "encode"), case.hidden_states.clone()
+    output, inputs = encode(given), list(seen)
+    probs = getattr(model, "attention_probs", None)
+    first, size = _stand_ins.kept(model, len(layers)), _stand_ins.size(probs)
+    for layer in layers:
+        layer.attention = layer.attention.flip(0)
+    encode(case.hidden_states.clone())
+    return {
+        "layer_inputs": torch.stack(inputs) if inputs else torch.zeros(0, *given.shape),
+        "output": output,
+        "attention": first,
+        "attention_again": _stand_ins.kept(model, len(layers)),
+        "grown": _stand_ins.size(getattr(model, "attention_probs", None)) > size,
+        "changed": not torch.equal(given, case.hidden_states),
+    }
 
 
-def classifier(student_class: Any, case: Any) -> dict[str, Any]:
-    given = (case.load(stand_ins.build(student_class, case.config)), case.input_ids, case.stand_in_final)
-    sizes = (case.config.n_layers, case.config.n_heads)
-    return own_and_ready(
-        lambda: {name: stand_ins.run_classifier(*given, *sizes) for name in ("logits", "again")},
-        lambda: {name: stand_ins.run_classifier_alone(*given) for name in ("logits", "again")},
-    )
+def pretrained_logits(student_class: Any, case: Any) -> dict[str, Any]:
+    """With a checkpoint's weights; ``absent`` where these are not here."""
+    checkpoint = case.config.checkpoint
+    if not pretrained.available(checkpoint):
+        return {"absent": True}
+
+    def run(kind: Any) -> dict[str, Any]:
+        with torch.no_grad():
+            return {"logits": trained(kind, checkpoint)(case.input_ids)}
+
+    return as_it_stands_and_ready(run, student_class, ready_classifier(student_class))
+
+
+@cache
+def trained(kind: Any, checkpoint: str) -> nn.Module:
+    """A model of this class with a checkpoint's weights, in eval mode. Made once.
+
+    Raises what the class raises, and StateDictError where its parameters are not those of the checkpoint.
+    """
+    return pretrained.load(kind, checkpoint).eval()
+
+
+@cache
+def ready_classifier(student_class: Any) -> Any:
+    """The class with ready-made parts: what is left is how they are put together."""
+    ready = with_ready_parts(student_class, ReadyClassifier, ("encode", "classify"), ReadyClassifier.layers)
+
+    def init(self: Any, config: Any) -> None:
+        ready.__init__(self, config)
+        for name, child in list(self.named_children()):
+            # a list of blocks under another name: that is the mistake of who made it
+            if name != "attention_layers" and all(hasattr(block, "q_lin") for block in [*child.children()] or [child]):
+                delattr(self, name)
+
+    return type(student_class.__name__, (ready,), {"__init__": init})
 
 
 def padding_mask(function: Any, case: Any) -> dict[str, Any]:

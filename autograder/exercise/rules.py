@@ -194,3 +194,6 @@ def without_side_effects(rule: Rule) -> Rule:
 
 #: The default rule, for an answer that is right only without side effects.
 pure = without_side_effects(compare_case)
+
+#: The rule for a whole whose parts are exercises, right only without side effects.
+put_together = whole(pure)

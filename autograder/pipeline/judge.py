@@ -104,12 +104,15 @@ class _Context:
 
 
 def _with_parts_within(verdicts: list[CellVerdict], context: _Context) -> list[CellVerdict]:
-    """Full points for parts that were left as they were, where the whole is right as it stands: they are within it."""
+    """Full points for methods that were left as they were, where their class is right as it stands: they are within it.
+
+    A function that an exercise asks for is no part of another one's answer.
+    """
     within: set[str] = set()
     for slug, outcome in context.judged.items():
-        parts = {*context.references.exercise(slug).parts}
+        parts = context.references.exercise(slug).parts
         stubs = (one for one in verdicts if NOT_FILLED_IN[0] in (check.message for check in one.checks))
-        left = {one.cell for one in stubs if one.cell in parts}
+        left = set() if isinstance(parts, Mapping) else {one.cell for one in stubs if one.cell in parts}
         if left and all(one.earned == 1 for one in _judge_slug(slug, outcome, replace(context, earlier={}))):
             within |= left
     return [

@@ -71,18 +71,6 @@ def own(step: Callable[[], Any]) -> Any:
         return None
 
 
-def masked_attention(function: Callable[..., Any], case: Any) -> Answers:
-    """A masked attention's output, and its weights with and without mask (values that are unit vectors show them)."""
-    inputs = case.query, case.key
-    unit_values = torch.eye(case.key.shape[1]).expand(len(case.key), -1, -1)
-    return {
-        "output": first(function(*inputs, case.value, case.mask)),
-        "unmasked": first(function(*inputs, case.value)),
-        "masked_weights": first(function(*inputs, unit_values, case.mask)),
-        "plain_weights": first(function(*inputs, unit_values)),
-    }
-
-
 def parts(owner: nn.Module, *names: str) -> list[bool]:
     """Whether ``__init__`` made each of these parts, under its name. Asked before a stand-in takes its place."""
     return [isinstance(getattr(owner, name, None), nn.Module) for name in names]

@@ -20,6 +20,8 @@ from .._rules import (
     dropout_at_work,
     named,
     pure,
+    put_together,
+    right,
     without_side_effects,
 )
 
@@ -178,6 +180,14 @@ def _classified(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if factor is not None and not np.isclose(factor * (1 - case.config["dropout_prob"]), 1, atol=1e-3):
         return named(exercise, "head-dropout")
     return judgement
+
+
+def steps_together(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The rule for a whole; a mistake that a part has lost its points by, written again, is paid for there."""
+    judgement = put_together(exercise, case, answers)
+    paid = [slug for slug in exercise.slugs_of_parts if answers.charged(slug)]
+    known = {check.mistake for slug in paid for check in getattr(answers.earlier[slug], "checks", ())} - {""}
+    return right("written again") if known & {check.mistake for check in judgement.checks} else judgement
 
 
 class_with_parts = with_names(without_side_effects(_best_attempt))

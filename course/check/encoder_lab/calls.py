@@ -47,7 +47,7 @@ from course.check.encoder_lab._stand_ins import (
     stand_in_class,
 )
 from course.check.side_effects import changed
-from course.check.with_ready_parts import meaning
+from course.check.with_ready_parts import both_ways, meaning
 
 HEAD = ("d_model", "d_k", "d_q", "d_v")
 ATTENTION = ("d_model", "num_attention_heads")
@@ -67,6 +67,36 @@ def attention_scores(function: Any, case: Any) -> Answers:
 def attention_weights(function: Any, case: Any) -> Answers:
     noted = changed(lambda scores: first(function(scores)), case.scores)
     return {"weights": first(function(case.scores)), "changed": noted}
+
+
+def ready_scores(query: Tensor, key: Tensor) -> Tensor:
+    return torch.einsum("bnd,bmd->bnm", query, key) * key.shape[-1] ** -0.5
+
+
+def ready_weights(scores: Tensor) -> Tensor:
+    return scores.softmax(-1)
+
+
+def scaled_dot_product_attention(function: Any, case: Any) -> Answers:
+    return _by_steps(function, output=(case.query, case.key, case.value))
+
+
+def masked_attention(function: Any, case: Any) -> Answers:
+    given = case.query, case.key, case.value
+    return _by_steps(function, output=(*given, case.mask), unmasked=given)
+
+
+def _by_steps(function: Any, **asked: tuple[Tensor, ...]) -> Answers:
+    """What the function gives for each of these arguments, by its own earlier steps and by ready-made ones."""
+
+    def attend(*given: Tensor) -> Tensor:
+        return first(function(*given))
+
+    def call() -> Answers:
+        found = {name: attend(*(x.clone() for x in given)) for name, given in asked.items()}
+        return found | {"changed": changed(attend, *asked["output"])}
+
+    return both_ways(function, call, {"attention_scores": ready_scores, "attention_weights": ready_weights})
 
 
 def causal_mask(function: Any, case: Any) -> Answers:

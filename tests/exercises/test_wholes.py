@@ -1,0 +1,100 @@
+"""Exercises that call earlier ones: a mistake in a part costs that part alone, one that no part owns the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from autograder.authoring.trial import texts_of
+from autograder.exercise import SampleAnswer
+from autograder.references import loader
+from tests.exercises.test_answers import one_worker, trials
+from tests.grading import REFERENCES
+
+pytestmark = pytest.mark.slow
+
+#: Attention in one function, with a mask and without, by the earlier steps.
+BY_STEPS = {
+    "scaled_dot_product_attention_answer": """def scaled_dot_product_attention(query, key, value):
+    return attention_weights(attention_scores(query, key)) @ value""",
+    "masked_attention_answer": """def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = attention_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -math.inf)
+    return attention_weights(scores) @ value""",
+}
+BY_SINGLE_HEADS = {
+    "multihead_attention_answer": """def apply_multihead_attention(x, W_q, W_k, W_v, W_o):
+    eye = np.eye(W_o.shape[0] // len(W_q))
+    return np.concatenate([apply_self_attention(x, *W, eye) for W in zip(W_q, W_k, W_v)], axis=1) @ W_o"""
+}
+#: Part -> the wholes that call it, and their cells where the solution does not.
+PARTS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
+    "numpy_attention/softmax": (("self_attention", "multihead_attention"), {}),
+    "numpy_attention/self_attention": (("multihead_attention",), BY_SINGLE_HEADS),
+    "encoder_lab/attention_scores": (("scaled_dot_product_attention", "masked_attention"), BY_STEPS),
+    "encoder_lab/attention_weights": (("scaled_dot_product_attention", "masked_attention"), BY_STEPS),
+    "decoder/causal_attention": (("pre_norm_block",), {}),
+}
+#: Part -> its wrong answer, beside the known ones; all are the whole text of the cell.
+MORE = {
+    "encoder_lab/attention_scores": {
+        "not transposed": "def attention_scores(query, key):\n    return query @ key / math.sqrt(key.size(-1))",
+        "empty": "def attention_scores(query, key):\n    raise NotImplementedError()",
+    },
+    "numpy_attention/softmax": {"printed": "def softmax(x):\n    print(x)", "no Python": "def softmax(x:"},
+}
+
+
+def lost(assignment: str, texts: Mapping[str, str], exercises: Collection[str]) -> set[str]:
+    """Which of these exercises lose points where these cells are filled so."""
+    verdicts = trials(assignment).run(dict(texts), only=exercises).verdicts
+    assert verdicts.keys() == set(exercises)
+    return {name for name, one in verdicts.items() if one.points is not None and one.points < one.max_points}
+
+
+def wrong_parts() -> Iterator[ParameterSet]:
+    for slug in PARTS:
+        known = loader.sample_answers(REFERENCES.folder, slug)[1]
+        more = [SampleAnswer(name, text, cell=known[0].cell) for name, text in MORE.get(slug, {}).items()]
+        for answer in [*known, *more]:
+            group = one_worker(slug.partition("/")[0])
+            yield pytest.param(slug, answer, id=f"{slug}: {answer.name}", marks=group)
+
+
+@pytest.mark.parametrize(("slug", "answer"), wrong_parts())
+def test_a_mistake_in_a_part_costs_that_part_alone(slug: str, answer: SampleAnswer) -> None:
+    assignment, _, exercise = slug.partition("/")
+    wholes, cells = PARTS[slug]
+    texts = {**cells, **texts_of(answer, trials(assignment).solutions)}
+    assert lost(assignment, texts, (exercise, *wholes)) == {exercise}
+
+
+#: Whole -> cells of which each part is right by itself, and the whole is not.
+SEAMS = {
+    "numpy_attention/multihead_attention": {
+        "softmax_answer": """def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)"""
+    },
+    "encoder_lab/scaled_dot_product_attention": {
+        "attention_scores_answer": """def attention_scores(query, key):
+    return query @ key.mT / math.sqrt(key.size(-1)), "the scores" """,
+        "scaled_dot_product_attention_answer": BY_STEPS["scaled_dot_product_attention_answer"],
+    },
+    "decoder/pre_norm_block": {
+        "causal_attention_answer": """def causal_attention(query, key, value):
+    if query.shape[2] == 6:
+        return value
+    return F.scaled_dot_product_attention(query, key, value, is_causal=True)"""
+    },
+}
+
+
+@pytest.mark.parametrize("slug", [pytest.param(one, id=one, marks=one_worker(one.partition("/")[0])) for one in SEAMS])
+def test_a_mistake_that_no_part_owns_costs_the_whole_alone(slug: str) -> None:
+    assignment, _, exercise = slug.partition("/")
+    parts = [cell.removesuffix("_answer") for cell in SEAMS[slug]]
+    assert lost(assignment, SEAMS[slug], {*parts, exercise}) == {exercise}

@@ -38,13 +38,20 @@ PARTS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "encoder_lab/attention_weights": (("scaled_dot_product_attention", "masked_attention"), BY_STEPS),
     "decoder/causal_attention": (("pre_norm_block",), {}),
 }
-#: Part -> its wrong answer, beside the known ones; all are the whole text of the cell.
+#: Part -> more wrong answers, by their names.
 MORE = {
     "encoder_lab/attention_scores": {
         "not transposed": "def attention_scores(query, key):\n    return query @ key / math.sqrt(key.size(-1))",
         "empty": "def attention_scores(query, key):\n    raise NotImplementedError()",
     },
-    "numpy_attention/softmax": {"printed": "def softmax(x):\n    print(x)", "no Python": "def softmax(x:"},
+    "numpy_attention/softmax": {
+        "printed, not returned": "def softmax(x):\n    print(np.exp(x) / np.exp(x).sum(-1, keepdims=True))",
+        "the axis not kept": "def softmax(x):\n    return np.exp(x) / np.exp(x).sum(-1)",
+        "not valid Python": "def softmax(x):\n    return np.exp(x",
+    },
+    "numpy_attention/self_attention": {
+        "it stops": "def apply_self_attention(x, W_q, W_k, W_v, W_o):\n    return softmax(x @ W_q @ W_k) @ x",
+    },
 }
 
 

@@ -17,15 +17,15 @@ from course.check.side_effects import side_effects
 Answers = dict[str, Any]
 
 
-def attempts(stand_ins: Sequence[Callable[[], Answers]], own: Callable[[], Answers]) -> Answers:
-    """The answers of each attempt that runs, as ``stand_in/output``, ``stand_in_1/output``, ``own/output`` and so on.
+def attempts(stand_ins: Sequence[Callable[[], Answers]]) -> Answers:
+    """The answers of each attempt that runs, as ``stand_in/output``, ``stand_in_1/output`` and so on.
 
     Raises what the first attempt raised where none of them runs.
     """
     found: Answers = {}
     problem: Exception | None = None
-    names = ("stand_in", *(f"stand_in_{number}" for number in range(1, len(stand_ins))))
-    for name, attempt in [*zip(names, stand_ins, strict=False), ("own", own)]:
+    for number, attempt in enumerate(stand_ins):
+        name = f"stand_in_{number}" if number else "stand_in"
         try:
             with attempt_limit():
                 found |= {f"{name}/{key}": answer for key, answer in attempt().items()}

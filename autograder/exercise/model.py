@@ -99,6 +99,10 @@ class Answers:
         found = [self.earlier[slug] for slug in slugs if slug in self.earlier]
         return any(verdict.points is not None and verdict.points < verdict.max_points for verdict in found)
 
+    def earned_nothing(self, slug: str) -> bool:
+        """True where this exercise was judged before, and has no points."""
+        return slug in self.earlier and self.earlier[slug].points == 0
+
 
 @dataclass(frozen=True)
 class Judgement:

@@ -75,7 +75,8 @@ def whole(rule: Rule, otherwise: str = "") -> Rule:
     """``rule``, for a whole whose parts (:attr:`Exercise.parts`) are exercises: a mistake in one is paid for there.
 
     As it stands it may be right. Else, where a part lost points, what it gives with ready-made parts (the answers
-    ``ready_…``) counts; where none did, the mistake is one that no part owns.
+    ``ready_…``) counts; where none did, the mistake is one that no part owns. Of a class without a right part nothing
+    is there to be put together: an untouched one would else have the points of its given lines.
 
     otherwise: the id of the mistake that is named where nobody knows what it is.
     The answer ``problem`` is the exception with which the whole stopped as it stands.
@@ -85,7 +86,10 @@ def whole(rule: Rule, otherwise: str = "") -> Rule:
         own = rule(exercise, case, answers)
         if own.earned == 1:
             return own
-        if answers.charged(*exercise.slugs_of_parts):
+        slugs = exercise.slugs_of_parts
+        if answers.charged(*slugs):
+            if not isinstance(exercise.parts, Mapping) and all(answers.earned_nothing(slug) for slug in slugs):
+                return wrong("parts", "Its parts are wrong or not filled in yet: there is nothing to put together.")
             ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}
             return rule(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))
         if isinstance(problem := answers.text("problem"), str):

@@ -4,16 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
 
 from autograder.authoring.trial import texts_of
-from autograder.exercise import SampleAnswer
+from autograder.exercise import TEXT, Answers, Case, Exercise, SampleAnswer, compare_case, text_array, whole
+from autograder.model.verdict import CellVerdict
 from autograder.references import loader
 from tests.exercises.test_answers import one_worker, trials
 from tests.grading import REFERENCES
 
-pytestmark = pytest.mark.slow
+# --- the rule ---------------------------------------------------------------------------------------------------------
+
+RIGHT, WRONG = np.ones(3), np.zeros(3)
+STOPPED = text_array("ValueError: no")
+ONE_OF_TWO, NONE_OF_TWO, BOTH = {"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "parts", "earned", "says"),
+    [
+        ({"y": RIGHT}, BOTH, 1, ""),
+        ({"y": RIGHT, "ready_y": WRONG}, NONE_OF_TWO, 1, ""),
+        ({"y": WRONG, "ready_y": RIGHT}, ONE_OF_TWO, 1, ""),
+        ({"y": WRONG, "ready_y": WRONG}, ONE_OF_TWO, 0, "values"),
+        ({"y": WRONG, "ready_y": RIGHT}, BOTH, 0, "values"),
+        ({"y": WRONG, "ready_y": RIGHT}, {}, 0, "values"),
+        ({TEXT + "problem": STOPPED, "ready_y": RIGHT}, ONE_OF_TWO, 1, ""),
+        ({TEXT + "problem": STOPPED, "ready_y": RIGHT}, BOTH, 0, "they stop with ValueError: no"),
+        ({TEXT + "problem": STOPPED, "ready_y": RIGHT}, NONE_OF_TWO, 0, "nothing to put together"),
+    ],
+)
+def test_a_whole_loses_only_what_no_part_has_lost(
+    given: dict[str, np.ndarray], parts: dict[str, float], earned: float, says: str
+) -> None:
+    earlier = {f"sheet/{name}": CellVerdict(name, "failed", points, 1.0) for name, points in parts.items()}
+    exercise = Exercise(lambda _: [], whole(compare_case), slug="sheet/whole", parts=("a", "b"))
+    judgement = exercise.rule(exercise, Case(expected={"y": RIGHT}), Answers(given, earlier=earlier))
+    assert judgement.earned == earned
+    assert says in judgement.checks[0].message
+
+
+def test_a_function_that_calls_another_one_is_there_to_be_judged_without_it() -> None:
+    earlier = {"sheet/a": CellVerdict("a", "failed", 0.0, 1.0)}
+    exercise = Exercise(lambda _: [], whole(compare_case), slug="sheet/whole", parts={"a": "a"})
+    answers = Answers({"y": WRONG, "ready_y": RIGHT}, earlier=earlier)
+    assert exercise.rule(exercise, Case(expected={"y": RIGHT}), answers).earned == 1
+
+
+# --- in the notebooks -------------------------------------------------------------------------------------------------
 
 #: Attention in one function, with a mask and without, by the earlier steps.
 BY_STEPS = {
@@ -71,6 +111,7 @@ def wrong_parts() -> Iterator[ParameterSet]:
             yield pytest.param(slug, answer, id=f"{slug}: {answer.name}", marks=group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slug", "answer"), wrong_parts())
 def test_a_mistake_in_a_part_costs_that_part_alone(slug: str, answer: SampleAnswer) -> None:
     assignment, _, exercise = slug.partition("/")
@@ -100,6 +141,7 @@ SEAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", [pytest.param(one, id=one, marks=one_worker(one.partition("/")[0])) for one in SEAMS])
 def test_a_mistake_that_no_part_owns_costs_the_whole_alone(slug: str) -> None:
     assignment, _, exercise = slug.partition("/")

@@ -48,6 +48,16 @@ def made(kind: Any, config: Any) -> Any:
     return thing.eval() if hasattr(thing, "eval") else thing
 
 
+def names_around(target: Any) -> dict[str, Any]:
+    """The names of the notebook that a class or function stands in."""
+    own = [getattr(target, name, None) for name in ("forward", "__init__")] if isinstance(target, type) else []
+    for function in (*own, target):
+        space = getattr(function, "__globals__", None)
+        if isinstance(space, dict):
+            return space
+    return {}
+
+
 def same(first: Any, second: Any) -> bool:
     """Whether two inputs are equal: tensors, arrays, texts, or lists and dictionaries of these."""
     if isinstance(first, dict) and isinstance(second, dict):

@@ -222,7 +222,8 @@ class Exercise:
     atol, rtol: tolerances as in ``numpy.isclose``.
     method, given: where the exercise is a method of a class, or a function, its name and those of the inputs, in its
     own order: then nothing else says how it is called. The answer has the exercise's name.
-    parts: of a whole, with the rule ``whole``: the exercises of the same assignment that it is made of.
+    parts: of a whole, with the rule ``whole``: the exercises of the same assignment that it is made of. Where it calls
+    them by names of their own, as a function calls earlier ones: exercise -> that name.
     axes: name of an answer (or what follows its last /) -> the names of its axes, as in ``batch, tokens, dim``, for
     messages on wrong shapes.
     questions: of an exercise in which answers are chosen; its rule is ``choices`` or ``all_choices``.
@@ -253,7 +254,7 @@ class Exercise:
     questions: Sequence[ChoiceQuestion] = ()
     method: str = ""
     given: Sequence[str] = ()
-    parts: Sequence[str] = ()
+    parts: Sequence[str] | Mapping[str, str] = ()
 
     @property
     def slugs_of_parts(self) -> list[str]:

@@ -57,7 +57,7 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
         ],
         "cases": [{"config": dict(case.config), "texts": dict(case.texts)} for case in cases],
         **({"call": exercise.call} if exercise.call else {}),
-        **({"parts": list(exercise.parts)} if exercise.parts else {}),
+        **({"parts": exercise.parts} if exercise.parts else {}),
     }
     arrays[_ABOUT] = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
     return packed(arrays)

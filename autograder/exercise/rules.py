@@ -76,15 +76,18 @@ def better_of_own_and_ready(rule: Rule) -> Rule:
     return better
 
 
-def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = (), *, assembled: bool = False) -> Rule:
+FIRST = "Begin with the check of the first one."
+
+
+def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = ()) -> Rule:
     """``rule``, for a whole whose parts (:attr:`Exercise.parts`) are exercises: a mistake in one is paid for there.
 
     As it stands it may be right. Else, where a part lost points, what it gives with ready-made parts (the answers
-    ``ready_…``) counts; where none did, the mistake is one that no part owns.
+    ``ready_…``) counts; where none did, the mistake is one that no part owns. Of a class without a right part nothing
+    is there to be put together: an untouched one would else have the points of its given lines.
 
     otherwise: the id of the mistake that is named where nobody knows what it is.
     earlier: slugs of exercises that made what the whole uses, and that are no parts of it.
-    assembled: nothing of it is left to write; so where every part lost points, nothing of it is the submission's own.
     The answer ``problem`` is the exception with which the whole stopped as it stands.
     """
 
@@ -92,8 +95,8 @@ def whole(rule: Rule, otherwise: str = "", earlier: Sequence[str] = (), *, assem
         own, parts = rule(exercise, case, answers), exercise.slugs_of_parts
         if own.earned == 1:
             return own
-        if assembled and all(map(answers.charged, parts)):
-            return wrong("parts", "None of its parts is right yet.", "Begin with the check of the first one.")
+        if not isinstance(exercise.parts, Mapping) and parts and all(map(answers.charged, parts)):
+            return wrong("parts", "None of its parts is right yet: there is nothing to put together.", FIRST)
         if answers.charged(*parts, *earlier):
             ready = {name.removeprefix(READY): x for name, x in answers.arrays.items() if name.startswith(READY)}
             return rule(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))
@@ -203,3 +206,6 @@ def without_side_effects(rule: Rule) -> Rule:
 
 #: The default rule, for an answer that is right only without side effects.
 pure = without_side_effects(compare_case)
+
+#: The rule for a whole whose parts are exercises, right only without side effects.
+put_together = whole(pure)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from .called import names_around
 from .compare import PROPERTY
 from .hints import hint_about
 from .model import Case, Earned, Rule
@@ -185,10 +186,12 @@ def check_of(package: str, name: str, *, as_it_stands: bool = False) -> Callable
 def _lost_parts(package: str, pack: Pack, given: tuple[Any, ...]) -> dict[str, Earned]:
     """The parts of a whole that do not pass their own checks: by their slugs, as if they had lost their points."""
     lost: dict[str, Earned] = {}
-    for name, slug in zip(pack.exercise.parts, pack.exercise.slugs_of_parts, strict=True):
+    parts = pack.exercise.parts
+    for name, slug in zip(parts, pack.exercise.slugs_of_parts, strict=True):
         with redirect_stdout(io.StringIO()):
             try:
-                getattr(import_module(package), name)(*given)
+                part = [names_around(given[0])[parts[name]]] if isinstance(parts, Mapping) else given
+                getattr(import_module(package), name)(*part)
             except Exception:
                 lost[slug] = Lost()
     return lost

@@ -104,10 +104,14 @@ class _Context:
 
 
 def _with_parts_within(verdicts: list[CellVerdict], context: _Context) -> list[CellVerdict]:
-    """Full points for parts that were left as they were, where the whole is right as it stands: they are within it."""
+    """Full points for methods that were left as they were, where their class is right as it stands: they are within it.
+
+    A function that an exercise asks for is no part of another one's answer.
+    """
     within: set[str] = set()
     for slug, outcome in context.judged.items():
-        parts = context.references.exercise(slug).slugs_of_parts
+        exercise = context.references.exercise(slug)
+        parts = [] if isinstance(exercise.parts, Mapping) else exercise.slugs_of_parts
         left = [part for part in parts if _left(context.judged.get(part))]
         if left and all(one.earned == 1 for one in _judge_slug(slug, outcome, replace(context, earlier={}))):
             within |= {context.earlier[part].cell for part in left}

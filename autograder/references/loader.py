@@ -102,7 +102,8 @@ def for_judging(folder: Path, made: Exercise) -> str:
         "MISTAKES = [", *known, "]",
         f"SETTINGS = {made.framework!r}, {made.atol!r}, {made.rtol!r}",
         f"QUESTIONS = {list(made.questions)!r}",
-        f"EXERCISE = Exercise(lambda generator: [], {rule}, MISTAKES, *SETTINGS, questions=QUESTIONS)",
+        f"PARTS = {made.parts!r}",
+        f"EXERCISE = Exercise(lambda generator: [], {rule}, MISTAKES, *SETTINGS, questions=QUESTIONS, parts=PARTS)",
         "",
     ])  # fmt: skip
 

@@ -4,47 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from copy import deepcopy
+from functools import partial
 from typing import Any
 
+from course.check._rules.called import names_around
 from course.check.limits import attempt_limit
 
 
-def both_ways(function: Callable[..., Any], *given: Any, **ready: Any) -> dict[str, Any]:
-    """What ``function(*given)`` gives: as ``y``, and as ``ready_y`` while the names in ``ready`` mean those.
+def both_ways(function: Any, call: Callable[[], dict[str, Any]], ready: dict[str, Any]) -> dict[str, Any]:
+    """What ``call()`` gives, and as ``ready_y`` what it gives as ``y`` while the names in ``ready`` mean those.
 
-    ready: name in the function's notebook -> what it means the second time. Each call gets copies of ``given``.
-    Leaves out what fails; raises what the first call raised where both fail.
+    function: the student's, which ``call`` calls. ready: name in its notebook -> what it means the second time.
+    See :func:`own_and_ready` for calls that fail.
     """
-    answers: dict[str, Any] = {}
-    problem: Exception | None = None
-    for name, names in (("y", {}), ("ready_y", ready)):
-        try:
-            with meaning(getattr(function, "__globals__", {}), names), attempt_limit():
-                answers[name] = function(*deepcopy(given))
-        except Exception as error:
-            problem = problem or error
-    if problem is not None and not answers:
-        raise problem
-    return answers
+
+    def called(names: dict[str, Any]) -> dict[str, Any]:
+        with meaning(names_around(function), names), attempt_limit():
+            return call()
+
+    return own_and_ready(partial(called, {}), partial(called, ready))
 
 
 def own_and_ready(own: Callable[[], Mapping[str, Any]], ready: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     """What ``own()`` gives, and as ``ready_y`` what ``ready()`` gives as ``y``.
 
-    Leaves out what fails; raises what the first call raised where both fail.
+    Leaves out what fails. ``problem``: what the first call stopped with, which is raised where both fail.
     """
     answers: dict[str, Any] = {}
     problem: Exception | None = None
     try:
         answers |= own()
     except Exception as error:
-        problem = error
-    with suppress(Exception):
-        answers |= {f"ready_{name}": value for name, value in ready().items()}
-    if problem is not None and not answers:
-        raise problem
-    return answers
+        problem, answers["problem"] = error, f"{type(error).__name__}: {error}"[:300]
+    try:
+        return answers | {f"ready_{name}": value for name, value in ready().items()}
+    except Exception:
+        if problem is not None:
+            raise problem from None
+        return answers
 
 
 def made(student_class: Any, *given: Any, ready: dict[str, Any], **named: Any) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, CUT, UNSTEADY, Case, Exercise, Mistake, put_together, variant
 
 from ._decoder import draw_block
 from ._gpt2 import block_output
-from ._rules import own_or_ready
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -98,7 +97,8 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, own_or_ready, MISTAKES, right=RIGHT, framework="torch", rtol=3e-4, atol=3e-5,
+    cases, put_together, MISTAKES, right=RIGHT, framework="torch", rtol=3e-4, atol=3e-5,
+    parts={"causal_attention": "causal_attention"},
     shows=("norms before the sublayers", "two skips", "queries, keys, values in their order"),
     axes={"y": "batch, tokens, dim"},
 )  # fmt: skip

@@ -108,6 +108,6 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, whole(_logits, earlier=EARLIER, assembled=True), MISTAKES, right=RIGHT, framework="torch",
+    cases, whole(_logits, earlier=EARLIER), MISTAKES, right=RIGHT, framework="torch",
     cell="classifier_model_answer", parts=("encoder_list", "encoder_loop", "classifier"), atol=2e-4, rtol=0,
 )  # fmt: skip

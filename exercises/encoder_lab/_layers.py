@@ -12,6 +12,7 @@ from ._arrays import Array, linear_weight, normal
 
 #: torch's default, which the norms of an encoder layer have.
 LAYER_EPS = 1e-5
+NORMS = ("layer_norm_1", "layer_norm_2")
 #: The eps of the embeddings' norm.
 EPS = 1e-12
 
@@ -56,7 +57,12 @@ def layer_weights(generator: np.random.Generator, d_model: int, heads: int, wide
         "attention.output_linear.bias": normal(generator, d_model, size=0.4),
     }
     weights |= {f"feed_forward.{name}": array for name, array in feed_forward_weights(generator, d_model, wide).items()}
-    for name in ("layer_norm_1", "layer_norm_2"):
+    return weights | norm_weights(generator, d_model, *NORMS)
+
+
+def norm_weights(generator: np.random.Generator, d_model: int, *names: str) -> dict[str, Array]:
+    weights: dict[str, Array] = {}
+    for name in names:
         weights |= {
             f"{name}.weight": normal(generator, d_model, size=0.2) + np.float32(1),
             f"{name}.bias": normal(generator, d_model, size=0.2),
@@ -93,28 +99,28 @@ def torch_multi_head(x: Array, weights: Mapping[str, Array], heads: int) -> Arra
         return attention(tensor, tensor, tensor)[0].numpy()
 
 
-def torch_layer(
-    x: Array, weights: Mapping[str, Array], heads: int, prefix: str = "", dtype: type[np.floating] = np.float64
-) -> Array:
+def torch_layer(x: Array, weights: Mapping[str, Array], heads: int, prefix: str = "") -> Array:
     """torch's own encoder layer, norm_first: (batch, tokens, d_model) -> the same"""
     import torch
     from torch import nn
 
     own = {
-        name.removeprefix(prefix): weight.astype(dtype) for name, weight in weights.items() if name.startswith(prefix)
+        name.removeprefix(prefix): weight.astype(np.float64)
+        for name, weight in weights.items()
+        if name.startswith(prefix)
     }
     d_model, wide = x.shape[-1], len(own["feed_forward.linear_1.bias"])
     layer = (
         nn.TransformerEncoderLayer(
             d_model, heads, wide, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
         )
-        .to(torch.float64 if dtype is np.float64 else torch.float32)
+        .double()
         .train()
     )  # train: torch's fused path has other rounding
     stacked = [np.concatenate([own[f"attention.heads.{i}.w{letter}.weight"] for i in range(heads)]) for letter in "qkv"]
     state = {
         "self_attn.in_proj_weight": np.concatenate(stacked),
-        "self_attn.in_proj_bias": np.zeros(3 * d_model, dtype),
+        "self_attn.in_proj_bias": np.zeros(3 * d_model),
     }
     names = {
         "self_attn.out_proj": "attention.output_linear",
@@ -128,7 +134,7 @@ def torch_layer(
     }
     layer.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
     with torch.no_grad():
-        return layer(torch.from_numpy(x.astype(dtype))).numpy()
+        return layer(torch.from_numpy(x.astype(np.float64))).numpy()
 
 
 def embedding_weights(
@@ -137,9 +143,7 @@ def embedding_weights(
     return {
         "token_embeddings.weight": normal(generator, vocabulary, d_model, size=size),
         "position_embeddings.weight": normal(generator, positions, d_model, size=size),
-        "layer_norm.weight": normal(generator, d_model, size=0.2) + np.float32(1),
-        "layer_norm.bias": normal(generator, d_model, size=0.2),
-    }
+    } | norm_weights(generator, d_model, "layer_norm")
 
 
 def torch_embedding(ids: Array, weights: Mapping[str, Array], prefix: str = "") -> Array:
@@ -173,20 +177,10 @@ def torch_encoder(
     weights: Mapping[str, Array],
     sizes: Mapping[str, int],
     prefix: str = "",
-    dtype: type[np.floating] = np.float64,
 ) -> Array:
     """torch's own layers after torch's own tables: (batch, tokens) -> (batch, tokens, d_model)"""
     own = {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
     x = torch_embedding(ids, own, "embeddings.")
     for i in range(sizes["num_hidden_layers"]):
-        x = torch_layer(x, own, sizes["num_attention_heads"], f"layers.{i}.", dtype)
+        x = torch_layer(x, own, sizes["num_attention_heads"], f"layers.{i}.")
     return x
-
-
-def milder(weights: Mapping[str, Array]) -> dict[str, Array]:
-    """An encoder's weights, those of its layers half as large but for the norms: many layers enlarge float32's errors.
-
-    The random numbers stay the same.
-    """
-    inner = {name for name in weights if name.startswith("layers.") and "layer_norm" not in name}
-    return {name: array * np.float32(0.5) if name in inner else array for name, array in weights.items()}

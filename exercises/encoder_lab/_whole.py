@@ -1,4 +1,4 @@
-"""The rule of the exercise on the whole model: no visible check judges by it."""
+"""The rules of the whole model and of the heads that attend to [SEP]: no visible check judges by them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from autograder.exercise import Answers, Case, Exercise, Judgement, compare_value, named, right, wrong
+from autograder.exercise import Answers, Case, Exercise, Judgement, compare_case, compare_value, named, right, wrong
 
 from ._arrays import Array
 
@@ -101,3 +101,19 @@ def _not_whole(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if own is None or own.shape != case.expected["own/logits"].shape:
         return wrong("whole_model", shape.message, shape.hint)
     return named(exercise, "whole")
+
+
+def separator_heads(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The default rule; the heads with the largest of the student's own shares count where these lost points."""
+    judgement = compare_case(exercise, case, answers)
+    follows = answers.charged("encoder_lab/separator_share") and _largest_own(case, answers)
+    return right("separator_heads") if follows else judgement
+
+
+def _largest_own(case: Case, answers: Answers) -> bool:
+    """Whether these are the heads with the largest of the student's own wrong shares, (layers, heads)."""
+    heads, own = answers.arrays.get("heads"), answers.arrays.get("own_share")
+    if heads is None or own is None or own.ndim != 2 or not own.size or len(own) != len(case.expected["heads"]):
+        return False
+    told_apart = bool(np.isfinite(own).all()) and float(np.ptp(own, axis=-1).min()) > 0
+    return told_apart and np.array_equal(heads, own.argmax(-1))

@@ -6,10 +6,9 @@ import numpy as np
 
 from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
 
-from .._attention import linear
 from ._answers import CLASSIFICATION, CLASSIFICATION_INIT, ENCODER_INIT, MODEL, MODEL_INIT, NOT_BEGUN
-from ._arrays import linear_weight, normal
-from ._layers import ENCODER, encoder_sizes, encoder_weights, part_mistake, torch_encoder
+from ._arrays import normal
+from ._layers import ENCODER, encoder_sizes, part_mistake
 from ._rules import DROPPED, SIZES, classifier
 
 
@@ -22,28 +21,21 @@ def cases(generator: np.random.Generator) -> list[Case]:
         (1, 6, encoder_sizes(17, 8, 6, 2, 9, 1), 3),
     ):
         d_model = sizes["d_model"]
-        weights = {f"transformer_encoder.{name}": array for name, array in encoder_weights(generator, sizes).items()}
-        weights |= {
-            "classifier.linear.weight": linear_weight(generator, classes, d_model),
-            "classifier.linear.bias": normal(generator, classes),
-        }
         inputs = {
             "input_ids": generator.integers(1, sizes["vocab_size"], (batch, tokens)),
             "stand_in_encoded": normal(generator, batch, tokens, d_model),
             "stand_in_head": normal(generator, d_model, classes, size=d_model**-0.5),
             "stand_in_head_shift": normal(generator, classes),
         }
-        encoded = torch_encoder(inputs["input_ids"], weights, sizes, "transformer_encoder.")
         stood_in = inputs["stand_in_encoded"][:, 0].astype(np.float64)
         expected = {
             "encoder_arguments": np.array([[sizes[name] for name in ENCODER]]),
             "head_arguments": np.array([[d_model, classes, 0.25]]),
             "own_parts": np.array([True, True]),
             "stand_in/logits": stood_in @ inputs["stand_in_head"] + inputs["stand_in_head_shift"],
-            "own/logits": linear(encoded[:, 0], weights, "classifier.linear"),
         }
         config = sizes | {"num_classes": classes, "dropout_prob": 0.25}
-        made.append(Case(config, inputs, weights, {}, expected))
+        made.append(Case(config, inputs, expected=expected))
     return made
 
 

@@ -9,7 +9,7 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
 from .._attention import layer_norm
 from ._answers import HEADS_INIT, HEADS_PAIR, LAYER, LAYER_INIT, NETWORK, NETWORK_INIT, NOT_BEGUN
 from ._arrays import normal
-from ._layers import LAYER_EPS, layer_weights, part_mistake, torch_layer
+from ._layers import LAYER_EPS, NORMS, norm_weights, part_mistake
 from ._rules import DROPPED, NORM, SIZES, encoder_layer
 
 
@@ -18,10 +18,10 @@ def cases(generator: np.random.Generator) -> list[Case]:
     made = []
     for batch, tokens, heads, size, wide in ((2, 5, 3, 4, 17), (3, 6, 4, 2, 11)):
         d_model = heads * size
-        weights = layer_weights(generator, d_model, heads, wide)
+        weights = norm_weights(generator, d_model, *NORMS)
         x = normal(generator, batch, tokens, d_model, size=4) + np.float32(0.7)  # any usual eps of a norm is right
         inputs, stood_in = {"hidden_states": x}, x.astype(np.float64)
-        for part, norm in (("attention", "layer_norm_1"), ("network", "layer_norm_2")):
+        for part, norm in zip(("attention", "network"), NORMS, strict=True):
             matrix, shift = normal(generator, d_model, d_model, size=d_model**-0.5), normal(generator, d_model)
             inputs |= {f"stand_in_{part}": matrix, f"stand_in_{part}_shift": shift}
             stood_in = stood_in + layer_norm(stood_in, weights, norm, LAYER_EPS) @ matrix + shift
@@ -31,7 +31,6 @@ def cases(generator: np.random.Generator) -> list[Case]:
             "own_parts": np.array([True, True]),
             "own_norms": np.array([2, 2]),
             "different_norms": np.array(True),
-            "own/output": torch_layer(x, weights, heads),
             "stand_in/output": stood_in,
         }
         sizes = {"d_model": d_model, "num_attention_heads": heads, "intermediate_size": wide}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, Case, Exercise, Mistake, variant
 
 from ._answers import LOOK_AXIS, LOOK_SCALE
 from ._arrays import Array, normal
-from ._earlier_parts import masked_attention
 from ._layers import torch_attention
+from ._rules import steps_together
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -77,6 +77,7 @@ MISTAKES = [
             "0 in the mask means: do not look.", ("mask == 0", "mask == 1")),
     Mistake(*INFINITY, ("-math.inf", "math.inf")),
     Mistake(*INFINITY, (FILL, "scores = scores + (1 - mask) * -math.inf")),
+    CHANGED.by((SCALE, ""), ("torch.bmm(query,", f"torch.bmm(query.div_({ROOT}),")),
 ]  # fmt: skip
 
 HEAD = "def scaled_dot_product_attention(query, key, value, mask=None):"
@@ -105,7 +106,13 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, masked_attention, MISTAKES, right=RIGHT, framework="torch",
+    cases, steps_together, MISTAKES, right=RIGHT, framework="torch",
     accepted={"detach": "Nothing is trained in this assignment: what counts is the value."},
+    parts={
+        "attention_scores": "attention_scores",
+        "attention_weights": "attention_weights",
+        "scaled_dot_product_attention": "scaled_dot_product_attention",
+    },
+    shows=("without a mask as before", "what is hidden gets weight 0", "the rest still sums to 1"),
     axes=dict.fromkeys(("output", "unmasked"), "batch, n, d_v"),
 )  # fmt: skip

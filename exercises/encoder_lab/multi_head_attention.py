@@ -9,7 +9,6 @@ from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
 from .._attention import linear
 from ._answers import HEAD_INIT, HEADS, HEADS_PAIR, METHOD, NOT_BEGUN, RETURNS_PAIR, SET_WEIGHTS
 from ._arrays import linear_weight, normal
-from ._layers import torch_multi_head
 from ._rules import DROPPED, class_with_parts
 
 
@@ -18,11 +17,6 @@ def cases(generator: np.random.Generator) -> list[Case]:
     for batch, tokens, heads, size in ((2, 5, 3, 4), (3, 6, 4, 2)):
         d_model = heads * size
         weights = {
-            f"heads.{i}.w{letter}.weight": linear_weight(generator, size, d_model)
-            for i in range(heads)
-            for letter in "qkv"
-        }
-        weights |= {
             "output_linear.weight": linear_weight(generator, d_model, d_model),
             "output_linear.bias": normal(generator, d_model, size=0.4),
         }
@@ -30,10 +24,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         matrices = normal(generator, heads, d_model, size, size=d_model**-0.5)
         shifts = normal(generator, heads, 1, size)
         stood_in = [x.astype(np.float64) @ matrix + shift for matrix, shift in zip(matrices, shifts, strict=True)]
-        expected = {
-            "stand_in/output": linear(np.concatenate(stood_in, axis=-1), weights, "output_linear"),
-            "own/output": torch_multi_head(x, weights, heads),
-        }
+        expected = {"stand_in/output": linear(np.concatenate(stood_in, axis=-1), weights, "output_linear")}
         inputs = {"hidden_states": x, "stand_in_matrices": matrices, "stand_in_shifts": shifts}
         made.append(Case({"d_model": d_model, "num_attention_heads": heads}, inputs, weights, {}, expected))
     return made

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake, SampleAnswer, variant
+from autograder.exercise import CHANGED, Case, Exercise, Mistake, SampleAnswer, variant
 
 from ._answers import LOOK_AXIS, LOOK_SCALE
 from ._arrays import normal
-from ._earlier_parts import scaled_dot_product_attention
 from ._layers import torch_attention
+from ._rules import steps_together
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -55,6 +55,7 @@ MISTAKES = [
             "Each query gets a mix of values, as long as a value.", (OUTPUT, f"{OUTPUT}[..., : query.size(-1)]")),
     Mistake("cut-queries", "The output is cut to the number of keys.", "There is one vector for each query.",
             (OUTPUT, f"{OUTPUT}[:, : key.size(1)]")),
+    CHANGED.by((SCALE, ""), ("torch.bmm(query,", f"torch.bmm(query.div_({ROOT}),")),
     Mistake("", "weights transposed", "", (OUTPUT, "torch.bmm(weights.transpose(1, 2), value)")),
 ]  # fmt: skip
 
@@ -89,7 +90,9 @@ WRONG = [
 ]  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, scaled_dot_product_attention, MISTAKES, right=RIGHT, wrong=WRONG, framework="torch",
+    cases, steps_together, MISTAKES, right=RIGHT, wrong=WRONG, framework="torch",
     accepted={"detach": "Nothing is trained with the notebook's functions: what counts is the value."},
+    parts={"attention_scores": "attention_scores", "attention_weights": "attention_weights"},
+    shows=("scaled once", "each query's weights sum to 1", "values are mixed by the weights"),
     axes={"output": "batch, n, d_v"},
 )  # fmt: skip

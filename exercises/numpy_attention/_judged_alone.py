@@ -12,10 +12,10 @@ from autograder.exercise import (
     Check,
     Exercise,
     Judgement,
-    better_of_own_and_ready,
     compare_case,
     named,
     right,
+    whole,
     wrong,
 )
 from course.check.numpy_attention._loops import find_loops
@@ -28,7 +28,7 @@ MAX_SOURCE = 200_000
 
 def without_loops(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """A right answer, and no loop in the source of what computed it."""
-    judgement = better_of_own_and_ready(compare_case)(exercise, case, answers)
+    judgement = whole(compare_case)(exercise, case, answers)
     if judgement.earned < 1 or not answers.source:  # the instructor's own Jupyter hands over no source
         return judgement
     if len(answers.source) > MAX_SOURCE:

@@ -1,10 +1,9 @@
 """``apply_multihead_attention``: eight heads. A single known mistake costs two fifths of the points."""
 
-from autograder.exercise import Exercise, Mistake, SampleAnswer, variant
+from autograder.exercise import Exercise, Mistake, SampleAnswer, put_together, variant
 
 from ._answers import HEAD, by_head
 from ._heads import N_HEADS, PROJECTED, cases, mistakes
-from ._rules import own_or_ready
 
 # The lines of the solution that mistakes change.
 PRODUCTS, SCALED, ROOT = 'np.einsum("hid,hjd->hij", queries, keys)', " / np.sqrt(W_q.shape[2])", "W_q.shape[2]"
@@ -133,7 +132,8 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases(N_HEADS), own_or_ready, MISTAKES, right=RIGHT,
+    cases(N_HEADS), put_together, MISTAKES, right=RIGHT,
+    parts={"softmax": "softmax", "self_attention": "apply_self_attention"},
     shows=("any number of tokens", "heads laid end to end", "each query's weights sum to 1", "scaled by √d_qkv"),
     axes={"y": "n, d_model"},
 )  # fmt: skip

@@ -76,4 +76,7 @@ WRONG = [
     ),
 ]  # fmt: skip
 
-EXERCISE = Exercise(cases, without_loops, MISTAKES, right=RIGHT, wrong=WRONG, cell="multihead_attention_answer")
+EXERCISE = Exercise(
+    cases, without_loops, MISTAKES, right=RIGHT, wrong=WRONG, cell="multihead_attention_answer",
+    parts={"softmax": "softmax"},
+)  # fmt: skip

@@ -1,9 +1,8 @@
 """``apply_self_attention``: one head. A single known mistake costs two fifths of the points."""
 
-from autograder.exercise import Exercise, Mistake, variant
+from autograder.exercise import Exercise, Mistake, put_together, variant
 
 from ._heads import cases, mistakes
-from ._rules import own_or_ready
 
 # The lines of the solution that mistakes change.
 PRODUCTS, SCALED, ROOT = "queries @ keys.T", " / np.sqrt(W_q.shape[1])", "W_q.shape[1]"
@@ -97,7 +96,8 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases(heads=None), own_or_ready, MISTAKES, right=RIGHT,
+    cases(heads=None), put_together, MISTAKES, right=RIGHT,
+    parts={"softmax": "softmax"},
     shows=("any number of tokens", "each query's weights sum to 1", "scores divided by √d_qkv", "large scores too"),
     axes={"y": "n, d_model"},
 )  # fmt: skip

@@ -107,7 +107,10 @@ RIGHT = {
         e = np.exp(x.T - x.max(axis=1))
         return (e / e.sum(axis=0)).T
     """),
-    "axis 1, while the heads are a stack": [("axis=-1", "axis=1")],
+    # right for one table, as asked; what calls it with a stack of them pays for that itself
+    "axis 1, while the heads are a stack": SampleAnswer(
+        changes=(("axis=-1", "axis=1"),), also_costs={"multihead_attention": 3, "no_loops": 0}
+    ),
     "a list": [(RETURNED, f"{RETURNED.replace('return ', 'return (')}).tolist()")],
     "logaddexp": for_one_table("return np.exp(x - np.logaddexp.reduce(x, axis=1, keepdims=True))"),
     "longdouble": [("np.exp(x", "np.exp(x.astype(np.longdouble)")],

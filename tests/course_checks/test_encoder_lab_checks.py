@@ -19,8 +19,7 @@ pytestmark = one_worker("encoder_lab")
 
 #: Exercise and name of a wrong answer that nobody knows by its numbers -> what its visible check says.
 SAYS = {
-    "scaled_dot_product_attention: M1": "sum to 1 over axis 1, the queries",
-    "masked_attention: M10-late": "mask must come before the softmax",
+    "scaled_dot_product_attention: weights transposed": "It stopped with RuntimeError",
     "head_attention: keys not transposed": "It stopped with RuntimeError",
     "multi_head_attention: concatenated along the batch": "head",
     "classification_head: squeezed: a batch of one is lost": r"\(1, 6\) = \(batch, num_classes\), but yours is \(6,\)",

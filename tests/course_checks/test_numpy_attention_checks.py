@@ -41,17 +41,25 @@ def with_softmax(code: str) -> Callable[..., Any]:
     return attention
 
 
-def test_a_softmax_that_serves_no_stack_of_heads_is_a_thought_and_no_failure(
+SOFTMAX = solution("numpy_attention", "1_attention", "softmax_answer")
+
+
+def test_a_softmax_that_does_not_pass_its_own_check_is_a_thought_and_no_failure(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    attention = with_softmax(solution("numpy_attention", "1_attention", "softmax_answer").replace("axis=-1", "axis=1"))
+    attention = with_softmax(SOFTMAX.replace("np.exp(", "np.exp2("))
     own = attention.__globals__["softmax"]
     check.multihead_attention(attention)
     said = capsys.readouterr().out
     assert "✓" in said and "A thought: it is right with ready-made earlier parts. With yours: " in said
     assert attention.__globals__["softmax"] is own
-    check.multihead_attention(with_softmax(solution("numpy_attention", "1_attention", "softmax_answer")))
+    check.multihead_attention(with_softmax(SOFTMAX))
     assert "A thought" not in capsys.readouterr().out
+
+
+def test_a_softmax_that_is_right_for_one_table_but_serves_no_stack_of_heads_is_a_failure() -> None:
+    with pytest.raises(CheckFailed, match="sum to 1 over the queries"):
+        check.multihead_attention(with_softmax(SOFTMAX.replace("axis=-1", "axis=1")))
 
 
 FIXED_LENGTH = """out = np.zeros((32, 32))

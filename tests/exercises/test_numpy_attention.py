@@ -34,43 +34,6 @@ def tried(trials: Trials, **texts: str) -> tuple[dict[str, float | None], set[st
     return {name: verdict.points for name, verdict in verdicts.items()}, named - {"LOOP"}
 
 
-LIST_OF_HEADS = text_of(f"{ASSIGNMENT}/multihead_attention", "the course's own, with a list")
-MADE_OF_SINGLE_HEADS = """def apply_multihead_attention(x, W_q, W_k, W_v, W_o):
-    eye = np.eye(W_o.shape[0] // len(W_q))
-    outs = [apply_self_attention(x, W_q[h], W_k[h], W_v[h], eye) for h in range(len(W_q))]
-    return np.concatenate(outs, axis=1) @ W_o"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mistake", "points"),
-    [
-        ("M1", 0),
-        ("M1-none", 0),
-        ("M1-undivided", 0),
-        ("M1-sigmoid", 0),
-        ("M1-logarithm", 0),
-        ("M1-overflow", 1),
-    ],
-)
-def test_a_faulty_softmax_costs_only_its_own_points(trials: Trials, mistake: str, points: float) -> None:
-    found, named = tried(
-        trials,
-        softmax=text_of(f"{ASSIGNMENT}/softmax", mistake),
-        self_attention=text_of(f"{ASSIGNMENT}/self_attention", "the course's own einsum"),
-        multihead_attention=LIST_OF_HEADS,
-    )
-    assert (found, named) == ({**POINTS, "softmax": points}, {mistake})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", ["M2", "M4-transposed", "M9", "M3-model"])
-def test_a_faulty_single_head_that_the_heads_are_made_of_is_not_charged_twice(trials: Trials, mistake: str) -> None:
-    wrong = text_of(f"{ASSIGNMENT}/self_attention", mistake)
-    found, named = tried(trials, self_attention=wrong, multihead_attention=MADE_OF_SINGLE_HEADS)
-    assert (found["self_attention"], found["multihead_attention"], named) == (3, 5, {mistake})
-
-
 @pytest.mark.slow
 def test_a_missing_softmax_costs_nothing_where_the_layers_have_their_own(trials: Trials) -> None:
     found, _ = tried(

@@ -26,13 +26,14 @@ EXERCISE = Exercise(make)
 #: An answer that is twice a wrong ``base`` keeps its points where ``base`` has lost its own.
 _TWICE = """
 import numpy as np
-from autograder.exercise import Case, Exercise, compare_case, not_charged_twice
+from autograder.exercise import Case, Exercise, compare_case, right
 def make(generator):
     drawn = [generator.normal(size=(2, 3)) for _ in range(2)]
     return [Case({}, {"x": x}, expected={"y": 2 * (x + 1)}) for x in drawn]
-def follows(case, answers):
-    return "y" in answers.arrays and np.allclose(answers.arrays["y"], 2 * case.inputs["x"])
-EXERCISE = Exercise(make, not_charged_twice(compare_case, ("chain/base",), follows))
+def rule(exercise, case, answers):
+    follows = np.allclose(answers.arrays.get("y", 0), 2 * case.inputs["x"])
+    return right("y") if follows and answers.charged("chain/base") else compare_case(exercise, case, answers)
+EXERCISE = Exercise(make, rule)
 """
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from course.check._rules.called import names_around
 from course.check.base import fail
 from course.check.with_ready_parts import meaning
 from course.modern_parts import ReadyAttention, ReadyRMSNorm, ReadySwiGLU, ready_rotate
@@ -108,7 +109,7 @@ def parameters(student_class: Any, *sizes: int, given: Sequence[Tensor]) -> dict
 
     The parts of earlier exercises are ready-made. No parameter where the class cannot be made.
     """
-    with meaning(space(student_class), dict(READY)), suppress(Exception):
+    with meaning(names_around(student_class), dict(READY)), suppress(Exception):
         module = student_class(*sizes)
         lines = [" ".join([name, *map(str, one.shape)]) for name, one in module.named_parameters()]
         found: dict[str, Any] = {"made": lines or [""], "runs": False}
@@ -122,16 +123,6 @@ def turned(angles: Tensor) -> tuple[Tensor, Tensor]:
     """cos and sin of angles (tokens, head_size / 2), each (tokens, head_size)"""
     both = torch.cat([angles, angles], dim=-1)
     return both.cos(), both.sin()
-
-
-def space(student_class: Any) -> dict[str, Any]:
-    """The names of the notebook that a class or function stands in."""
-    own = getattr(student_class, "__init__", student_class) if isinstance(student_class, type) else student_class
-    for function in (own, getattr(student_class, "forward", None), student_class):
-        space = getattr(function, "__globals__", None)
-        if isinstance(space, dict):
-            return space
-    return {}
 
 
 def counts(words: Mapping[Sequence[str], int]) -> Counter[Pair]:

@@ -14,7 +14,6 @@ from .._rules import (
     Mistake,
     MistakenAnswers,
     Rule,
-    better_of_own_and_ready,
     compare_case,
     named,
     pure,
@@ -51,9 +50,6 @@ KEYS = Mistake(
 PLAIN = Mistake("RMS-plain", "There is no parameter self.weight: training and the stored weights find none.",
                 "nn.Parameter(…), under this name.",
                 share=0.5)  # fmt: skip
-
-own_or_ready = better_of_own_and_ready(pure)
-
 
 growing = with_properties(compare_case, {
     "times": ("With twice the {twice}, the cache becomes twice as large. Yours becomes {yours} times as large.",

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from course import cache_parts
 from course.cache_parts import CachedBlock
+from course.check._rules.called import names_around
 from course.check.base import tried
 from course.check.decoder import _ready
 from course.check.side_effects import changed, side_effects
@@ -113,10 +114,11 @@ def generate(function: Any, case: Any) -> dict[str, Any]:
 
 def pre_norm_block(student_class: Any, case: Any) -> dict[str, Any]:
     block = case.load(student_class(case.config))
-    ready = {"causal_attention": ready_causal_attention}
-    with meaning(_ready.space(student_class), ready):
-        noted = side_effects(block, case.x, weights=list(block.parameters()))
-    return {**both_ways(block.forward, case.x, **ready), **noted}
+
+    def call() -> dict[str, Any]:
+        return {"y": block(case.x.clone()), **side_effects(block, case.x, weights=list(block.parameters()))}
+
+    return both_ways(student_class, call, {"causal_attention": ready_causal_attention})
 
 
 def language_model(student_class: Any, case: Any) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def _with_parts(student_class: Any, case: Any, *sizes: int) -> dict[str, Any]:
     """What the class gives, with ready-made parts of earlier exercises, and the weights that it makes."""
     tables = (case.cos, case.sin) if "kv_heads" in vars(case.config) else ()
     made = _ready.parameters(student_class, *sizes, given=[case.x, *tables])
-    with meaning(_ready.space(student_class), dict(_ready.READY)):
+    with meaning(names_around(student_class), dict(_ready.READY)):
         module = case.load(student_class(*sizes))
         noted = side_effects(lambda x: module(x, *tables), case.x, weights=list(module.parameters()))
         return {"output": module(case.x.clone(), *tables), **made, **noted}

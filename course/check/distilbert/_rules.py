@@ -299,6 +299,6 @@ def _tick_labels(answers: Answers, tokens: list[str]) -> list[Check]:
 
 part = without_side_effects(steady)
 positions = without_side_effects(counted)
-put_together = with_layers(whole(part, otherwise="WHOLE", assembled=True), PROJECTIONS)
-embedded = with_layers(whole(part, otherwise="WHOLE", assembled=True))
+put_together = with_layers(whole(part, otherwise="WHOLE"), PROJECTIONS)
+embedded = with_layers(whole(part, otherwise="WHOLE"))
 loop = without_side_effects(looped)

@@ -17,15 +17,15 @@ from course.check.side_effects import side_effects
 Answers = dict[str, Any]
 
 
-def attempts(stand_ins: Sequence[Callable[[], Answers]], own: Callable[[], Answers]) -> Answers:
-    """The answers of each attempt that runs, as ``stand_in/output``, ``stand_in_1/output``, ``own/output`` and so on.
+def attempts(stand_ins: Sequence[Callable[[], Answers]]) -> Answers:
+    """The answers of each attempt that runs, as ``stand_in/output``, ``stand_in_1/output`` and so on.
 
     Raises what the first attempt raised where none of them runs.
     """
     found: Answers = {}
     problem: Exception | None = None
-    names = ("stand_in", *(f"stand_in_{number}" for number in range(1, len(stand_ins))))
-    for name, attempt in [*zip(names, stand_ins, strict=False), ("own", own)]:
+    for number, attempt in enumerate(stand_ins):
+        name = f"stand_in_{number}" if number else "stand_in"
         try:
             with attempt_limit():
                 found |= {f"{name}/{key}": answer for key, answer in attempt().items()}
@@ -69,18 +69,6 @@ def own(step: Callable[[], Any]) -> Any:
             return step()
     except Exception:
         return None
-
-
-def masked_attention(function: Callable[..., Any], case: Any) -> Answers:
-    """A masked attention's output, and its weights with and without mask (values that are unit vectors show them)."""
-    inputs = case.query, case.key
-    unit_values = torch.eye(case.key.shape[1]).expand(len(case.key), -1, -1)
-    return {
-        "output": first(function(*inputs, case.value, case.mask)),
-        "unmasked": first(function(*inputs, case.value)),
-        "masked_weights": first(function(*inputs, unit_values, case.mask)),
-        "plain_weights": first(function(*inputs, unit_values)),
-    }
 
 
 def parts(owner: nn.Module, *names: str) -> list[bool]:

@@ -8,13 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check.base import as_array, close, fail, same_shape, to_numpy
+from course.check.base import as_array, close, fail, finite, same_shape, to_numpy
 from course.check.encoder_lab._by_hand import (
     LONG,
     LOOK_AXES,
     attention_properties,
     in_words,
     rows_sum_to_one,
+    run,
 )
 from course.check.encoder_lab._stand_ins import Fixed, StandIn, first, like
 from course.check.modules import part
@@ -37,6 +38,44 @@ def attention_weights(function: Any) -> None:
         want = "scores of 0 and log 3 must make weights of 1/4 and 3/4, equal scores equal weights."
         came = f"Yours are {_row(thirds)} and {_row(halves)}."
         fail("attention_weights", want, came, "Scores become weights by one softmax.")
+
+
+def scaled_dot_product_attention(function: Any) -> None:
+    """Scores, weights and weighted sum in one function."""
+    name = "scaled_dot_product_attention"
+    attention_properties(name, lambda q, k, v: run(name, function, q, k, v))
+    given = torch.randn(2, 7, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
+    look = "Every query has an output, however many keys there are."
+    same_shape(name, "the output for 7 queries", run(name, function, *given), (2, 7, 6), "(batch, n, d_v)", look)
+
+
+def masked_attention(function: Any) -> None:
+    """The same attention, and with a mask no look at what it hides."""
+    name = "masked_attention"
+    attention_properties(name, lambda q, k, v: run(name, function, q, k, v))
+    query, key, eye = torch.randn(2, 5, 4), torch.randn(2, 5, 4), torch.eye(5).expand(2, 5, 5)
+    mask = torch.ones(5, 5).tril()[None]
+    weights = run(name, function, query, key, eye, mask)
+    same_shape(name, "the output", weights, (2, 5, 5), "(batch, queries, size of a value)")
+    finite(name, "the output", weights, "0 times infinity is nan. Is a whole row masked, or the mask flipped?")
+    hidden = float(weights.triu(1).abs().max())
+    if hidden > 1e-6:
+        shown = float(weights.tril(-1).abs().max())
+        came = (
+            "The mask is flipped: only what it hides is seen."
+            if shown < 1e-6
+            else f"Weights of up to {hidden:.2g} are left there."
+        )
+        fail(
+            name,
+            "where the mask is 0, the weight must be 0.",
+            f"{came}",
+            "What must a score be, for the softmax to make exactly 0 of it? And does that happen before the softmax?",
+        )
+    rows_sum_to_one(name, weights, "The mask must come before the softmax: then the other weights share what is left.")
+    whole = run(name, function, query, key, eye, torch.ones(1, 5, 5))
+    if not close(whole, run(name, function, query, key, eye)):
+        fail(name, "a mask of ones hides nothing and must change nothing.", "It changes your output.")
 
 
 def causal_mask(function: Any) -> None:

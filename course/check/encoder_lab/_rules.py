@@ -20,6 +20,8 @@ from .._rules import (
     dropout_at_work,
     named,
     pure,
+    put_together,
+    right,
     without_side_effects,
 )
 
@@ -35,12 +37,14 @@ NORM = Mistake(
     "nn.LayerNorm(d_model) has both, unless it is told otherwise.",
 )  # fmt: skip
 
-#: Answers of a class come from several attempts: with stand-ins for its parts, made in at most a few ways, then with
-#: its own parts. Those without such a prefix belong to all attempts; other prefixes are none.
-ATTEMPTS = (*(f"stand_in_{number}" for number in reversed(range(1, 8))), "stand_in", "own")
+#: Answers of a class come from several attempts: with stand-ins for its parts, made in at most a few ways. Those
+#: without such a prefix belong to all attempts; other prefixes are none.
+ATTEMPTS = (*(f"stand_in_{number}" for number in reversed(range(1, 8))), "stand_in")
 #: Looked at where they are known: how parts were asked for, and which a class has under their names. A part made under
 #: another name leaves no trace.
 OPTIONAL = ("_arguments", "_parts", "_norms")
+#: What the head's method is given: looked at where forward calls it.
+HANDED = ("q", "k", "v")
 
 
 def with_names(rule: Rule, **parts: str) -> Rule:
@@ -104,15 +108,13 @@ def _best_attempt(exercise: Exercise, case: Case, answers: Answers) -> Judgement
 
 
 def _judge_attempt(exercise: Exercise, case: Case, answers: Answers, attempt: str) -> Judgement:
-    given, kind = _of(answers.arrays, attempt), "own" if attempt == "own" else "stand_in"
-    asked = {
-        name: want for name, want in _of(case.expected, kind).items() if not name.endswith(OPTIONAL) or name in given
-    }
+    given = _of(answers.arrays, attempt)
 
     def known(wrong: Mapping[str, Array]) -> dict[str, Array]:
-        return {name: array for name, array in _of(wrong, kind).items() if name in asked}
+        optional = {name for name in wrong if name.endswith(OPTIONAL) or name in HANDED} - given.keys()
+        return {name: array for name, array in _of(wrong, "stand_in").items() if name not in optional}
 
-    case = replace(case, expected=asked, mistakes=MistakenAnswers(case.mistakes, known))
+    case = replace(case, expected=known(case.expected), mistakes=MistakenAnswers(case.mistakes, known))
     return compare_case(exercise, case, replace(answers, arrays=given))
 
 
@@ -178,6 +180,14 @@ def _classified(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     if factor is not None and not np.isclose(factor * (1 - case.config["dropout_prob"]), 1, atol=1e-3):
         return named(exercise, "head-dropout")
     return judgement
+
+
+def steps_together(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The rule for a whole; a mistake that a part has lost its points by, written again, is paid for there."""
+    judgement = put_together(exercise, case, answers)
+    paid = [slug for slug in exercise.slugs_of_parts if answers.charged(slug)]
+    known = {check.mistake for slug in paid for check in getattr(answers.earlier[slug], "checks", ())} - {""}
+    return right("written again") if known & {check.mistake for check in judgement.checks} else judgement
 
 
 class_with_parts = with_names(without_side_effects(_best_attempt))

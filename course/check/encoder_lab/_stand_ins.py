@@ -78,11 +78,31 @@ class OpenAttentionHead(StandIn):
 
     def __init__(self, matrix: Tensor, shift: Tensor | float = 0.0, pair: bool = False) -> None:
         super().__init__(matrix, shift, pair)
-        eye = torch.eye(len(matrix), dtype=matrix.dtype)
+        eye = torch.eye(*matrix.shape, dtype=matrix.dtype)
         self.wq, self.wk, self.wv = StandIn(2 * eye), StandIn(3 * eye), StandIn(matrix, shift)
 
     def scaled_dot_product_attention(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, None]:
         return value + (3 * query - 2 * key).sum(-1, keepdim=True), None
+
+
+class OpenAttention(StandIn):
+    """An attention whose heads and layer may be called one by one: each in its place, or all is different."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor, pair: bool, heads: int) -> None:
+        super().__init__(matrix, shift, pair)
+        parts = torch.eye(len(matrix), dtype=matrix.dtype).chunk(heads, dim=1)
+        self.heads = nn.ModuleList(StandIn(part) for part in parts)
+        self.output_linear = StandIn(matrix, shift)
+
+
+class OpenNetwork(StandIn):
+    """A feed-forward network whose layers may be called one by one: each in its place, or all is different."""
+
+    def __init__(self, matrix: Tensor, shift: Tensor) -> None:
+        super().__init__(matrix, shift)
+        eye = torch.eye(len(matrix), dtype=matrix.dtype)
+        self.linear_1, self.gelu, self.linear_2 = StandIn(2 * eye), StandIn(3 * eye), StandIn(matrix / 6, shift)
+        self.dropout = nn.Identity()
 
 
 class OpenLayer(StandIn):

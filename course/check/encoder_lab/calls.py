@@ -1,9 +1,8 @@
 """How the student's code is called, exercise by exercise: with public cases by the check, with hidden ones by grading.
 
 Each function takes what the student wrote and a case, and gives the answers by name. An answer ``stand_in/…`` comes
-from a class with stand-ins for its parts, ``own/…`` from the class with the student's own parts and stored weights in
-all of them. Either earns the points: the first, so that a mistake in an earlier class is paid for once; the second, so
-that a solution may reach into its parts as it likes.
+from a class with stand-ins for its parts, so that a mistake in an earlier class is paid for once. Its own parts are
+put together in the whole model.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from course.check.base import several
 from course.check.encoder_lab._attempts import (
@@ -34,9 +32,11 @@ from course.check.encoder_lab._models_file import module_of
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
+    OpenAttention,
     OpenAttentionHead,
     OpenHead,
     OpenLayer,
+    OpenNetwork,
     ReachedInto,
     StandIn,
     first,
@@ -47,7 +47,7 @@ from course.check.encoder_lab._stand_ins import (
     stand_in_class,
 )
 from course.check.side_effects import changed
-from course.check.with_ready_parts import meaning
+from course.check.with_ready_parts import both_ways, meaning
 
 HEAD = ("d_model", "d_k", "d_q", "d_v")
 ATTENTION = ("d_model", "num_attention_heads")
@@ -67,6 +67,36 @@ def attention_scores(function: Any, case: Any) -> Answers:
 def attention_weights(function: Any, case: Any) -> Answers:
     noted = changed(lambda scores: first(function(scores)), case.scores)
     return {"weights": first(function(case.scores)), "changed": noted}
+
+
+def ready_scores(query: Tensor, key: Tensor) -> Tensor:
+    return torch.einsum("bnd,bmd->bnm", query, key) * key.shape[-1] ** -0.5
+
+
+def ready_weights(scores: Tensor) -> Tensor:
+    return scores.softmax(-1)
+
+
+def scaled_dot_product_attention(function: Any, case: Any) -> Answers:
+    return _by_steps(function, output=(case.query, case.key, case.value))
+
+
+def masked_attention(function: Any, case: Any) -> Answers:
+    given = case.query, case.key, case.value
+    return _by_steps(function, output=(*given, case.mask), unmasked=given)
+
+
+def _by_steps(function: Any, **asked: tuple[Tensor, ...]) -> Answers:
+    """What the function gives for each of these arguments, by its own earlier steps and by ready-made ones."""
+
+    def attend(*given: Tensor) -> Tensor:
+        return first(function(*given))
+
+    def call() -> Answers:
+        found = {name: attend(*(x.clone() for x in given)) for name, given in asked.items()}
+        return found | {"changed": changed(attend, *asked["output"])}
+
+    return both_ways(function, call, {"attention_scores": ready_scores, "attention_weights": ready_weights})
 
 
 def causal_mask(function: Any, case: Any) -> Answers:
@@ -100,37 +130,24 @@ def head_attention(student_class: Any, case: Any) -> Answers:
 
 
 def attention_head(student_class: Any, case: Any) -> Answers:
-    """AttentionHead.forward, with its method scaled_dot_product_attention stood in for."""
+    """AttentionHead.forward, with its method scaled_dot_product_attention ready-made, and what that is given."""
     head = student_class(*values(case.config, HEAD))
     weights = {name: getattr(head, name).weight for name in ("wq", "wk", "wv")}
     shapes = {name: list(weight.shape) for name, weight in weights.items()}
     separate = {"separate": len({id(weight) for weight in weights.values()}) == 3}
-    case.load(head)
+    received: list[tuple[Tensor, ...]] = []
 
-    def stand_in() -> Answers:
-        received: list[tuple[Tensor, ...]] = []
+    def attend(q: Tensor, k: Tensor, v: Tensor, *others: Any, **named: Any) -> tuple[Tensor, Tensor]:
+        received.append((q, k, v))
+        if q.shape[-1] != k.shape[-1]:  # a mistake that q and k themselves show
+            return v, v
+        weights = ready_weights(ready_scores(q, k))
+        return weights @ v, weights
 
-        def method(q: Tensor, k: Tensor, v: Tensor, *others: Any, **named: Any) -> tuple[Tensor, Tensor]:
-            received.append((q, k, v))
-            return case.stand_in_mixed, case.stand_in_mixing
-
-        head.scaled_dot_product_attention = method
-        try:
-            output = first(head(case.hidden_states))
-        finally:
-            del head.scaled_dot_product_attention
-        return {"output": output, **dict(zip("qkv", received[0], strict=True))} if received else {}
-
-    def ready() -> nn.Module:
-        head.scaled_dot_product_attention = lambda q, k, v: (F.scaled_dot_product_attention(q, k, v), None)
-        return head
-
-    def own() -> nn.Module:
-        vars(head).pop("scaled_dot_product_attention", None)
-        return head
-
-    answers = attempts([stand_in], lambda: {"output": first(own()(case.hidden_states))})
-    return shapes | separate | answers | effects(ready, own, given=case.hidden_states)
+    case.load(head).scaled_dot_product_attention = attend
+    output = first(head(case.hidden_states.clone()))
+    handed = dict(zip("qkv", received[0], strict=True)) if received else {}
+    return shapes | separate | handed | {"output": output} | effects(lambda: head, given=case.hidden_states)
 
 
 def multi_head_init(student_class: Any, case: Any) -> Answers:
@@ -184,11 +201,10 @@ def multi_head_attention(student_class: Any, case: Any) -> Answers:
         parts = _stand_ins(OpenAttentionHead, case, pair)
         attention = _made(student_class, sizes, AttentionHead=stand_in_class(HEAD, parts)[0])
         attention.heads = nn.ModuleList(parts)
-        return case.load(attention, without=("heads.",))
+        return case.load(attention)
 
     pair = returns_pair(lambda: models.AttentionHead(sizes[0], size, size, size), case.hidden_states)
-    own = partial(_loaded, student_class, case, sizes)
-    return _tried(stand_in, forms(pair), own, case.hidden_states, within=("output_linear.",))
+    return _tried(stand_in, forms(pair), case.hidden_states, within=("output_linear.",))
 
 
 def feed_forward(student_class: Any, case: Any) -> Answers:
@@ -222,32 +238,24 @@ def encoder_layer(student_class: Any, case: Any) -> Answers:
     asked: Answers = {}
 
     def stand_in(pair: bool) -> nn.Module:
-        attention = StandIn(case.stand_in_attention, case.stand_in_attention_shift, pair)
-        network = StandIn(case.stand_in_network, case.stand_in_network_shift)
+        attention = OpenAttention(case.stand_in_attention, case.stand_in_attention_shift, pair, heads=sizes[1])
+        network = OpenNetwork(case.stand_in_network, case.stand_in_network_shift)
         attention_class, attention_calls = stand_in_class(ATTENTION, [attention])
         network_class, network_calls = stand_in_class(FEED_FORWARD, [network])
         layer = _made(student_class, sizes, MultiHeadAttention=attention_class, FeedForward=network_class)
         asked.update(arguments("attention", ATTENTION, attention_calls))
         asked.update(arguments("feed_forward", FEED_FORWARD, network_calls))
         asked["own_parts"] = parts(layer, "attention", "feed_forward")
-        asked.update(norms(layer))
+        asked["own_norms"] = [learned(layer, "layer_norm_1"), learned(layer, "layer_norm_2")]
+        asked["different_norms"] = own_norms(layer)
         layer.attention, layer.feed_forward = attention, network
         for name in ("layer_norm_1", "layer_norm_2"):
             if not isinstance(getattr(layer, name, None), nn.Module):
                 setattr(layer, name, nn.LayerNorm(case.config.d_model))
-        return case.load(layer, without=("attention.", "feed_forward."))
-
-    def norms(layer: nn.Module) -> Answers:
-        counts = [learned(layer, "layer_norm_1"), learned(layer, "layer_norm_2")]
-        return {"own_norms": counts, "different_norms": own_norms(layer)}
-
-    def own() -> nn.Module:
-        layer = student_class(*sizes)
-        asked.update({name: found for name, found in norms(layer).items() if name not in asked})
         return case.load(layer)
 
     pair = returns_pair(lambda: models.MultiHeadAttention(*sizes[:2]), case.hidden_states)
-    return _tried(stand_in, forms(pair), own, case.hidden_states) | asked
+    return _tried(stand_in, forms(pair), case.hidden_states) | asked
 
 
 def encoder(student_class: Any, case: Any) -> Answers:
@@ -269,15 +277,8 @@ def encoder(student_class: Any, case: Any) -> Answers:
         module.embeddings, module.layers = Fixed(case.stand_in_embedded), like(module.layers, layers)
         return module.eval()
 
-    def own() -> nn.Module:
-        module = student_class(*sizes)
-        asked.update({name: count for name, count in listed(module, module.layers).items() if name not in asked})
-        for layer in module.layers if isinstance(module.layers, list) else ():  # these do not hear of eval mode
-            layer.eval()
-        return case.load(module)
-
     pair = returns_pair(lambda: models.TransformerEncoderLayer(*values(case.config, LAYER)), case.stand_in_embedded)
-    return _tried(stand_in, forms(pair), own, case.input_ids, within=("embeddings.output", "embeddings.token")) | asked
+    return _tried(stand_in, forms(pair), case.input_ids, within=("embeddings.output",)) | asked
 
 
 def classification_head(student_class: Any, case: Any) -> Answers:
@@ -319,16 +320,12 @@ def classifier(student_class: Any, case: Any) -> Answers:
     selects = _head_selects(models, case)
     made: list[type[StandIn]] = [OpenHead, FirstToken] if selects is None else [FirstToken if selects else OpenHead]
     ways = [(form, one) for form in forms(pair) for one in made]
-    within = ("transformer_encoder.output", "transformer_encoder.embeddings.token")
-    return (
-        _tried(stand_in, ways, partial(_loaded, student_class, case, sizes), case.input_ids, "logits", within) | asked
-    )
+    return _tried(stand_in, ways, case.input_ids, "logits", ("transformer_encoder.output",)) | asked
 
 
 def _tried(
     stand_in: Callable[[Any], nn.Module],
     ways: Sequence[Any],
-    own: Callable[[], nn.Module],
     given: Tensor,
     name: str = "output",
     within: tuple[str, ...] = ("",),
@@ -342,8 +339,7 @@ def _tried(
         return {name: first(module()(given.clone()))}
 
     made = [partial(stand_in, way) for way in ways]
-    answers = attempts([partial(output, one) for one in made], partial(output, own))
-    return answers | effects(*made, own, given=given, within=within)
+    return attempts([partial(output, one) for one in made]) | effects(*made, given=given, within=within)
 
 
 def _made(student_class: Any, sizes: Sequence[Any], **stand_ins: type) -> nn.Module:
@@ -354,10 +350,6 @@ def _made(student_class: Any, sizes: Sequence[Any], **stand_ins: type) -> nn.Mod
     except ReachedInto:
         made = student_class(*sizes)
     return made
-
-
-def _loaded(student_class: Any, case: Any, sizes: Sequence[Any]) -> nn.Module:
-    return case.load(student_class(*sizes))
 
 
 def _stand_ins(part: type[StandIn], case: Any, pair: bool) -> list[StandIn]:

@@ -12,13 +12,10 @@ from .._rules import (
     Exercise,
     Judgement,
     Mistake,
-    better_of_own_and_ready,
-    compare_case,
     compare_value,
     find_mistake,
     named,
     right,
-    without_side_effects,
 )
 
 #: No exponential of ordinary scores overflows.
@@ -40,6 +37,3 @@ def half_for_large_numbers(exercise: Exercise, case: Case, answers: Answers) -> 
     if not np.array_equal(answers.arrays.get("scores", np.zeros(0)), case.expected["scores"]):
         return named(exercise, "CHANGED")
     return right("weights")
-
-
-own_or_ready = without_side_effects(better_of_own_and_ready(compare_case))

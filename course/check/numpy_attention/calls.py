@@ -5,14 +5,12 @@ A mistake in an earlier function costs that function's points: it is called with
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from course.check.limits import attempt_limit
 from course.check.numpy_attention import _ready
-from course.check.with_ready_parts import both_ways, meaning
+from course.check.with_ready_parts import both_ways
 
 
 def softmax(function: Any, case: Any) -> dict[str, Any]:
@@ -28,18 +26,15 @@ def multihead_attention(function: Any, case: Any) -> dict[str, Any]:
 
 
 def no_loops(function: Any, case: Any) -> dict[str, Any]:
-    return both_ways(function, *_given(case), softmax=_ready.softmax)
-
-
-def _given(case: Any) -> tuple[Any, ...]:
-    return case.x, case.W_q, case.W_k, case.W_v, case.W_o
+    return _attention(function, case, softmax=_ready.softmax)
 
 
 def _attention(function: Any, case: Any, **ready: Any) -> dict[str, Any]:
-    given = _given(case)
-    answers = both_ways(function, *given, **ready)
-    before = [array.copy() for array in given]
-    with meaning(getattr(function, "__globals__", {}), ready), attempt_limit(), suppress(Exception):
-        function(*given)
-        answers["changed"] = [not np.array_equal(*pair) for pair in zip(given, before, strict=True)]
-    return answers
+    given = case.x, case.W_q, case.W_k, case.W_v, case.W_o
+
+    def call() -> dict[str, Any]:
+        handed = [array.copy() for array in given]
+        y = function(*handed)
+        return {"y": y, "changed": [not np.array_equal(*pair) for pair in zip(handed, given, strict=True)]}
+
+    return both_ways(function, call, ready)

@@ -1,12 +1,12 @@
 """Rules and judgements that exercises of any subject can use.
 
-``not_charged_twice`` and :attr:`autograder.exercise.Mistake.share` (partial credit) are the two ways in which a wrong
-answer keeps points.
+``whole`` and :attr:`autograder.exercise.Mistake.share` (partial credit) are the two ways in which a wrong answer keeps
+points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,38 +42,6 @@ def named_or(exercise: Exercise, mistake: Mistake) -> Judgement:
 def shared_equally(checks: Sequence[Check]) -> Judgement:
     """Partial credit: each of these checks earns the same share of the points."""
     return Judgement(checks, sum(check.passed for check in checks) / len(checks))
-
-
-def not_charged_twice(rule: Rule, earlier: tuple[str, ...], follows: Callable[[Case, Answers], bool]) -> Rule:
-    """``rule``, but an answer that is wrong only because an earlier exercise was wrong keeps its points.
-
-    earlier: slugs of the exercises that the answer builds on.
-    follows: True where the answer is what comes out of the faulty earlier part when this part is right. It is asked
-    only where one of the earlier exercises lost points.
-    """
-
-    def forgiving(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        judgement = rule(exercise, case, answers)
-        if judgement.earned == 1 or not answers.charged(*earlier) or not follows(case, answers):
-            return judgement
-        return right(exercise.slug.partition("/")[2])
-
-    return forgiving
-
-
-def better_of_own_and_ready(rule: Rule) -> Rule:
-    """The better of two answers: with the submission's own earlier parts, and (``ready_…``) with ready-made ones."""
-
-    def better(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        own = rule(exercise, case, answers)
-        ready = {name: array for name, array in answers.arrays.items() if name.startswith(READY)}
-        if own.earned == 1 or not ready:
-            return own
-        arrays = {**answers.arrays, **{name.removeprefix(READY): array for name, array in ready.items()}}
-        other = rule(exercise, case, replace(answers, arrays=arrays))
-        return max(other, own, key=lambda judged: (judged.earned, any(check.mistake for check in judged.checks)))
-
-    return better
 
 
 FIRST = "Begin with the check of the first one."

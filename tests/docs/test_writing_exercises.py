@@ -113,7 +113,7 @@ def test_the_sample_answers_are_counted_and_none_is_a_problem(followed: Followed
 
 def test_the_released_notebook_holds_no_solution_and_no_hidden_test(followed: Followed) -> None:
     text = (followed.root / "release" / NOTEBOOK).read_text(encoding="utf-8")
-    for secret in ("logarithms = ", "SOLUTION", "HIDDEN TESTS", "case.compare", "autograder"):
+    for secret in ("logarithms = ", "SOLUTION", "HIDDEN TESTS", "case.call", "autograder"):
         assert secret not in text
         assert secret in (followed.root / "source" / NOTEBOOK).read_text(encoding="utf-8")
     assert "raise NotImplementedError()" in text

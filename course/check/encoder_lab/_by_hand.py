@@ -1,4 +1,4 @@
-"""Checks by hand: functions that compute a scaled dot-product attention, the whole model, and the heads for [SEP]."""
+"""What holds for every attention; and checks by hand: the whole model, and the heads for [SEP]."""
 
 from __future__ import annotations
 
@@ -115,18 +115,6 @@ def rows_sum_to_one(name: str, weights: Tensor, look: str = "") -> None:
             "Is the softmax told which axis to use?" if axis else "Scores become weights by a softmax: was it applied?"
         ),
     )
-
-
-def run(name: str, function: Any, *inputs: Any) -> Any:
-    """``function(*inputs)``; a failure, or a changed input, is a failed check."""
-    before = [x.clone() if isinstance(x, Tensor) else x for x in inputs]
-    shapes = ", ".join(str(tuple(x.shape)) if isinstance(x, Tensor) else str(x) for x in inputs)
-    with running(name, f"{getattr(function, '__name__', name)} on {shapes}", LOOK_AXES if len(inputs) > 1 else ""):
-        output = function(*inputs)
-    for old, new in zip(before, inputs, strict=True):
-        if isinstance(old, Tensor) and not torch.equal(old, new):
-            fail(name, "what goes in must stay as it was.", "An input was changed in place.", "Make new tensors.")
-    return output[0] if isinstance(output, tuple) else output
 
 
 @undisturbed

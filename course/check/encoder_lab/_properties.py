@@ -15,7 +15,6 @@ from course.check.encoder_lab._by_hand import (
     attention_properties,
     in_words,
     rows_sum_to_one,
-    run,
 )
 from course.check.encoder_lab._stand_ins import Fixed, StandIn, first, like
 from course.check.modules import part
@@ -41,40 +40,28 @@ def attention_weights(function: Any) -> None:
 
 
 def scaled_dot_product_attention(function: Any) -> None:
-    """Scores, weights and weighted sum in one function."""
-    name = "scaled_dot_product_attention"
-    attention_properties(name, lambda q, k, v: run(name, function, q, k, v))
-    given = torch.randn(2, 7, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
-    look = "Every query has an output, however many keys there are."
-    same_shape(name, "the output for 7 queries", run(name, function, *given), (2, 7, 6), "(batch, n, d_v)", look)
+    attention_properties("scaled_dot_product_attention", lambda *given: first(function(*given)))
+    output = first(function(torch.randn(2, 7, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)))
+    axes, look = "(batch, n, d_v)", "Every query has an output, however many keys there are."
+    same_shape("scaled_dot_product_attention", "the output for 7 queries", output, (2, 7, 6), axes, look)
 
 
 def masked_attention(function: Any) -> None:
-    """The same attention, and with a mask no look at what it hides."""
+    """What holds without a mask; then what a mask hides, and what it leaves."""
     name = "masked_attention"
-    attention_properties(name, lambda q, k, v: run(name, function, q, k, v))
-    query, key, eye = torch.randn(2, 5, 4), torch.randn(2, 5, 4), torch.eye(5).expand(2, 5, 5)
-    mask = torch.ones(5, 5).tril()[None]
-    weights = run(name, function, query, key, eye, mask)
+    attention_properties(name, lambda *given: first(function(*given)))
+    given = torch.randn(2, 5, 4), torch.randn(2, 5, 4), torch.eye(5).expand(2, 5, 5)
+    weights = first(function(*given, torch.ones(5, 5).tril()[None]))
     same_shape(name, "the output", weights, (2, 5, 5), "(batch, queries, size of a value)")
     finite(name, "the output", weights, "0 times infinity is nan. Is a whole row masked, or the mask flipped?")
-    hidden = float(weights.triu(1).abs().max())
+    hidden, shown = float(weights.triu(1).abs().max()), float(weights.tril(-1).abs().max())
     if hidden > 1e-6:
-        shown = float(weights.tril(-1).abs().max())
-        came = (
-            "The mask is flipped: only what it hides is seen."
-            if shown < 1e-6
-            else f"Weights of up to {hidden:.2g} are left there."
-        )
-        fail(
-            name,
-            "where the mask is 0, the weight must be 0.",
-            f"{came}",
-            "What must a score be, for the softmax to make exactly 0 of it? And does that happen before the softmax?",
-        )
+        flipped = "The mask is flipped: only what it hides is seen."
+        came = flipped if shown < 1e-6 else f"Weights of up to {hidden:.2g} are left there."
+        look = "What must a score be, for the softmax to make exactly 0 of it? And does that happen before the softmax?"
+        fail(name, "where the mask is 0, the weight must be 0.", came, look)
     rows_sum_to_one(name, weights, "The mask must come before the softmax: then the other weights share what is left.")
-    whole = run(name, function, query, key, eye, torch.ones(1, 5, 5))
-    if not close(whole, run(name, function, query, key, eye)):
+    if not close(first(function(*given, torch.ones(1, 5, 5))), first(function(*given))):
         fail(name, "a mask of ones hides nothing and must change nothing.", "It changes your output.")
 
 

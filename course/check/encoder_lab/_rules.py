@@ -39,7 +39,7 @@ NORM = Mistake(
 
 #: Answers of a class come from several attempts: with stand-ins for its parts, made in at most a few ways. Those
 #: without such a prefix belong to all attempts; other prefixes are none.
-ATTEMPTS = (*(f"stand_in_{number}" for number in reversed(range(1, 8))), "stand_in")
+ATTEMPTS = ("stand_in", *(f"stand_in_{number}" for number in range(1, 8)))
 #: Looked at where they are known: how parts were asked for, and which a class has under their names. A part made under
 #: another name leaves no trace.
 OPTIONAL = ("_arguments", "_parts", "_norms")

@@ -1,7 +1,7 @@
 """Parts that stand in for a student's own, so that a class is looked at while the classes it uses may be wrong.
 
-A stand-in answers with a stored linear map and notes what it was given. Where a student's own head returns a pair
-(output, weights), as some solutions do, the stand-in does so too: see ``returns_pair``.
+A stand-in answers with a stored linear map and notes what it was given. As the heads of some solutions do, it can give
+a pair, of which the output is the first.
 """
 
 from __future__ import annotations
@@ -151,18 +151,13 @@ def first(output: Any) -> Any:
     return output[0] if isinstance(output, tuple | list) and len(output) else output
 
 
-def returns_pair(build: Callable[[], nn.Module], *inputs: Tensor) -> bool | None:
-    """Does the student's own part return a pair? None where it cannot be built or called (yet)."""
+def returns_pair(build: Callable[[], nn.Module], *inputs: Tensor) -> bool:
+    """Does the student's own part return a pair? It may be one that cannot be built or called (yet)."""
     try:
         with torch.no_grad(), attempt_limit():
             return isinstance(build().eval()(*inputs), tuple | list)
     except Exception:
-        return None
-
-
-def forms(pair: bool | None) -> list[bool]:
-    """The ways a stand-in has to answer: like the student's own part, or both ways where that part does not run."""
-    return [False, True] if pair is None else [pair]
+        return False
 
 
 def selects_first_token(head: nn.Module, d_model: int) -> bool:

@@ -87,15 +87,15 @@ def _put_in(models: ModuleType, model: Any, case: Any, part: str) -> None:
     sizes, encoded = case.config, case.encoded
     if part == "encoder":
         pair = returns_pair(lambda: models.TransformerEncoder(*values(sizes, ENCODER)), case.input_ids)
-        model.transformer_encoder = Fixed(encoded, bool(pair))
+        model.transformer_encoder = Fixed(encoded, pair)
     elif part == "embeddings":
         model.transformer_encoder.embeddings = Fixed(encoded)
     elif part == "layer":
         pair = returns_pair(lambda: models.TransformerEncoderLayer(*values(sizes, LAYER)), encoded)
-        model.transformer_encoder.layers = nn.ModuleList(_stand_ins(case, bool(pair)))
+        model.transformer_encoder.layers = nn.ModuleList(_stand_ins(case, pair))
     elif part == "attention":
         pair = returns_pair(lambda: models.MultiHeadAttention(*values(sizes, ATTENTION)), encoded)
-        for layer, stand_in in zip(model.transformer_encoder.layers, _stand_ins(case, bool(pair)), strict=True):
+        for layer, stand_in in zip(model.transformer_encoder.layers, _stand_ins(case, pair), strict=True):
             layer.attention = stand_in
     elif part == "feed_forward":
         for layer, stand_in in zip(model.transformer_encoder.layers, _stand_ins(case, False), strict=True):

@@ -40,9 +40,7 @@ from course.check.encoder_lab._stand_ins import (
     ReachedInto,
     StandIn,
     first,
-    forms,
     like,
-    returns_pair,
     selects_first_token,
     stand_in_class,
 )
@@ -57,6 +55,8 @@ LAYER = ("d_model", "num_attention_heads", "intermediate_size")
 ENCODER = (*EMBEDDINGS, "num_attention_heads", "intermediate_size", "num_hidden_layers")
 CLASSIFICATION = ("d_model", "num_classes", "dropout_prob")
 MODEL = (*ENCODER, *CLASSIFICATION[1:])
+#: A part gives a tensor; some solutions' parts give a pair, and a class that is made of them takes its first.
+FORMS = (False, True)
 
 
 def attention_scores(function: Any, case: Any) -> Answers:
@@ -194,8 +194,7 @@ def _refuses_uneven(student_class: Any) -> bool:
 
 def multi_head_attention(student_class: Any, case: Any) -> Answers:
     """MultiHeadAttention.forward, with stand-ins for the heads."""
-    models, sizes = module_of(student_class), values(case.config, ATTENTION)
-    size = sizes[0] // sizes[1]
+    sizes = values(case.config, ATTENTION)
 
     def stand_in(pair: bool) -> nn.Module:
         parts = _stand_ins(OpenAttentionHead, case, pair)
@@ -203,8 +202,7 @@ def multi_head_attention(student_class: Any, case: Any) -> Answers:
         attention.heads = nn.ModuleList(parts)
         return case.load(attention)
 
-    pair = returns_pair(lambda: models.AttentionHead(sizes[0], size, size, size), case.hidden_states)
-    return _tried(stand_in, forms(pair), case.hidden_states, within=("output_linear.",))
+    return _tried(stand_in, FORMS, case.hidden_states, within=("output_linear.",))
 
 
 def feed_forward(student_class: Any, case: Any) -> Answers:
@@ -234,7 +232,7 @@ def embeddings(student_class: Any, case: Any) -> Answers:
 
 def encoder_layer(student_class: Any, case: Any) -> Answers:
     """TransformerEncoderLayer, with stand-ins for the attention and the feed-forward network."""
-    models, sizes = module_of(student_class), values(case.config, LAYER)
+    sizes = values(case.config, LAYER)
     asked: Answers = {}
 
     def stand_in(pair: bool) -> nn.Module:
@@ -254,13 +252,12 @@ def encoder_layer(student_class: Any, case: Any) -> Answers:
                 setattr(layer, name, nn.LayerNorm(case.config.d_model))
         return case.load(layer)
 
-    pair = returns_pair(lambda: models.MultiHeadAttention(*sizes[:2]), case.hidden_states)
-    return _tried(stand_in, forms(pair), case.hidden_states) | asked
+    return _tried(stand_in, FORMS, case.hidden_states) | asked
 
 
 def encoder(student_class: Any, case: Any) -> Answers:
     """TransformerEncoder, with stand-ins for the embeddings and the layers."""
-    models, sizes = module_of(student_class), values(case.config, ENCODER)
+    sizes = values(case.config, ENCODER)
     asked: Answers = {}
 
     def stand_in(pair: bool) -> nn.Module:
@@ -277,8 +274,7 @@ def encoder(student_class: Any, case: Any) -> Answers:
         module.embeddings, module.layers = Fixed(case.stand_in_embedded), like(module.layers, layers)
         return module.eval()
 
-    pair = returns_pair(lambda: models.TransformerEncoderLayer(*values(case.config, LAYER)), case.stand_in_embedded)
-    return _tried(stand_in, forms(pair), case.input_ids, within=("embeddings.output",)) | asked
+    return _tried(stand_in, FORMS, case.input_ids, within=("embeddings.output",)) | asked
 
 
 def classification_head(student_class: Any, case: Any) -> Answers:
@@ -301,7 +297,7 @@ def classification_head(student_class: Any, case: Any) -> Answers:
 
 def classifier(student_class: Any, case: Any) -> Answers:
     """TransformerForSequenceClassification, with stand-ins for the encoder and the classification head."""
-    models, sizes = module_of(student_class), values(case.config, MODEL)
+    sizes = values(case.config, MODEL)
     asked: Answers = {}
 
     def stand_in(form: tuple[bool, type[StandIn]]) -> nn.Module:
@@ -316,10 +312,9 @@ def classifier(student_class: Any, case: Any) -> Answers:
         model.transformer_encoder, model.classifier = whole, head
         return model.eval()
 
-    pair = returns_pair(lambda: models.TransformerEncoder(*values(case.config, ENCODER)), case.input_ids)
-    selects = _head_selects(models, case)
+    selects = _head_selects(module_of(student_class), case)
     made: list[type[StandIn]] = [OpenHead, FirstToken] if selects is None else [FirstToken if selects else OpenHead]
-    ways = [(form, one) for form in forms(pair) for one in made]
+    ways = [(form, one) for form in FORMS for one in made]
     return _tried(stand_in, ways, case.input_ids, "logits", ("transformer_encoder.output",)) | asked
 
 

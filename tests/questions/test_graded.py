@@ -106,7 +106,7 @@ def test_q37_only_the_parts_are_left_out_that_the_token_asks_about() -> None:
     asked = import_module(f"course.check.{A}").questions
     assert found is not None and len(known.lost) > MAX_PARTS
     for random in ("0badcafe", "12345678", "deadbeef"):
-        few = asked.facts_of(sources(ordinary()), {"attention_weights": "AttentionBlock"}, random)
+        few = asked.facts_of(sources(ordinary()), {"attention_block": "AttentionBlock"}, random)
         assert len(few.lost) <= MAX_PARTS and few.lost.items() <= known.lost.items()
         one = next(one for one in questions(found, known, random) if one.kind == "without")
         assert right_choice(one, found, few) == right_choice(one, found, known) != ""

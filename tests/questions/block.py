@@ -10,8 +10,8 @@ import nbformat
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
-from autograder.exercise.asking import find
 from autograder.authoring.trial import texts_of
+from autograder.exercise.asking import find
 from autograder.exercise.questions import Facts, questions, right_choice, token_for
 from autograder.model import cells
 from autograder.model.questions import asking

@@ -37,7 +37,9 @@ def test_no_mistake_in_a_part_or_a_whole_costs_another_exercise(slug: str) -> No
 
 def pairs() -> Iterator[Any]:
     """For each two parts of a whole that has more of them, filled in in one cell: a mistake in both."""
-    classes = {slug: parts for slug, parts in WHOLES.items() if not isinstance(REFERENCES.exercise(slug).parts, Mapping)}
+    classes = {
+        slug: parts for slug, parts in WHOLES.items() if not isinstance(REFERENCES.exercise(slug).parts, Mapping)
+    }
     for whole, parts in classes.items():
         patched = {part: [answer for answer in wrong_answers(part) if answer.changes] for part in parts}
         for first, second in combinations(parts, 2) if len(parts) > 2 else ():

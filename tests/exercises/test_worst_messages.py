@@ -9,6 +9,7 @@ import pytest
 from autograder.authoring.sample_answers import Sample, judged
 from autograder.exercise import SampleAnswer
 from tests.exercises.test_answers import one_worker, trials
+from tests.grading import REFERENCES
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +100,8 @@ WORST = [
 )
 def test_the_visible_check_and_feedback_say_what_is_wrong(worst: Worst) -> None:
     assignment, _, exercise = worst.exercise.partition("/")
-    answer = SampleAnswer(worst.name, changes=worst.changes, cell=f"{exercise}_answer")
+    cell = REFERENCES.exercise(worst.exercise).cell or f"{exercise}_answer"
+    answer = SampleAnswer(worst.name, changes=worst.changes, cell=cell)
     _, tried = judged(trials(assignment), Sample(worst.exercise, answer, False))
     visible, verdict = tried.visible[exercise], tried.verdicts[exercise]
     failed = [check for check in verdict.checks if not check.passed]

@@ -10,6 +10,7 @@ import nbformat
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
+from autograder.authoring.trial import texts_of
 from autograder.exercise.asking import find
 from autograder.exercise.questions import Facts, questions, right_choice, token_for
 from autograder.model import cells
@@ -25,9 +26,7 @@ A, N, CODE = "distilbert", "2_attention_block", "attention_block_answer"
 
 @cache
 def facts(code: str) -> Facts:
-    found = import_module(f"course.check.{A}").questions.facts_of(
-        sources(code), {"attention_weights": "AttentionBlock"}
-    )
+    found = import_module(f"course.check.{A}").questions.facts_of(sources(code), {"attention_block": "AttentionBlock"})
     read = Facts.from_json(found.to_json())
     assert read is not None
     return read
@@ -78,4 +77,5 @@ def ordinary() -> str:
 
 def other() -> str:
     right, _ = loader.sample_answers(REFERENCES.folder, f"{A}/attention_weights")
-    return next(one.text for one in right if one.name == "softmax by hand, the largest score subtracted")
+    by_hand = next(one for one in right if one.name == "softmax by hand, the largest score subtracted")
+    return texts_of(by_hand, {CODE: ordinary()})[CODE]

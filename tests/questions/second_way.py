@@ -10,7 +10,6 @@ import io
 import re
 import sys
 import tokenize
-from importlib import import_module
 from types import FrameType
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from autograder.exercise import asking, own_code
 from autograder.exercise.case_inputs import CaseInputs
 from autograder.exercise.questions import CodeQuestion
-from course.check._rules.visible import public_cases
+from course.check._rules.visible import call_of, public_cases
 from tests.questions.measured import Asked
 
 SEE = "see_this"
@@ -218,12 +217,13 @@ def _call(slug: str, kind: Any, trace: Any) -> None:
     pack = public_cases(package, exercise)
     case = pack.cases[0]
     arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
-    stored = CaseInputs(slug, 0, pack.exercise.framework, dict(case.config), dict(case.texts), arrays)
+    made = pack.exercise
+    stored = CaseInputs(slug, 0, made.framework, dict(case.config), dict(case.texts), arrays, made.call)
     before = sys.gettrace()
     with asking._quiet(pack.exercise.framework):
         sys.settrace(trace)
         try:
-            getattr(import_module(f"{package}.calls"), exercise)(kind, stored)
+            call_of(package, pack, exercise)(kind, stored)
         finally:
             sys.settrace(before)
 

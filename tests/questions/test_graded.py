@@ -66,7 +66,7 @@ def test_q37_code_that_does_not_run_gets_no_points_for_nothing_asked() -> None:
 
 
 def test_q37_code_that_looks_how_it_is_run_is_for_a_person() -> None:
-    code = ordinary().replace("        scores = q", "        what.stack()\n        scores = q", 1)
+    code = ordinary().replace("        scores = self", "        what.stack()\n        scores = self", 1)
     assert "what.stack()" in code
     code = f"import inspect as what\n\n{code}"
     found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
@@ -95,7 +95,7 @@ ENDLESS = """
 def test_q37_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
     code = ordinary().replace("scores.softmax(dim=-1)", "self.attend(self.settle(scores))") + ENDLESS
     assert "self.settle(" in code
-    answers = answers_to(ordinary(), random="00000003")
+    answers = answers_to(ordinary(), random="00000004")
     found = graded({CODE: code, "own_code_answer": answers})
     assert (found.status, found.points) == ("manual", None) and "did not come to its end" in found.checks[0].message
     assert found.checks[0].name == ASKED_NOTHING  # the report lists it
@@ -106,7 +106,7 @@ def test_q37_only_the_parts_are_left_out_that_the_token_asks_about() -> None:
     asked = import_module(f"course.check.{A}").questions
     assert found is not None and len(known.lost) > MAX_PARTS
     for random in ("0badcafe", "12345678", "deadbeef"):
-        few = asked.facts_of(sources(ordinary()), {"attention_weights": "AttentionBlock"}, random)
+        few = asked.facts_of(sources(ordinary()), {"attention_block": "AttentionBlock"}, random)
         assert len(few.lost) <= MAX_PARTS and few.lost.items() <= known.lost.items()
         one = next(one for one in questions(found, known, random) if one.kind == "without")
         assert right_choice(one, found, few) == right_choice(one, found, known) != ""

@@ -93,17 +93,17 @@ def _defined(code: str, file: str = "<cell>") -> Any:
 
 def test_q37_the_check_asks_then_records_and_never_says_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:
     check, kind = import_module(f"course.check.{A}").questions, _defined(ordinary())
-    check({}, attention_weights=kind)
+    check({}, attention_block=kind)
     asked = capsys.readouterr().out
     assert "own_code = {" in asked and "1. shape:" in asked and "3. " in asked
     space: dict[str, Any] = {}
     exec(answers_to(ordinary()), space)
-    check(space["own_code"], attention_weights=kind)
+    check(space["own_code"], attention_block=kind)
     right = capsys.readouterr().out
     assert right.startswith("– questions: recorded, 3 answers.")
     made = questions(find(sources(ordinary()), "AttentionBlock"), facts(ordinary()), "0badcafe")  # type: ignore[arg-type]
     wrong = {one.kind: next(c for c in one.choices if c != space["own_code"][one.kind]) for one in made}
-    check(space["own_code"] | wrong, attention_weights=kind)
+    check(space["own_code"] | wrong, attention_block=kind)
     assert capsys.readouterr().out == right
 
 
@@ -111,20 +111,20 @@ def test_q37_the_check_says_look_again_where_the_code_has_changed(capsys: pytest
     space: dict[str, Any] = {}
     exec(answers_to(ordinary()), space)
     changed = _defined(ordinary().replace("context", "mixed"), "<changed>")
-    import_module(f"course.check.{A}").questions(space["own_code"], attention_weights=changed)
+    import_module(f"course.check.{A}").questions(space["own_code"], attention_block=changed)
     assert "look again" in capsys.readouterr().out
 
 
 def test_q37_an_answer_that_is_no_choice_is_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
     space: dict[str, Any] = {}
     exec(answers_to(ordinary(), shape="about 4"), space)
-    import_module(f"course.check.{A}").questions(space["own_code"], attention_weights=_defined(ordinary()))
+    import_module(f"course.check.{A}").questions(space["own_code"], attention_block=_defined(ordinary()))
     assert "choose one of the choices for 'shape'" in capsys.readouterr().out
 
 
 def test_q37_code_that_does_not_run_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     kind = _defined("class AttentionBlock(nn.Module):\n    def forward(self, x):\n        raise NotImplementedError()")
-    import_module(f"course.check.{A}").questions({}, attention_weights=kind)
+    import_module(f"course.check.{A}").questions({}, attention_block=kind)
     assert "none can be asked" in capsys.readouterr().out
 
 

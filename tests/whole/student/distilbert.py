@@ -92,7 +92,6 @@ def attention_gradient(q, k, v, grad_context):
 }
 
 MODEL = {
-    "own_code_answer": "own_code = {}",  # its choices are made of a run
     "classifier_model_answer": """
 class DistilBertClassifier(nn.Module):
     def __init__(self, config):

@@ -35,6 +35,10 @@ def run(
         list[str] | None,
         typer.Option("--exercise", metavar="NAME", help="Draw this exercise alone. May be repeated."),
     ] = None,
+    watched: Annotated[
+        str,
+        typer.Option("--watch", metavar="NAME", help="Draw and try this exercise whenever its files are saved."),
+    ] = "",
 ) -> int:
     """Draw hidden inputs and expected answers from a seed.
 
@@ -58,11 +62,19 @@ def run(
         if name not in known:
             raise GradingError(f"unknown assignment {name!r}; known are {', '.join(known) or 'none'}")
         exercises = references.exercises(name)  # all of them exist before the first is drawn anew
-        for one in exercise or ():
+        for one in [*(exercise or ()), *([watched] if watched else [])]:
             if f"{name}/{one}" not in exercises:
                 raise GradingError(
                     f"unknown exercise {one!r}; {name} has {', '.join(loader.names(references.folder, name))}"
                 )
+    if watched:
+        from autograder.authoring.watch import watch
+
+        if len(names) > 1:
+            raise GradingError(
+                f"--watch needs the exercise's assignment: autograder references ASSIGNMENT --watch {watched}"
+            )
+        watch(course, names[0], watched, Output(context).say)
     chosen = None if seed is None else _seed(seed)
     output, left = Output(context), []
     for name in names:

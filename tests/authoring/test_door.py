@@ -10,6 +10,8 @@ import nbformat
 import pytest
 
 from autograder import cli
+from autograder.authoring.watch import watch
+from autograder.model.course import Course
 from autograder.references import loader
 
 pytestmark = pytest.mark.slow
@@ -193,3 +195,29 @@ def test_a_slip_is_answered_in_a_line(
     said = "".join(capsys.readouterr())
     line = next((line for line in said.splitlines() if words[0] in line), "")
     assert [word for word in words if word not in line] == [], said
+
+
+class Enough(Exception):
+    """Ends the watching."""
+
+
+def test_watching_an_exercise_tells_after_each_change_what_its_answers_get(course: Path, tmp_path: Path) -> None:
+    root, said = tmp_path / "physics", list[str]()
+    shutil.copytree(course, root)
+    edits = [("/ 2", "/ two"), ("/ two", "/ 2"), ('("/ 2", "")', '("(axis=1)", "(axis=1) + 0")')]
+
+    def say(line: str) -> None:
+        said.append(line)
+        if "tried again when it is saved" in line:
+            if not edits:
+                raise Enough
+            in_exercise(*edits.pop(0))(root)
+
+    loader.forget()
+    with pytest.raises(Enough):
+        watch(Course(root), "heat", "mean_energy", say)
+    rounds = "\n".join(said).split("tried again when it is saved")
+    assert all("✓ right: 1 of 1" in one and "✓ wrong: 2 of 2" in one for one in (rounds[0], rounds[2]))
+    assert "✓ untouched: 0 of 1 points" in rounds[0]
+    assert "NameError" in rounds[1] and "two" in rounds[1]
+    assert "tells the mistake 'half' from the right answer" in rounds[3]

@@ -28,7 +28,7 @@ MISTAKES = [
     Mistake("mean", "This is the mean.", "The median is the value in the middle.", ("np.median", "np.mean")),
 ]
 RIGHT = {"a percentile": variant(HEAD, "return np.percentile(values, 50)")}
-EXERCISE = Exercise(cases, mistakes=MISTAKES, right=RIGHT, shows=("the value in the middle",))
+EXERCISE = Exercise(cases, mistakes=MISTAKES, right=RIGHT, given=("values",), shows=("the middle one",))
 '''
 TITLE = "# 1 · Smoothing a signal\n\n1 notebook · 3 points · about 15 minutes"
 TEXT = "## Exercise · Median\n\n| points | time |\n|---|---|\n| 1 | 5 minutes |\n\nThe value in the middle."
@@ -37,16 +37,11 @@ ANSWER = '''def median(values):
     ### BEGIN SOLUTION
     return np.median(values)
     ### END SOLUTION'''
-CALL = '    return {"median": function(case.values)}\n'
 
 
 def fill_in(course: Path) -> None:
     """Every stub of ``signals/median`` with what an author would have written."""
     (course / "exercises" / "signals" / "median.py").write_text(EXERCISE, encoding="utf-8")
-    calls = course / "course_checks" / "signals" / "calls.py"
-    *lines, stub = calls.read_text(encoding="utf-8").splitlines(keepends=True)
-    assert "STUB" in stub
-    calls.write_text("".join([*lines, CALL]), encoding="utf-8")
     path = course / "source" / "signals" / "1_smoothing.ipynb"
     notebook = nbformat.read(path, as_version=4)
     texts = {"title": TITLE, "median_text": TEXT, "median_answer": ANSWER}

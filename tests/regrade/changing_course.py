@@ -104,8 +104,8 @@ def _replace(file: str, old: str, new: str) -> Change:
 
 
 def _mend_library(root: Path) -> None:
-    (calls,) = root.glob(f"*_checks/{SHEET}/calls.py")
-    calls.write_text(f"# mended\n{calls.read_text()}")
+    (package,) = root.glob(f"*_checks/{SHEET}/__init__.py")
+    package.write_text(f"# mended\n{package.read_text()}")
 
 
 def store_other_answers(folder: Path, exercise: str, more: float) -> None:

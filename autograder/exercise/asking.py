@@ -113,10 +113,13 @@ def lost(key: tuple[int, str], base: np.ndarray, variant: Notes) -> list[str]:
 class OwnCodeQuestions:
     """``check.questions``: asks about the student's own code.
 
-    package: the assignment's package of checks. limited: gives a function that is stopped when it takes too long.
+    package: the assignment's package of checks. limited: gives a function that is stopped when it takes too long;
+    default, the function itself.
     """
 
-    def __init__(self, package: str, limited: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    def __init__(
+        self, package: str, limited: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function
+    ) -> None:
         self._package = package
         self._limited_questions, self._limited_facts = limited(self.questions), limited(self.facts_of)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -195,6 +197,31 @@ def test_a_slip_is_answered_in_a_line(
     said = "".join(capsys.readouterr())
     line = next((line for line in said.splitlines() if words[0] in line), "")
     assert [word for word in words if word not in line] == [], said
+
+
+CODE = """import numpy as np
+from physics_checks import heat as check
+def mean_energy(speeds):
+    squares = speeds**2
+    halves = squares / 2
+    turned = halves.T
+    sums = turned.sum(axis=0)
+    means = sums / len(turned)
+    result = means + 0 * sums
+    return result
+check.questions({}, mean_energy=mean_energy)
+"""
+#: As a notebook runs a cell: its text can be looked up.
+IN_A_CELL = f"""import linecache
+linecache.cache["<cell>"] = (1, None, {CODE!r}.splitlines(True), "<cell>")
+exec(compile({CODE!r}, "<cell>", "exec"))
+"""
+
+
+def test_questions_on_ones_own_code_can_be_asked(course: Path) -> None:
+    words = [sys.executable, "-c", IN_A_CELL]
+    said = subprocess.run(words, cwd=course, capture_output=True, text=True, check=True).stdout
+    assert "halves" in said or "squares" in said
 
 
 class Enough(Exception):

@@ -14,10 +14,10 @@ import numpy as np
 
 from .sample_answer import SampleAnswer
 from .text import TEXT, read_text
-from .values import NotComparable, as_arrays, is_plain
+from .values import MAX_ENTRIES, NotComparable, as_arrays, is_plain
 
 #: What :class:`Case` takes.
-TAKES = "a case takes arrays, numbers, texts, lists of texts, and dictionaries of these"
+TAKES = f"a case takes arrays, numbers, texts, lists of texts, and dictionaries of up to {MAX_ENTRIES} of these"
 
 #: (old, new): what somebody who makes a mistake writes in place of some words of the solution. Or, in a module,
 #: ((class, method), statements): what stands in a method's body, below its docstring or ``super().__init__()``.

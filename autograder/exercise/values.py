@@ -13,6 +13,10 @@ from .text import TEXT, text_array
 KEYS = "keys of "
 
 
+#: As many as fit into what is read of a submission's answers to one case.
+MAX_ENTRIES = 100
+
+
 class NotComparable(TypeError):
     """What the student's code gave is of another kind than what was asked for: nothing in it can be compared."""
 
@@ -24,6 +28,8 @@ def as_arrays(name: str, value: Any) -> dict[str, np.ndarray]:
     """
     if not isinstance(value, Mapping):
         return dict([_as_array(name, value)])
+    if len(value) > MAX_ENTRIES:
+        raise NotComparable(f"{name}: a dictionary with {len(value):,} entries; at most {MAX_ENTRIES} are compared.")
     stored = {f"{TEXT}{KEYS}{name}": text_array(sorted(map(str, value)))}
     for key, entry in value.items():
         if isinstance(entry, Mapping):

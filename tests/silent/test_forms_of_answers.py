@@ -120,7 +120,11 @@ def test_each_difference_is_told_by_its_name(name: str, other: object, message: 
     assert judgement.earned == 0 and re.search(message, said[0]), said
 
 
-@pytest.mark.parametrize("value", [None, {"a": {"b": 1}}, 1j, {1, 2}, np.array(["a"])], ids=str)
+@pytest.mark.parametrize(
+    "value",
+    [None, {"a": {"b": 1}}, dict.fromkeys(range(101), 1), 1j, {1, 2}, np.array(["a"])],
+    ids=lambda value: type(value).__name__,
+)
 @pytest.mark.parametrize("kind", ["inputs", "expected"])
 def test_anything_else_is_refused_with_its_name_and_type(kind: str, value: object) -> None:
     if kind == "inputs" and isinstance(value, dict):

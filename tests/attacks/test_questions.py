@@ -24,11 +24,11 @@ from safetensors.numpy import save
 
 def forge():
     from course.check._rules import asking
-    asking.OwnCodeQuestions.facts_of = lambda self, *given, **named: asking.Facts("attention_weights", "AttentionBlock")
+    asking.OwnCodeQuestions.facts_of = lambda self, *given, **named: asking.Facts("attention_block", "AttentionBlock")
     asking.Notes.__call__ = lambda self, line, name, value: value
     folder = Path(os.environ["AUTOGRADER_ANSWERS"], "questions")
     folder.mkdir(parents=True, exist_ok=True)
-    data = {"asked": "attention_weights", "name": "AttentionBlock", "rows": [[], []], "lost": {}, "watching": ""}
+    data = {"asked": "attention_block", "name": "AttentionBlock", "rows": [[], []], "lost": {}, "watching": ""}
     (folder / "0.safetensors").write_bytes(
         save({"text:facts": np.frombuffer(json.dumps(data).encode(), dtype=np.uint8)}))
 """
@@ -124,4 +124,4 @@ def test_q37_code_that_never_ends_is_stopped_before_it_is_asked_about() -> None:
 
     code = ordinary().replace("return ffn_output, weights", "while True: pass")
     with pytest.raises(CheckFailed, match="must come to an end"):
-        check.questions._limited_facts(sources(code), {"attention_weights": "AttentionBlock"})
+        check.questions._limited_facts(sources(code), {"attention_block": "AttentionBlock"})

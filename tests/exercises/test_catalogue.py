@@ -44,6 +44,8 @@ MORE_THAN_EXPECTED = {
 }
 #: Mistakes that have another name too, on cases where the other one is what matters.
 ALSO_CALLED = {
+    ("distilbert/classifier", "M15-end"): {"M15-late"},  # where all logits are below 0
+    ("distilbert/position_ids", "POS-zero"): {"POS-batch"},  # in a batch of one
     ("distilbert_lab/student_from", "ST-next"): {"ST-first"},  # where the layers asked for are the first ones
     ("encoder_lab/attention_weights", "M1-exp"): {"M1-overflow"},
     ("encoder_lab/attention_scores", "M3-batch"): {"M2", "M3"},  # in a batch of one, or of the square of d

@@ -18,7 +18,7 @@ from tools.demo.answers import ALAN, GRACE, MALLORY
 ASSIGNMENT = "distilbert"
 
 #: What each sample student deserves, of 50 points: what their mistakes cost, and no more.
-EXPECTED = {"ada": 50.0, "alan": 50.0, "barbara": 25.0, "edsger": 50.0, "grace": 30.0, "mallory": 0.0, "noether": 0.0}
+EXPECTED = {"ada": 50.0, "alan": 50.0, "barbara": 25.0, "edsger": 50.0, "grace": 32.0, "mallory": 0.0, "noether": 0.0}
 
 Answers = Mapping[str, Mapping[str, str]]
 

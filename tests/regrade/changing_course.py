@@ -164,7 +164,7 @@ def _seconds(root: Path) -> None:
 CHANGES: dict[str, Change] = {
     "a mistake's words": _replace(f"exercises/{SHEET}/moving_average.py", "number of values.", "number of them."),
     "a mistake's name": _replace(f"exercises/{SHEET}/moving_average.py", 'Mistake("edges"', 'Mistake("hang-over"'),
-    "a tolerance": _replace(f"exercises/{SHEET}/moving_average.py", "    cases, mistakes", "    cases, atol=0.1, mistakes"),
+    "a tolerance": _replace(f"exercises/{SHEET}/moving_average.py", " cases, mistakes", " cases, atol=0.1, mistakes"),
     "expected answers": _other_answers,
     "a hidden test": _of_the_source("twice", _another_test),
     "a visible cell": _of_the_source("imports", lambda cell: cell.update(source=f"{cell.source}\nimport math")),

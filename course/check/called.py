@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 from course.check.base import several
+from course.check.with_ready_parts import own_and_ready
 
 
 def whole(
-    student_class: Any, case: Any, ready: Any, methods: tuple[str, ...], given: str, *names: str
+    student_class: Any, case: Any, ready: Any, methods: tuple[str, ...], given: str, *names: str, shorter: bool = False
 ) -> dict[str, Any]:
-    """What the class gives for the case's input ``given``; as ``ready_…`` with methods and layers of ``ready``."""
+    """What the class gives for the case's input ``given``; as ``ready_…`` with methods and layers of ``ready``.
+
+    shorter: a call with fewer tokens comes last, and must not stop: what is kept of a longer sentence shows.
+    """
     stored = getattr(case, given)
 
     def run(kind: Any) -> dict[str, Any]:
         module: nn.Module = case.load(kind(case.config))
         inputs = stored.clone()
         first, again = module(inputs), module(stored.clone())
+        if shorter:
+            module(stored[:, :2].clone())
         one = len(names) == 1
         found = {names[0]: first} if one else dict(zip(names, several(first, *names), strict=True))
         return {**found, "again": again if one else again[0], "changed": not torch.equal(inputs, stored)}
 
-    return as_it_stands_and_ready(run, student_class, with_ready_parts(student_class, ready, methods))
-
-
-def as_it_stands_and_ready(run: Callable[[Any], dict[str, Any]], student_class: Any, ready: Any) -> dict[str, Any]:
-    """What ``run`` finds with the class as it stands, and as ``ready_…`` with the class ``ready``.
-
-    ``problem``: what it stopped with, where it runs with ready-made parts. Raises what it stopped with where not.
-    """
-    try:
-        found, problem = run(student_class), None
-    except Exception as error:
-        found, problem = {"problem": f"{type(error).__name__}: {error}"[:300]}, error
-    try:
-        return {**found, **{f"ready_{name}": value for name, value in run(ready).items()}}
-    except Exception:
-        if problem is not None:
-            raise problem from None
-        return found
+    return own_and_ready(partial(run, student_class), partial(run, with_ready_parts(student_class, ready, methods)))
 
 
 def with_ready_parts(student_class: Any, ready: Any, methods: tuple[str, ...], layers: tuple[str, ...] = ()) -> Any:

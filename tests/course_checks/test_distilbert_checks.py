@@ -58,6 +58,11 @@ def test_wrong_positions_are_named_and_cost_their_own_points_alone(
     assert capsys.readouterr().out.count("✓") == 2
 
 
+def test_positions_that_are_kept_of_a_longer_sentence_are_noticed_in_the_whole() -> None:
+    kept = "self.__dict__.setdefault('kept', torch.arange(input_ids.shape[1]))"
+    assert "put together they stop" in said(check.embeddings, cells.embeddings(POSITIONS=kept))
+
+
 @pytest.mark.parametrize("merge", WRONG_MERGES)
 def test_a_wrong_merge_is_named_and_costs_its_own_points_alone(merge: str, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = cells.embeddings(MERGE=f"return {merge}")

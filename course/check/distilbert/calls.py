@@ -7,7 +7,7 @@ twice: as it stands, and, as ``ready_…``, with ready-made parts.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -15,16 +15,18 @@ from torch import Tensor, nn
 
 from course import pretrained
 from course.check._rules.called import made, method_of
-from course.check.called import as_it_stands_and_ready, whole, with_ready_parts
+from course.check.called import whole, with_ready_parts
 from course.check.distilbert import _stand_ins
 from course.check.side_effects import other_entries
+from course.check.with_ready_parts import own_and_ready
 from course.parts import ReadyAttentionBlock, ReadyClassifier, ReadyEmbeddings
 
 PROJECTIONS = ("q_lin", "k_lin", "v_lin")
 
 
 def embeddings(student_class: Any, case: Any) -> dict[str, Any]:
-    answers = whole(student_class, case, ReadyEmbeddings, ("position_ids", "merge"), "input_ids", "embeddings")
+    methods = ("position_ids", "merge")
+    answers = whole(student_class, case, ReadyEmbeddings, methods, "input_ids", "embeddings", shorter=True)
     return {**answers, "made": _layers_made(student_class, case.config)}
 
 
@@ -92,7 +94,7 @@ def pretrained_logits(student_class: Any, case: Any) -> dict[str, Any]:
         with torch.no_grad():
             return {"logits": trained(kind, checkpoint)(case.input_ids)}
 
-    return as_it_stands_and_ready(run, student_class, ready_classifier(student_class))
+    return own_and_ready(partial(run, student_class), partial(run, ready_classifier(student_class)))
 
 
 @cache

@@ -36,13 +36,13 @@ class _Doubt:
         return f"{self.sample.exercise}: {self.sample.answer.name!r}: {self.problem.text}"
 
     @property
-    def words(self) -> str:
-        """Where it is about points, whatever their number: the answer, and the exercise whose points are wrong."""
+    def key(self) -> str:
+        """The same for the same problem after another draw. Wrong points are one problem, however many they are."""
         return f"{self.sample} {self.problem.drawn}" if self.problem.points else str(self)
 
     @property
     def other_draws(self) -> int:
-        """After so many other draws with the same problem, no further one would mend it."""
+        """So many other draws may show the same problem; after that it is not chance."""
         return 1 if self.problem.points else 2
 
 
@@ -69,13 +69,13 @@ def draw_named(
         chosen = frozenset(wanted)  # the others keep their cases
         for draws in range(1, MAX_DRAWS + 1):
             doubts = [one for one in _doubts(course, name, wanted, progress) if one.problem.drawn in chosen]
-            found = [one for one in doubts if seen[one.words] < one.other_draws]
+            found = [one for one in doubts if seen[one.key] < one.other_draws]
             if not found or draws == MAX_DRAWS:
                 return [str(one) for one in doubts if not one.problem.points]
             again = {one.problem.drawn for one in found}
             skip |= {one: references.skipped(name, one) + 1 for one in again}
             changed = references.build(name, seed, only=again, skip=skip, run=run)
-            seen.update(one.words for one in doubts if one.problem.drawn in changed)
+            seen.update(one.key for one in doubts if one.problem.drawn in changed)
             wanted = again | {one.sample.exercise for one in found}  # also where chance drew the same once more
     raise AssertionError("the loop ends with its last draw")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
@@ -46,7 +46,11 @@ def watch(course: Course, assignment: str, exercise: str, say: Callable[[str], N
 
 def _times(course: Course, assignment: str) -> dict[Path, int]:
     places = (course.root / loader.FOLDER / assignment).glob("*.py"), course.source(assignment).rglob("*")
-    return {path: path.stat().st_mtime_ns for found in places for path in found if path.is_file()}
+    times: dict[Path, int] = {}
+    for path in (path for found in places for path in found):
+        with suppress(OSError):  # an editor saves by a file that is gone again
+            times[path] = path.stat().st_mtime_ns
+    return times
 
 
 def _tried(course: Course, assignment: str, exercise: str, server: str) -> Iterator[str]:
@@ -82,7 +86,9 @@ def _untouched(trials: Trials, exercise: str) -> str:
     found = {cells.grade_id(cell): cell.source for notebook in opened.source.values() for cell in notebook.cells} | {
         name: data.decode() for name, data in opened.solutions.items()
     }
-    text = stub(f"{place}.py", found[place].encode()).decode()
-    verdict = trials.run({place: text}, only=[exercise]).verdicts[exercise]
+    text = stub(f"{place}.py", found.get(place, "").encode()).decode()
+    verdict = trials.run({place: text}, only=[exercise]).verdicts.get(exercise)
+    if verdict is None:
+        raise GradingError(f"no graded cell {exercise!r} of {opened.name} builds on {place!r}")
     mark = "✗" if verdict.points else "✓"
     return f"  {mark} untouched: {verdict.points:g} of {verdict.max_points:g} points"

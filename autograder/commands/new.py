@@ -37,7 +37,8 @@ def run(
     course, output = open_course(context), Output(context)
     new = read_name(name, course)
     output.say(f"{new.slug}: fill in every STUB in")
-    for path in write_stubs(course, new):
+    written = write_stubs(course, new)
+    for path in (path for path in written if "STUB" in path.read_text(encoding="utf-8")):
         output.say(f"  {path.relative_to(course.root) if path.is_relative_to(course.root) else path}")
     output.say(
         f"Then 'autograder references {new.assignment}' draws the hidden inputs, and "

@@ -70,9 +70,9 @@ def run(
     if watched:
         from autograder.authoring.watch import watch
 
-        if len(names) > 1:
+        if len(names) > 1 or exercise or seed:
             raise GradingError(
-                f"--watch needs the exercise's assignment: autograder references ASSIGNMENT --watch {watched}"
+                f"--watch goes with an assignment alone: autograder references ASSIGNMENT --watch {watched}"
             )
         watch(course, names[0], watched, Output(context).say)
     chosen = None if seed is None else _seed(seed)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .sample_answer import SampleAnswer
 from .text import TEXT, read_text
-from .values import MAX_ENTRIES, NotComparable, as_arrays, is_plain
+from .values import MAX_ENTRIES, as_arrays, comes_back, is_plain
 
 #: What :class:`Case` takes.
 TAKES = f"a case takes arrays, numbers, texts, lists of texts, and dictionaries of up to {MAX_ENTRIES} of these"
@@ -62,19 +62,26 @@ class Case:
     mistakes: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        texts = {name: value for name, value in self.inputs.items() if is_plain(value)}
-        stored: dict[str, dict[str, np.ndarray]] = {"inputs": {}, "expected": {}}
-        for kind, given in (("inputs", self.inputs), ("expected", self.expected)):
-            for name, value in given.items():
-                if kind == "inputs" and name in texts:
-                    continue
-                try:
-                    stored[kind] |= {name: value} if name.startswith(TEXT) else as_arrays(name, value)
-                except NotComparable as error:
-                    raise TypeError(f"{kind}[{name!r}] is {type(value).__name__}; {TAKES}") from error
-        object.__setattr__(self, "texts", {**self.texts, **texts})
-        for kind, arrays in stored.items():
-            object.__setattr__(self, kind, arrays)
+        plain = {name: value for name, value in self.inputs.items() if is_plain(value)}
+        for name in (name for name, value in plain.items() if not comes_back(value)):
+            raise TypeError(
+                f"inputs[{name!r}] would come back from its file as something else: give lists and dictionaries of "
+                "numbers and texts, with texts as keys"
+            )
+        arrays = {name: value for name, value in self.inputs.items() if name not in plain}
+        object.__setattr__(self, "texts", {**self.texts, **plain})
+        object.__setattr__(self, "inputs", _stored("inputs", arrays))
+        object.__setattr__(self, "expected", _stored("expected", self.expected))
+
+
+def _stored(kind: str, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    stored: dict[str, np.ndarray] = {}
+    for name, value in given.items():
+        try:
+            stored |= {name: value} if name.startswith(TEXT) else as_arrays(name, value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{kind}[{name!r}] is {type(value).__name__}; {TAKES}") from error
+    return stored
 
 
 @dataclass(frozen=True)

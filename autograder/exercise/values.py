@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +12,6 @@ from .text import TEXT, text_array
 
 #: Begins the name, after :data:`TEXT`, under which the keys of a dictionary are stored.
 KEYS = "keys of "
-
-
 #: As many as fit into what is read of a submission's answers to one case.
 MAX_ENTRIES = 100
 
@@ -44,8 +43,16 @@ def is_text(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether an input goes to the student's function as it is: a number, text, list of texts or dictionary."""
+    """Whether an input goes to the student's function as it is: a number, text, list with texts or dictionary."""
     return type(value) in (bool, int, float) or is_text(value) or isinstance(value, Mapping)
+
+
+def comes_back(value: Any) -> bool:
+    """Whether such an input is the same after it was stored, as JSON."""
+    try:
+        return bool(json.loads(json.dumps(value)) == value)
+    except (TypeError, ValueError):
+        return False
 
 
 def _as_array(name: str, value: Any) -> tuple[str, np.ndarray]:

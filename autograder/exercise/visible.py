@@ -135,7 +135,7 @@ def checks(package: str, path: Sequence[str]) -> dict[str, Callable[..., Any]]:
 
 
 def generated(package: str) -> dict[str, Callable[..., Any]]:
-    """name -> check, for every pack of an assignment. package: its package of checks, which has a module ``calls``."""
+    """name -> check, for every pack of an assignment. package: its package of checks."""
     return {name: check_of(package, name) for name in pack_names(_archive(package))}
 
 

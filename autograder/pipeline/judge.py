@@ -115,12 +115,13 @@ def _with_parts_within(verdicts: list[CellVerdict], context: _Context) -> list[C
         left = [part for part in parts if _left(context.judged.get(part))]
         if left and all(one.earned == 1 for one in _judge_slug(slug, outcome, replace(context, earlier={}))):
             within |= {context.earlier[part].cell for part in left}
-    return [
-        replace(one, status="passed", points=one.max_points, checks=(Check(one.cell, True),))
-        if one.cell in within
-        else one
+    full = {
+        one.cell: replace(one, status="passed", points=one.max_points, checks=(Check(one.cell, True),))
         for one in verdicts
-    ]
+        if one.cell in within
+    }
+    context.earlier |= {slug: full[one.cell] for slug, one in context.earlier.items() if one.cell in full}
+    return [full.get(one.cell, one) for one in verdicts]
 
 
 def _left(outcome: CellOutcome | None) -> bool:

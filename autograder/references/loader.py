@@ -27,9 +27,9 @@ from autograder.model.course_file import read_course_file
 
 #: Begins the name of the package that holds a course's exercises.
 PACKAGE = "exercises_of_course_"
-#: The folder of a course that holds its exercises and their stored references.
 #: Parts of the names of files that are no author's.
 _LIBRARIES = (str(Path(__file__).parents[1]), sysconfig.get_path("stdlib"), "-packages", "<")
+#: The folder of a course that holds its exercises and their stored references.
 FOLDER = "exercises"
 #: An assignment's own rules lie in this module beside its visible checks; exercises import it as one of their own.
 _RULES = "_rules"

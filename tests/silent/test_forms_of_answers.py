@@ -127,7 +127,11 @@ def test_each_difference_is_told_by_its_name(name: str, other: object, message: 
 )
 @pytest.mark.parametrize("kind", ["inputs", "expected"])
 def test_anything_else_is_refused_with_its_name_and_type(kind: str, value: object) -> None:
-    if kind == "inputs" and isinstance(value, dict):
+    if kind == "inputs" and isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return  # it goes to the function as it is
+    if kind == "inputs" and isinstance(value, dict):
+        with pytest.raises(TypeError, match=r"inputs\['energy'\] would come back from its file as something else"):
+            Case(inputs={"energy": value})
+        return
     with pytest.raises(TypeError, match=rf"{kind}\['energy'\] is \w+; a case takes arrays, numbers, texts"):
         Case(**{kind: {"energy": value}})

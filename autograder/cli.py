@@ -15,7 +15,7 @@ import logging
 import os
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ import typer
 
 from autograder import commands
 from autograder.commands._options import GlobalOptions, with_global_options
-from autograder.errors import GradingError, gradebook_said
+from autograder.errors import GOES_ON, GradingError, gradebook_said
 
 PROGRAM = "autograder"
 #: The exit code that Typer makes of Ctrl-C.
@@ -113,9 +113,9 @@ def main(argv: list[str] | None = None) -> int:
     options = GlobalOptions()
     try:
         code = _call(app())(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=options)
-        return _stopped() if code == STOPPED else int(code or 0)
+        return _stopped(argv or sys.argv) if code == STOPPED else int(code or 0)
     except typer.Abort:  # the end of the input where a question was asked
-        return _stopped()
+        return _stopped(argv or sys.argv)
     except USAGE_ERROR as error:
         command = error.ctx.command_path if error.ctx else PROGRAM
         message = " ".join(error.format_message().replace("Value error, ", "").split())
@@ -131,8 +131,9 @@ def main(argv: list[str] | None = None) -> int:
         return _say(one_line(said, MAX_TEXT))
 
 
-def _stopped() -> int:
-    return _say("stopped; the same command goes on where this one stopped", STOPPED)
+def _stopped(words: Sequence[str]) -> int:
+    goes_on = {"grade", "regrade", "collect", "mark"} & {*words}
+    return _say(f"stopped; {GOES_ON if goes_on else 'the same command begins anew'}", STOPPED)
 
 
 def _call(made: typer.Typer) -> Callable[..., Any]:

@@ -30,8 +30,8 @@ gc.set_threshold(50_000, 20, 20)
 
 #: Folders whose tests send much code through real kernels, browsers or checks: left out by ``make test-fast``.
 SLOW_FOLDERS = {
-    "attacks", "browser", "ci", "claims", "colab", "course_checks", "damage", "decoder", "exports",
-    "faults", "hub", "isolation", "parity", "publish", "silent",
+    "attacks", "browser", "ci", "claims", "colab", "course_checks", "decoder", "exports", "hub", "isolation", "parity",
+    "publish",
 }  # fmt: skip
 #: The only folder in which a failed test is run again, and only where the browser did not show in time what was waited
 #: for: an assertion that failed once has failed. No confinement, no cleaning of outputs and no grade is tested there
@@ -41,8 +41,8 @@ LATE = ("TimeoutException", "StaleElementReferenceException", "ElementNotInterac
         "ElementClickInterceptedException")  # fmt: skip
 #: Folders in which the tests of a file share something that takes long to make: one test worker makes it once.
 SHARING_FOLDERS = {
-    "browser", "ci", "claims", "colab", "collect", "docs", "exports", "feedback", "hub", "kit", "lms", "pipeline",
-    "publish", "report", "silent",
+    "browser", "ci", "claims", "classroom", "colab", "collect", "docs", "exports", "feedback", "gradebook", "hub",
+    "lms", "pipeline", "publish", "release", "report",
 }  # fmt: skip
 #: Files of a minute or more, each done by one worker: begun first, none is left for a worker alone at the end.
 LONGEST = ("test_blocks", "test_student", "test_kit", "test_hub", "test_stock_nbgrader", "test_bundle", "test_colab")

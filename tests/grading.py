@@ -46,6 +46,18 @@ def copy_exercises(course: Path, assignment: str) -> None:
         shutil.copy(module, course / "exercises")
 
 
+def copy_course(root: Path, *assignments: str, stages: Iterable[str] = ("source", "release")) -> Course:
+    """This course with some of its assignments: settings, exercises, and what the stages hold."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in assignments:
+        for stage in stages:
+            shutil.copytree(ROOT / stage / name, root / stage / name, ignore=ignore)
+        copy_exercises(root, name)
+    for name in ("nbgrader_config.py", "course.toml"):
+        shutil.copy(ROOT / name, root)
+    return Course(root)
+
+
 @lru_cache
 def kernels() -> Kernels:
     """One template for all tests of a process."""

@@ -1,36 +1,40 @@
 """Where each plain test of an assignment is judged, as the instructor's solution and the untouched notebook show.
 
-It is kept for one version of the source, in ``.autograder/calibration/``, in a bundle in ``calibration/``. It holds no
-text of the solution: types alone.
+It is kept for one version of the source, in ``.autograder/calibration/``, in a bundle in ``calibration/``. It holds
+what reached each test from the solution, and is as secret as hidden tests are.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder.assignment.solution_run import SolutionRun
 from autograder.files.atomic import write_file
 
 FOLDER, SHIPPED = ".autograder/calibration", "calibration"
 #: Bumped when the judges change so that a stored calibration says nothing of them.
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True)
 class CellCalibration:
-    """Of one cell. ``outside``: both judges, the lower points count; ``kernel``: in the student's kernel alone.
+    """Of one cell. ``outside``: in the tester; ``kernel``: in the student's kernel alone.
 
     reason: why there alone, one sentence; empty for ``outside``. problem: what is wrong with the test or its solution.
-    expected: place -> what came there from the solution (:mod:`autograder.remote.places`); None: it is to be noted.
+    expected: where the solution's code answered (:mod:`autograder.remote.places`); None: it is to be noted.
+    solution: what reached the test from the solution.
     """
 
     judged: Literal["outside", "kernel"]
     reason: str = ""
     problem: str = ""
     expected: Mapping[str, Sequence[str]] | None = None
+    solution: SolutionRun | None = None
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,20 @@ def read_calibration(root: Path, assignment: str, version: str, bundled: str) ->
 
 
 def _from_json(data: Mapping[str, Mapping[str, Any]], hurried: bool) -> Calibration:
-    found = {name: {cell: CellCalibration(**one) for cell, one in cells.items()} for name, cells in data.items()}
+    found = {name: {cell: _cell(one) for cell, one in cells.items()} for name, cells in data.items()}
     return Calibration(found, hurried)
+
+
+def _cell(data: Mapping[str, Any]) -> CellCalibration:
+    solution = data["solution"] and SolutionRun.from_json(data["solution"])
+    return CellCalibration(**{**data, "solution": solution})
 
 
 def write_calibration(root: Path, assignment: str, version: str, calibration: Calibration) -> None:
     """Raises GradingError."""
     write_file(root / FOLDER / f"{assignment}.json", _content(calibration, version))
+    with suppress(OSError):
+        (root / FOLDER).chmod(0o700)
 
 
 def shipped(assignment: str, bundled: str, calibration: Calibration) -> tuple[str, bytes]:

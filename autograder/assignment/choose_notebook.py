@@ -1,7 +1,7 @@
 """Which file of a submission is the notebook that the assignment asks for: the one of its name, as a rule.
 
 Browsers, mail programs and Windows rename files, and students work in copies. A file that is this notebook under
-another name is taken, with a note; where two could be meant, none is, and a person decides.
+another name is taken, with a note; where two could be meant, or the work lies in a text beside it, a person decides.
 """
 
 from __future__ import annotations
@@ -20,6 +20,12 @@ from autograder.model.submitted_cells import UnreadableNotebook, read_submitted
 #: So many files of other names are looked into.
 MAX_LOOKED_INTO = 20
 _ENDINGS = re.compile(r"(\.ipynb\b.*|\.(json|txt|html?|download))\s*$", re.IGNORECASE)
+#: Files that people write; a table or a figure may come from the notebook's own cells.
+WRITTEN = re.compile(r"\.(py|r|jl|ipynb|[qr]?md|html?|pdf|docx?|odt|rtf|tex|txt|zip|jpe?g|heic)$", re.IGNORECASE)
+#: How jupytext begins a file, and a cell.
+_JUPYTEXT = re.compile(r"(?m)\A(?:# )?---\n[\s\S]*?\n(?:# )?---$|^[ \t]*(?:# ?%%|# \+|# -$|```|~~~).*")
+Files = Mapping[str, bytes]
+Notebooks = Mapping[str, NotebookNode]
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """``data``: what was taken. ``blocked``: why nothing was, although something was handed in."""
+    """``data``: what was taken. ``blocked``: why it cannot be judged, although something was handed in."""
 
     data: bytes | None = None
     note: str = ""
@@ -54,9 +60,7 @@ def may_be_notebook(name: str) -> bool:
     return "." not in name.strip() or bool(_ENDINGS.search(name))
 
 
-def candidates(
-    stem: str, files: Mapping[str, bytes], release: Mapping[str, NotebookNode]
-) -> Iterator[tuple[bool, Candidate]]:
+def candidates(stem: str, files: Files, release: Notebooks) -> Iterator[tuple[bool, Candidate]]:
     """Files that are notebooks and this one, the likeliest names first; each with whether it carries all marks."""
     marks = {other: _marks(notebook) for other, notebook in release.items()} if files else {}
     wanted = f"{stem}.ipynb".lower()
@@ -85,12 +89,14 @@ def _is_alike(stem: str, name: str) -> bool:
     return bool(re.search(rf"(?<![a-z0-9]){re.escape(stem.lower())}(?![a-z0-9])", name.lower()))
 
 
-def choose(stem: str, named: bytes | None, others: list[tuple[bool, Candidate]], release: NotebookNode) -> Choice:
-    """named: the content of the file of the notebook's own name; others: :func:`candidates`, without this one."""
+def choose(
+    stem: str, named: bytes | None, others: list[tuple[bool, Candidate]], release: Notebooks, unread: Files
+) -> Choice:
+    """named: content of the file of the notebook's own name; others: :func:`candidates`; unread: the other files."""
     best = [one for whole, one in others if whole]
     if named is None:
         return _renamed(stem, _solved(best or [one for _, one in others]))
-    ours = Candidate(f"{stem}.ipynb", named, release)
+    ours = Candidate(f"{stem}.ipynb", named, release[stem])
     rivals = _different([one for one in best if one.data != named])
     if others and ours.state != "solved":
         solved = _different([one for _, one in others if one.state == "solved"])
@@ -99,12 +105,30 @@ def choose(stem: str, named: bytes | None, others: list[tuple[bool, Candidate]],
             return Choice(solved[0].data, f"{stem}.ipynb {state}; {solved[0].name} was taken in its place")
         if solved:
             return Choice(blocked=_several(stem, solved))
+    if unread and ours.state == "untouched" and (work := _work(stem, unread, release)):
+        where = f"what stands in {' and '.join(work[:3])} was not judged: a person looks at it"
+        return Choice(named, blocked=f"nothing was written into {stem}.ipynb, and {where}")
     if not rivals:
         return Choice(named)
     names = " and ".join([one.name for one in rivals][:3])
     several = len(rivals) > 1
     which = f"{names} {'carry' if several else 'carries'} its marks too"
     return Choice(named, f"{stem}.ipynb was taken; {which}, and {'differ' if several else 'differs'}: left out")
+
+
+def _work(stem: str, files: Files, release: Notebooks) -> list[str]:
+    """The files that say more than was handed out, but for those that are called as another notebook is."""
+    released = _lines("\n".join(cell.source for notebook in release.values() for cell in notebook.cells))
+    return [
+        plain_name(name) for name, data in files.items()
+        if _is_alike(stem, name) or not any(_is_alike(other, name) for other in release)
+        if (state := Candidate(name, data, release[stem]).state) == "solved"
+        or (state == "unreadable" and _lines(data[: 1 << 20].decode(errors="replace")) - released)
+    ]  # fmt: skip
+
+
+def _lines(text: str) -> set[str]:
+    return {line.strip("#> \t") for line in _JUPYTEXT.sub("", text).splitlines()} - {""}
 
 
 def _renamed(stem: str, found: list[Candidate]) -> Choice:

@@ -22,7 +22,7 @@ from autograder.assignment.submission import EXCHANGE_FILES, exchange_files
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.model.nbgrader import submission_time
-from autograder.model.plain_text import is_folder_name
+from autograder.model.plain_text import is_folder_name, one_form
 
 #: Copying takes a moment: the name says when it began, the file system when it ended.
 SLACK = timedelta(minutes=2)
@@ -88,7 +88,7 @@ def _parsed(folder: Path, names: list[str], assignment: str, student: str | None
     marked = f"+{assignment}+"
     for name in names:
         readings = [(name[: at.start()], name[at.end() :]) for at in re.finditer(f"(?={re.escape(marked)})", name)]
-        readings = [(who, rest[len(marked) :]) for who, rest in readings]
+        readings = [(one_form(who), rest[len(marked) :]) for who, rest in readings]
         fitting = [(who, rest.split("+")[0]) for who, rest in readings if who and rest.count("+") <= 1]
         if not readings or (student is not None and student not in (who for who, _ in fitting)):
             continue

@@ -10,9 +10,9 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
 from autograder.assignment.assignment import Assignment
-from autograder.assignment.choose_notebook import MAX_LOOKED_INTO, candidates, choose, may_be_notebook
+from autograder.assignment.choose_notebook import MAX_LOOKED_INTO, WRITTEN, candidates, choose, may_be_notebook
 from autograder.errors import UnreadableSubmission
-from autograder.model.plain_text import few, is_writable
+from autograder.model.plain_text import few, forms, is_writable, one_form
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import MAX_NOTEBOOK_BYTES
 
@@ -32,7 +32,7 @@ class Submission:
 
     ``notebooks`` and ``files`` hold what the assignment asks for and is there; ``beside`` what else the student handed
     in, for the student's own code to read; ``notes`` says what was left out. ``blocked``: notebook to the reason why
-    none was taken, although something was handed in that nobody has judged.
+    it cannot be judged, although something was handed in.
     """
 
     student: str
@@ -55,15 +55,18 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
     }
     notebooks: dict[str, bytes] = {}
     blocked: dict[str, str] = {}
-    others = _others(present, assignment)
+    others, release = _others(present, assignment), assignment.release or assignment.source
+    alike = {stem: list(candidates(stem, others, release)) for stem in assignment.source}
+    known = {one.data for found in alike.values() for _, one in found}
+    unread = {name: data for name, data in others.items() if data not in known}
     for stem in assignment.source:
         before = len(notes)
         named = _plain(present[f"{stem}.ipynb"], MAX_NOTEBOOK_BYTES, notes) if f"{stem}.ipynb" in present else None
-        alike = list(candidates(stem, others, assignment.release or assignment.source))
-        choice = choose(stem, named, alike, (assignment.release or assignment.source)[stem])
+        choice = choose(stem, named, alike[stem], release, unread)
         notes += [note for note in (choice.note, choice.blocked) if note]
         if choice.data is not None:
             notebooks[stem] = choice.data
+            blocked |= {stem: choice.blocked} if choice.blocked else {}
             continue
         if len(notes) == before:
             notes.append(f"{stem}.ipynb{NOT_HANDED_IN}")
@@ -74,7 +77,7 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
         found = [note for note in notes if not note.endswith(NOT_HANDED_IN)]
         there = sorted(name for name, path in present.items() if path.is_file() and name not in EXCHANGE_FILES)
         if not found and there:
-            found = [f"found {', '.join(map(plain_name, there[:3]))}, in which no marks of it are"]
+            found = [f"found {', '.join(map(plain_name, there[:3]))}, which is no notebook with its marks"]
         raise UnreadableSubmission(
             f"{plain_name(str(folder))} holds no notebook of {assignment.name!r}: expected "
             f"{', '.join(f'{stem}.ipynb' for stem in assignment.source)}"
@@ -91,9 +94,10 @@ def read_submission(folder: Path, student: str, assignment: Assignment) -> Submi
 
 
 def _others(present: Mapping[str, Path], assignment: Assignment) -> dict[str, bytes]:
-    """Files of other names that may be notebooks of the assignment: name -> content."""
-    expected = {*(f"{stem}.ipynb" for stem in assignment.source), *assignment.files, *EXCHANGE_FILES}
-    names = sorted(name for name in present if name not in expected and may_be_notebook(name))
+    """Files of other names that may be notebooks of the assignment, or hold work in another form: name -> content."""
+    expected = {f"{stem}.ipynb" for stem in [*assignment.source, *assignment.other_languages]}
+    expected |= {*assignment.deliverables, *assignment.files, *EXCHANGE_FILES}
+    names = sorted(name for name in present if name not in expected and (may_be_notebook(name) or WRITTEN.search(name)))
     names.sort(key=lambda name: ".ipynb" not in name.lower())
     found: dict[str, bytes] = {}
     room = MAX_NOTEBOOK_BYTES
@@ -107,11 +111,20 @@ def _others(present: Mapping[str, Path], assignment: Assignment) -> dict[str, by
 def _present(folder: Path, student: str) -> dict[str, Path]:
     """What lies in a submission's folder. Raises UnreadableSubmission where it is no folder of its own."""
     shown = plain_name(str(folder))
-    if folder.is_symlink() or (folder.parent.name == student and folder.parent.is_symlink()):
+    own = next((path for path in (folder, folder.parent) if one_form(path.name) == one_form(student)), folder)
+    if folder.is_symlink() or own.is_symlink():
         raise UnreadableSubmission(
             f"{shown} is a link, perhaps to somebody else's work: put the student's own files there"
         )
     try:
+        inside = folder.relative_to(own)
+        twins = [ascii(path.name) for path in own.parent.iterdir()
+                 if one_form(path.name) == one_form(own.name) and os.path.lexists(path / inside)
+                 ] if len(forms(own.name)) > 1 else []  # fmt: skip
+        if len(twins) > 1:
+            raise UnreadableSubmission(
+                f"{shown} is there twice: {' and '.join(sorted(twins))} are one name; keep one of the two folders"
+            )
         return {path.name: path for path in folder.iterdir()}
     except NotADirectoryError:
         raise UnreadableSubmission(f"{shown} is a file: expected a folder with the notebooks") from None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.packs import stale_pack
@@ -15,11 +17,16 @@ from autograder.authoring.patched import PatchedSolutions, stale_numbers
 from autograder.authoring.sample_answers import Problem, Sample, judged, samples
 from autograder.authoring.trial import Trials
 from autograder.errors import GradingError
+from autograder.exercise.asking import find
+from autograder.exercise.own_code import Source
+from autograder.exercise.questions import questions, right_choice, token_for
 from autograder.files.atomic import write_file
 from autograder.model import cells
 from autograder.model.course import Course
+from autograder.model.questions import AskedQuestions, asking
 from autograder.pipeline.fingerprint import digest, machine_parts
 from autograder.references import loader
+from autograder.release.as_submitted import without_markers
 from autograder.release.findings import Accepted, Finding, pinned
 
 #: Told how many answers are done, and of how many.
@@ -50,6 +57,37 @@ class ExerciseCheck:
         meant = tuple((one, reason) for one in found if (reason := accepted.reason(one)) is not None)
         left = (tuple(accepted.left(self.problems)), tuple(accepted.left(self.doubts)))
         return replace(self, problems=left[0], doubts=left[1], accepted=meant)
+
+
+#: The first half of the token that stands in solutions.
+_TOKEN = "5eed5eed"
+
+
+def own_answers(course: Course, name: str) -> dict[str, dict[str, str]]:
+    """Notebook -> what its solution answers to the questions on its own code; empty where it cannot be asked."""
+    found: dict[str, dict[str, str]] = {}
+    for stem, notebook in Assignment.unreleased(course, name).source.items():
+        for index, cell in enumerate(notebook.cells):
+            if (asked := asking(cell)) is not None:
+                code = [one for one in notebook.cells[:index] if one.cell_type == "code"]
+                texts = [(without_markers(cells.split_hidden(one.source).visible), one) for one in code]
+                found[stem] = _answers([(text, not cells.is_solution(one)) for text, one in texts], asked, course.root)
+    return found
+
+
+def _answers(sources: Sequence[Source], asked: AskedQuestions, root: Path) -> dict[str, str]:
+    space: dict[str, Any] = {}
+    sys.path.insert(0, str(root))  # a course of one's own has its checks there
+    try:
+        exec(asked.imported, space)  # the instructor's own line
+        facts = space[asked.called.partition(".")[0]].questions.facts_of(sources, dict(asked.asked))
+    finally:
+        sys.path.remove(str(root))
+    own = find(sources, facts.name) if facts is not None else None
+    if facts is None or own is None or facts.watching:
+        return {}
+    answers = {one.kind: right_choice(one, own, facts) for one in questions(own, facts, _TOKEN)}
+    return {"token": token_for(own, _TOKEN)} | answers
 
 
 def check_exercises(

@@ -68,7 +68,8 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
     answer = sample.answer
     texts = texts_of(answer, trials.solutions)
     in_file = bool(set(texts) & trials.assignment.deliverables)
-    tried = trials.run(texts, only=(sample.exercise, *answer.also_costs) if in_file else ())
+    chosen = (sample.exercise, *answer.also_costs, *(() if sample.right else _wholes(trials, sample)))
+    tried = trials.run(texts, only=chosen if in_file else ())
     if sample.exercise not in tried.verdicts:
         return [Problem(f"no graded cell {sample.exercise!r} builds on {', '.join(texts)}", points=True)], tried
     said = list(_right(answer, tried)) if sample.right else list(_wrong(trials, sample, tried))
@@ -76,6 +77,12 @@ def judged(trials: Trials, sample: Sample) -> tuple[list[Problem], Tried]:
         Problem(f"the message shows an expected value: {leak}", drawn=sample.exercise) for leak in leaked(trials, tried)
     ]
     return said + shown, tried
+
+
+def _wholes(trials: Trials, sample: Sample) -> list[str]:
+    """The exercises that have this one as a part: a mistake in it costs them nothing."""
+    every = trials.assignment.references.exercises(trials.assignment.name)
+    return [slug.partition("/")[2] for slug, whole in every.items() if sample.exercise in whole.parts]
 
 
 def _right(answer: SampleAnswer, tried: Tried) -> Iterator[Problem]:

@@ -203,8 +203,5 @@ def described(changed: list[str]) -> Iterable[str]:
         if len(names) == 1:
             yield one.format(names[0])
         elif names:
-            yield several.format(", ".join(names) if len(names) <= _NAMED else f"{len(names)} {_counted(kind)}")
-
-
-def _counted(kind: str) -> str:
-    return "" if kind in ("cell", "notebook", "file") else "exercises"
+            more = "" if kind in ("cell", "notebook", "file") else "exercises"
+            yield several.format(", ".join(names) if len(names) <= _NAMED else f"{len(names)} {more}")

@@ -229,7 +229,7 @@ def _projected(
                 waits = grade.needs_manual_grade if grade.manual_score is not None else cell.points is None
                 grade = replace(grade, auto_score=cell.points, max_score=cell.max_points, needs_manual_grade=waits)
             result = result_of(cell, grade)
-            found[key] = waived(result, waivers[key]) if key in waivers else result
+            found[key] = waived(result, waivers.get(key))
     return found
 
 
@@ -241,12 +241,9 @@ def _changes(
         new = after[key].points if key in after else None
         by_grader = key in after and after[key].decided_by == "grader"
         lost = kept.get(key) if by_grader else None
-        if not _same(old, new) or lost is not None or (key in before) != (key in after):
+        moved = (old is None) != (new is None) or abs((old or 0.0) - (new or 0.0)) >= _TOLERANCE
+        if moved or lost is not None or (key in before) != (key in after):
             yield Change(*key, old, new, lost)
-
-
-def _same(one: float | None, other: float | None) -> bool:
-    return one is other if one is None or other is None else abs(one - other) < _TOLERANCE
 
 
 def nobody(plan: RegradePlan, assignment: str) -> NothingToGrade | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from autograder.assignment.submission import NOT_HANDED_IN
 from autograder.exports.sheet import number
-from autograder.gradebook.accepted import disputed
+from autograder.gradebook.accepted import Offered, offered
 from autograder.gradebook.gather import gather_in_parts
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import StudentResult
@@ -43,7 +43,8 @@ class Row:
     so_far: dict[str, float] = field(default_factory=dict)
     late: str = ""  # what being late costs, where it does
     ungradable: tuple[str, ...] = ()  # notebooks that nobody could judge, and no person has yet
-    disputed: tuple[str, ...] = ()  # tests that pass in the student's kernel alone, in words
+    offered: tuple[Offered, ...] = ()  # tests that wait for a person's word
+    too_long: tuple[str, ...] = ()  # exercises that came to no end in time
 
     @property
     def total(self) -> float:
@@ -81,19 +82,17 @@ def row_of(verdict: SubmissionVerdict, *, kept_manual: int = 0, skipped: bool = 
             if cell.status in ("failed", "crashed", "timeout", "partial") and cell.max_points  # else nothing was lost
         ),
         tuple(cell.cell for cell in cells if cell.status in FOR_A_PERSON),
-        tuple(note for one in verdict.notebooks for note in one.notes if not _says_missing(one.notebook, note)),
+        tuple(  # what was not handed in, the row lists
+            note for one in verdict.notebooks for note in one.notes if note != f"{one.notebook}.ipynb{NOT_HANDED_IN}."
+        ),
         f"the grader failed on {', '.join(broken)}; grade once more, without --force" if broken else "",
         skipped,
         kept_manual,
         tuple(missing),
         so_far=_shared((one.notebook, one.points) for one in books),
         ungradable=ungradable,
+        too_long=tuple(cell.cell for cell in cells if cell.status == "timeout"),
     )
-
-
-def _says_missing(notebook: str, note: str) -> bool:
-    """Whether the note says no more than the row does, which lists what was not handed in."""
-    return note == f"{notebook}.ipynb{NOT_HANDED_IN}."
 
 
 def with_result(row: Row, result: StudentResult | None) -> Row:
@@ -111,7 +110,7 @@ def with_result(row: Row, result: StudentResult | None) -> Row:
         waiting=tuple(key[1] for key in result.waiting if result.exercises[key].status in FOR_A_PERSON),
         ungradable=tuple(name for name in row.ungradable if books[name].waiting),
         late=_late(result),
-        disputed=tuple(map(str, disputed([result]))),
+        offered=tuple(offered([result])),
     )
 
 

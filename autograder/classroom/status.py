@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.assignment.assignment import Assignment
-from autograder.assignment.submission import read_submission
 from autograder.classroom.journal import Journal
-from autograder.classroom.stale_grades import stale_grade_warnings
-from autograder.errors import GradingError, NeverReleased, UnreadableSubmission
-from autograder.gradebook.accepted import disputed
+from autograder.classroom.stale_grades import handed_in_newer, stale_grade_warnings
+from autograder.errors import GradingError, NeverReleased
+from autograder.gradebook.accepted import in_groups, offered
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import ResultsTable
 from autograder.model.course import Course
 from autograder.model.verdict import FOR_A_PERSON
-from autograder.pipeline.fingerprint import Parts, content_parts, submission_parts
+from autograder.pipeline.fingerprint import content_parts
 from autograder.pipeline.stored_runs import kept_bytes
 from autograder.release.agreement import differences
 
@@ -28,20 +27,21 @@ class AssignmentStatus:
     ``release``: ``up to date``, or what is wrong with it. ``to_grade`` has no grade yet, ``changed`` has one that was
     made from another submission or another release. ``deadline``: ISO; empty where no late policy speaks.
     ``without_time`` counts only where one speaks: these are taken as on time. ``problem``: why the rest is not known.
-    ``remarks``: on grades that must not pass unnoticed. ``kept_bytes``: what the stored runs take on disk.
+    ``remarks``: on grades that must not pass unnoticed. ``kept_bytes``: what the stored runs take on disk. None: not
+    known, because of the problem.
     """
 
     name: str
     release: str = ""
     references: str = ""
     handed_in: int = 0
-    graded: int = 0
-    to_grade: int = 0
-    changed: int = 0
-    to_read: int = 0
+    graded: int | None = None
+    to_grade: int | None = None
+    changed: int | None = None
+    to_read: int | None = None
     deadline: str = ""
-    late: int = 0
-    without_time: int = 0
+    late: int | None = None
+    without_time: int | None = None
     problem: str = ""
     remarks: tuple[str, ...] = ()
     kept_bytes: int = 0
@@ -55,31 +55,29 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
     except GradingError as error:
         release = "never released" if isinstance(error, NeverReleased) else "cannot be read"
         return AssignmentStatus(name, release, handed_in=len(handed_in), problem=str(error))
-    release = _release(course, assignment)
+    known = AssignmentStatus(name, _release(course, assignment), handed_in=len(handed_in))
     try:
-        references = _references(assignment)
+        newer = handed_in_newer(course, name)
         graded, changed = _graded(course, assignment, handed_in)
+        to_grade = len(set(handed_in) - graded)
+        known = replace(known, graded=len(graded), to_grade=to_grade, changed=len(changed.union(newer)))
+        references = _references(assignment)
         with open_book(course.db_url) or nullcontext() as gradebook:
             table = gather_from(course, name, gradebook)
-        standing = stale_grade_warnings(course, name, table.rows)
+        standing = stale_grade_warnings(course, name, table.rows, newer)
         policy = policy_of(course, [row.student.id for row in table.rows])
     except GradingError as error:
-        return AssignmentStatus(name, release, handed_in=len(handed_in), problem=str(error))
+        return replace(known, problem=str(error))
     rules = policy.assignments.get(name) if policy else None
     there = [row for row in table.rows if row.exercises]
-    return AssignmentStatus(
-        name,
-        release,
-        references,
-        len(handed_in),
-        len(graded),
-        len(set(handed_in) - graded),
-        len(changed),
-        _to_read(table),
-        rules.deadline.isoformat() if rules else "",
-        sum(row.lateness is not None and row.lateness.days > 0 for row in there),
-        sum(row.submitted_at is None for row in there) if rules else 0,
-        remarks=(*standing, *(f"for you to do: {one}" for one in disputed(table.rows))),
+    return replace(
+        known,
+        references=references,
+        to_read=_to_read(table),
+        deadline=rules.deadline.isoformat() if rules else "",
+        late=sum(row.lateness is not None and row.lateness.days > 0 for row in there),
+        without_time=sum(row.submitted_at is None for row in there) if rules else 0,
+        remarks=(*standing, *(f"for you to do: {one}" for one in in_groups(offered(table.rows)))),
         kept_bytes=kept_bytes(course.root, name),
     )
 
@@ -104,7 +102,7 @@ def _references(assignment: Assignment) -> str:
 
 
 def _graded(course: Course, assignment: Assignment, students: list[str]) -> tuple[set[str], set[str]]:
-    """(those with a grade, those of them whose submission or assignment has changed since)."""
+    """(those with a grade, those of them whose assignment has changed since)."""
     journal = Journal(course.root, assignment.name)
     entries = {student: entry for student in students if (entry := journal.entry(student)) is not None}
     try:
@@ -115,16 +113,8 @@ def _graded(course: Course, assignment: Assignment, students: list[str]) -> tupl
         student
         for student, entry in entries.items()
         if any(entry.trusted.get(part) != value for part, value in trusted.items())
-        or entry.submission != _submission(course, assignment, student)
     }
     return set(entries), changed
-
-
-def _submission(course: Course, assignment: Assignment, student: str) -> Parts:
-    try:
-        return submission_parts(read_submission(course.submitted(student, assignment.name), student, assignment))
-    except UnreadableSubmission:
-        return {}
 
 
 def _to_read(table: ResultsTable) -> int:

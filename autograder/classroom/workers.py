@@ -40,6 +40,7 @@ from autograder.pipeline.drawings import drawing
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
 from autograder.pipeline.grade import grade_submission, judge_again
 from autograder.pipeline.running import ATTEMPTS, Runs
+from autograder.release.as_submitted import solved
 
 Isolation = Literal["auto", "none"]
 
@@ -70,6 +71,7 @@ class Job:
     notebooks_at_once: int = 1
     machine: str = ""  # digest of what runs notebooks
     basis: str = ""  # digest of what course and student bring to a run
+    alone: bool = False  # again, since a test that measures time did not hold
     rewrite: bool = True  # whether the notebooks of a verdict that has not changed are written, too
 
 
@@ -126,6 +128,8 @@ def do(job: Job) -> JobResult:
         path = stored_runs.path_of(job.course.root, job.assignment, job.student)
         stored, problem = stored_runs.read(path)
         runs = Runs(job.machine, stored.runs if stored is not None else {})
+        if job.alone:
+            runs = Runs(job.machine, too_slow=_too_slow(assignment, kernels, job.limits))
         graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside, runs=runs)
         problems = (problem, stored_runs.write(path, replace(runs.now, basis=job.basis)) if runs.now else "")
         graded = replace(graded, log=(*graded.log, *filter(None, problems)))
@@ -134,6 +138,12 @@ def do(job: Job) -> JobResult:
         return JobResult(job, None, str(error))
     except Exception as error:  # a fault of ours in one submission must not stop the class
         return JobResult(job, None, *_blame(error))
+
+
+def _too_slow(assignment: Assignment, kernels: Kernels, limits: Limits) -> set[tuple[str, str]]:
+    """(notebook, grade id) of the cells that the solution does not pass now."""
+    books = grade_submission(solved(assignment), assignment, kernels, limits).verdict.notebooks
+    return {(book.notebook, one.cell) for book in books for one in book.cells if one.points != one.max_points}
 
 
 def _look_ahead(job: Job) -> None:
@@ -163,9 +173,13 @@ def judge(job: Job) -> JobResult:
 
 
 def _begin() -> None:
-    """A pool's worker does not notice that a killed parent is gone: see to it that it does."""
     with suppress(OSError):
         Path("/proc/self/comm").write_text(PROCESS_NAME)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """A pool's worker does not notice that a killed parent is gone: see to it that it does."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -232,10 +246,15 @@ def local_results(
 
     When a worker dies, the submission it was grading is a suspect; what only waited in its queue goes to another
     worker. Suspects are graded again at the end, one at a time with nothing beside them: a submission that kills its
-    worker harms no other, and one whose worker was killed for the memory that others took has the machine to itself.
+    worker harms no other, and one whose worker was killed for the memory that others took has the machine to itself. So
+    has one of which a test that measures time did not hold.
     """
     suspects: list[Job] = []
-    yield from _side_by_side(deque(jobs), workers, work, suspects, ready)
+    for done in _side_by_side(deque(jobs), workers, work, suspects, ready):
+        if done.graded is not None and done.graded.hurried:
+            suspects.append(replace(done.job, alone=True))
+        else:
+            yield done
     yield from (_alone(replace(job, notebooks_at_once=1), work) for job in suspects)
 
 

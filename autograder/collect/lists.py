@@ -17,6 +17,7 @@ from dateutil import parser
 from autograder.collect.people import Kind
 from autograder.errors import GradingError
 from autograder.exports.sheet import Sheet, original, read_sheet, whole_number
+from autograder.gradebook.read import Student
 from autograder.model.plain_text import is_folder_name
 
 #: Moodle's grading worksheet: the columns with the number, the time, and what says who it is.
@@ -80,6 +81,24 @@ def read_names(path: Path) -> PeopleList:
     if not people:
         raise GradingError(f"{path} names nobody")
     return PeopleList(path.name, kind, people)
+
+
+def read_class(path: Path) -> list[Student]:
+    """Who is in the class: columns ``id``, ``first_name``, ``last_name``, ``email``, of which the first must be there;
+    or an LMS's own table, by logins. Raises GradingError."""
+    sheet = read_sheet(path)
+    if sheet.column("id") is None or sheet.column("Section") is not None:
+        listed = read_names(path).people.values()
+        return [Student([*one.logins, one.email or one.id][0], one.last, one.first, one.email) for one in listed]
+    found: dict[str, Student] = {}
+    for number, line in enumerate(sheet.lines, start=2):
+        said = _reader(sheet, line)
+        id = said("id")
+        if not is_folder_name(id) or id in found:
+            what = "is there twice" if id in found else "cannot name a folder"
+            raise GradingError(f"{path}, line {number}: the id {id!r} {what}")
+        found[id] = Student(id, said("last_name"), said("first_name"), said("email"))
+    return [*found.values()]
 
 
 def _of_instructor(sheet: Sheet, path: Path) -> Iterator[tuple[int, ListedPerson]]:

@@ -7,10 +7,11 @@ its whole name can be read in one way; :func:`owners` says of every other file w
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from autograder.model.plain_text import one_form
 
 Kind = Literal["canvas", "moodle", "github", "exchange"]
 
@@ -39,12 +40,16 @@ class Person:
     logins: tuple[str, ...] = ()
     email: str = ""
 
+    def __post_init__(self) -> None:
+        for field in ("id", "name"):
+            object.__setattr__(self, field, one_form(getattr(self, field)))
+
     @property
     def fallback(self) -> str:
         """What they are called in a course that has no other name for them."""
         if self.name == self.id:
             return self.id
-        word = re.sub(r"\W", "", unicodedata.normalize("NFC", self.name)).strip("_")[:60]
+        word = re.sub(r"\W", "", self.name).strip("_")[:60]
         return f"{word}-{self.id}" if word else self.id
 
 
@@ -116,8 +121,8 @@ def own_name(path: str, expected: frozenset[str]) -> str:
     Any other notebook keeps its name, with ``.ipynb`` at its end.
     """
     folder, slash, name = path.rpartition("/")
-    known = {_folded(one): one for one in expected}
-    fitting = (known[_folded(form)] for form in _forms(name) if _folded(form) in known)
+    known = {one_form(one).casefold(): one for one in expected}
+    fitting = (known[form] for form in (one_form(form).casefold() for form in _forms(name)) if form in known)
     return f"{folder}{slash}{next(fitting, None) or _as_notebook(name)}"
 
 
@@ -139,7 +144,3 @@ def _as_notebook(name: str) -> str:
 def _without_second_ending(name: str) -> str:
     match = _SAVED_AS_TEXT.fullmatch(name)
     return match[1] if match else name
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()

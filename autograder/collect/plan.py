@@ -7,6 +7,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -248,11 +249,7 @@ def _from_clones(gathering: Gathering, found: list[tuple[Path, str]], assignment
                 one.left_out.append(f"{blob.path!a} was refused: {blob.reason}")
                 continue
             rank = (int(f"/{assignment}/" in f"/{blob.path}"), -blob.path.count("/"))
-            gathering.add(one, name, rank, blob.path, _blob_reader(repository, blob))
-
-
-def _blob_reader(repository: Path, blob: clones.Blob) -> Callable[[int], bytes]:
-    return lambda limit: clones.content(repository, blob, limit)
+            gathering.add(one, name, rank, blob.path, partial(clones.content, repository, blob))
 
 
 def _from_exchange(gathering: Gathering, course: Course, assignment: str) -> Whose:

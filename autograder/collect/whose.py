@@ -185,13 +185,11 @@ class _Search:
                 f"nobody on the roster has {LMS[self.kind]}'s number {person.id}, and it could be one of {len(meant)} "
                 f"students ({shown}): {_REMEDY[self.kind]}"
             )
-        student = next((one for one in self._ids(person, line) if self._is_free(one, person.id)), "")
+        ids = (*(line.logins if line and self.kind == "moodle" else ()), person.fallback)
+        student = next((one for one in ids if self._is_free(one, person.id)), "")
         if not student:
             raise Refused(f"{person.fallback} cannot name a folder, or is somebody else's: give a list id,student")
         return student
-
-    def _ids(self, person: Person, line: ListedPerson | None) -> tuple[str, ...]:
-        return (*(line.logins if line and self.kind == "moodle" else ()), person.fallback)
 
     def _is_free(self, student: str, number: str) -> bool:
         elsewhere = student in self.roster.elsewhere or self.roster.number_of.get(student, number) != number

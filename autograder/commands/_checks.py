@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands._output import Output
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from autograder.assignment.assignment import Assignment
-    from autograder.authoring.check import ExerciseCheck, Progress
+    from autograder.authoring.check import ExerciseCheck
     from autograder.model.course import Course
     from autograder.pipeline.execute import Kernels
     from autograder.release.findings import Finding
@@ -105,7 +104,7 @@ def kernel_cells(
     from autograder.release.verify import kernel_finding
 
     require_outside(assignment, refused)
-    found = judged_in_kernel(assignment)
+    found = [one for one in judged_in_kernel(assignment) if not one.failed]  # a wrong solution is told above
     accepted = Accepted.of_course(course.root)
     findings = [(one, kernel_finding(assignment, one)) for one in found]
     left = [(one, finding) for one, finding in findings if accepted.reason(finding) is None]
@@ -120,7 +119,11 @@ def kernel_cells(
                            if finding.digest in accepted.reasons))  # fmt: skip
     if notes_too:
         _say_how_to_accept(output, course, [finding for _, finding in left])
-    return [vars(one) | {"accepted": accepted.reason(finding) or ""} for one, finding in findings]
+    return [
+        {name: value for name, value in vars(one).items() if name != "failed"}
+        | {"accepted": accepted.reason(finding) or ""}
+        for one, finding in findings
+    ]
 
 
 def exercises(output: Output, course: Course, assignment: Assignment, exercise: str = "") -> list[dict[str, Any]]:
@@ -131,7 +134,7 @@ def exercises(output: Output, course: Course, assignment: Assignment, exercise: 
     from autograder.authoring.check import check_exercises, remember
     from autograder.release.findings import Accepted
 
-    with bar(output) as progress:
+    with output.progress("answers") as progress:
         found = check_exercises(assignment, exercise, progress)
     found = [one.accepting(Accepted.of_course(course.root)) for one in found]
     if found:
@@ -174,15 +177,3 @@ def _table(output: Output, name: str, found: list[ExerciseCheck]) -> None:
     totals = (sum(getattr(one, column) for one in found) for column in ("right", "wrong"))
     table.add_row("all", *map(str, totals), str(sum(len(one.problems) + len(one.doubts) for one in found)))
     output.console.print(table)
-
-
-@contextmanager
-def bar(output: Output, what: str = "answers") -> Iterator[Progress]:
-    """A bar that says how many answers, or what else, are done."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=output.console, transient=True) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, of: shown.update(task, completed=done, total=of)

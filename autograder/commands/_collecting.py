@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,10 +63,10 @@ def collect(
                 output.problem("nothing was written")
                 return 2
             outcomes = write_plan(course, assignment, plan, force)
-        timeless = _record(course, assignment, outcomes, records)
+        timeless, moved = _record(course, assignment, outcomes, records)
         _record_origins(course, assignment, plan, outcomes)
         _record_list(course, assignment, plan)
-    _tell(output, plan, outcomes, timeless)
+    _tell(output, plan, outcomes, timeless, moved)
     output.document(_document(assignment, plan, outcomes, timeless))
     left_out = plan.ignored or plan.unlisted or any(one.left_out for one in plan.students)
     return 1 if left_out or any(outcome.what in _AMISS for outcome in outcomes) else 0
@@ -152,25 +153,38 @@ def _times(plan: Plan, moments: Moments) -> Iterator[tuple[str, Record]]:
             yield one.student, one.came_in
 
 
-def _record(course: Course, assignment: str, outcomes: list[WrittenSubmission], times: dict[str, Record]) -> list[str]:
+def _record(
+    course: Course, assignment: str, outcomes: list[WrittenSubmission], times: dict[str, Record]
+) -> tuple[list[str], dict[str, str]]:
     """Record what is known of the submissions that are there now, and nothing of those they replaced.
 
-    Returns the students without a recorded time.
+    Of the same files the first time counts. Returns the students without a recorded time, and what is to be said of
+    those whose time was another one before.
     """
     from autograder.gradebook.late.times import read_times, record_times
 
+    before = read_times(course.root, assignment)
     there = {one.student: one.what for one in outcomes if one.what in ("new", "replaced", "unchanged")}
     replaced = {student for student, what in there.items() if what != "unchanged"} - set(times)
-    record_times(
-        course.root, assignment, {student: times[student] for student in sorted(set(there) & set(times))}, replaced
-    )
-    return sorted(set(there) - set(read_times(course.root, assignment)))
+    given, moved = {student: times[student] for student in sorted(there) if student in times}, {}
+    for student in [one for one, record in given.items() if before.get(one, record.time) != record.time]:
+        now, then = given[student].time, before[student].astimezone(given[student].time.tzinfo)
+        moved[student] = f"; its time is {_shown(now)} now and was {_shown(then)}"
+        if there[student] == "unchanged" and then < now:
+            moved[student] = f"; its first time counts, {_shown(then)}"
+            del given[student]
+    record_times(course.root, assignment, given, replaced)
+    return sorted(set(there) - set(read_times(course.root, assignment))), moved
+
+
+def _shown(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M %Z}"
 
 
 def _show(output: Output, plan: Plan, times: dict[str, Record]) -> None:
     table = output.table("student", "id", "files", "came in", title=f"as {plan.kind} names them")
     for one in plan.students:
-        when = f"{times[one.student].time:%Y-%m-%d %H:%M %Z}" if one.student in times else "LATE" if one.late else "–"
+        when = _shown(times[one.student].time) if one.student in times else "LATE" if one.late else "–"
         files = ", ".join(sorted(one.taken)) or "–"
         table.add_row(*map(on_console, (one.student, one.person.id, files, when)))
     output.console.print(table)
@@ -197,11 +211,14 @@ def _agreed(output: Output, course: Course) -> bool:
     )
 
 
-def _tell(output: Output, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str]) -> None:
+def _tell(
+    output: Output, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str], moved: dict[str, str]
+) -> None:
     for outcome in outcomes:
         kept = f"; the old one is in {outcome.kept_at}" if outcome.kept_at else ""
         console = output.problems if outcome.what in _AMISS else output.console
-        console.print(f"{on_console(outcome.student)}: {_SAID[outcome.what]}{on_console(kept)}", soft_wrap=True)
+        kept = f"{_SAID[outcome.what]}{moved.get(outcome.student, '')}{kept}"
+        console.print(f"{on_console(outcome.student)}: {on_console(kept)}", soft_wrap=True)
     marked = [one.student for one in plan.students if one.late and one.student in timeless]
     if timeless:
         output.console.print(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from autograder.errors import GradingError
+from autograder.model.plain_text import one_form
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def _without_slash(given: Any) -> Any:
-    """Without the slash that a shell puts behind a folder's name."""
-    if isinstance(given, list):
-        return [_without_slash(name) for name in given]
-    return given and (given.rstrip("/") or given)
+def _each(change: Callable[[str], str]) -> Callable[[Any], Any]:
+    """What is done with one name that is given, or with several."""
+    return lambda given: list(map(change, given)) if isinstance(given, list) else given and change(given)
 
 
 def _assignments(incomplete: str) -> list[str]:
@@ -35,7 +34,12 @@ def _assignments(incomplete: str) -> list[str]:
     return [path.name for path in Path("source").glob(f"{incomplete}*") if path.is_dir()]
 
 
-_NAME: dict[str, Any] = {"callback": _without_slash, "autocompletion": _assignments, "show_default": False}
+#: A shell puts a slash behind a folder's name.
+_NAME: dict[str, Any] = {
+    "callback": _each(lambda name: name.rstrip("/") or name),
+    "autocompletion": _assignments,
+    "show_default": False,
+}
 AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Its folder's name in source/.", **_NAME)]
 OneAssignment = Annotated[
     str | None, typer.Argument(metavar="ASSIGNMENT", help="Its folder's name in source/.", **_NAME)
@@ -44,8 +48,13 @@ AssignmentNames = Annotated[
     list[str] | None, typer.Argument(metavar="ASSIGNMENT", help="Default: every assignment.", **_NAME)
 ]
 Students = Annotated[
-    list[str] | None, typer.Option("--student", metavar="ID", help="This student only. May be repeated.")
+    list[str] | None,
+    typer.Option("--student", metavar="ID", help="This student only. May be repeated.", callback=_each(one_form)),
 ]
+ExerciseName = Annotated[
+    str, typer.Argument(metavar="EXERCISE", help="Grade id of its cell; NOTEBOOK/EXERCISE where it is in two.")
+]
+StudentName = Annotated[str, typer.Argument(metavar="STUDENT", help="Whose submission.", callback=_each(one_form))]
 RequireOutside = Annotated[
     bool,
     typer.Option("--require-outside", help="Refuse an assignment whose tests run in the student's own kernel."),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from autograder.model.course import Course
+
+
+#: Seconds after which long work says how far it is, where there is no terminal.
+SAY_EVERY = 30.0
 
 
 class Output:
@@ -54,6 +61,30 @@ class Output:
                 made.add_column(name, overflow="fold")
         return made
 
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[..., None]]:
+        """Takes how many are done, of how many, and a word on them: a bar on a terminal, elsewhere a line now and then.
+
+        what: answers, say.
+        """
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        last = time.monotonic()
+
+        def line(done: int, of: int, about: str = "") -> None:
+            nonlocal last
+            if time.monotonic() - last >= SAY_EVERY:
+                last = time.monotonic()
+                self.console.print(f"{what}: {done} of {of}  {about}".rstrip(), highlight=False, soft_wrap=True)
+
+        if not self.console.is_terminal:
+            yield line
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, TextColumn("{task.fields[about]}"), console=self.console, transient=True) as shown:
+            task = shown.add_task(what, total=None, about="")
+            yield lambda done, of, about="": shown.update(task, completed=done, total=of, about=about)
+
     def say(self, text: str) -> None:
         if not self.quiet:
             print(text, file=sys.stderr if self.as_json else sys.stdout)
@@ -75,9 +106,15 @@ def counted(number: int) -> str:
     return f"{number} student{'' if number == 1 else 's'}"
 
 
-def warn_of_standing(output: Output, course: Course, assignment: str) -> None:
-    """Say on stderr which grades must not pass unnoticed."""
-    from autograder.classroom.stale_grades import stale_grade_warnings
+def warn_of_standing(output: Output, course: Course, *assignments: str) -> int:
+    """Say on stderr which grades must not pass unnoticed; exit code 1 where something newer was handed in."""
+    from autograder.classroom.stale_grades import handed_in_newer, stale_grade_warnings
 
-    for remark in stale_grade_warnings(course, assignment):
-        output.warn(f"autograder: {one_line(remark)}")
+    code = 0
+    for assignment in assignments:
+        newer = handed_in_newer(course, assignment)
+        for remark in stale_grade_warnings(course, assignment, newer=newer):
+            before = f"{assignment}: " if len(assignments) > 1 else ""
+            output.warn(f"autograder: {one_line(before + remark)}")
+        code = 1 if newer else code
+    return code

@@ -37,7 +37,7 @@ def run(
     The same names give the same shares. Students who hand in later, and other graders, move as few as possible.
     """
     from autograder.gradebook.gather import gather
-    from autograder.gradebook.graders import assigned, read_graders, write_graders
+    from autograder.gradebook.records import assigned, read_graders, record_path, write_by_student
 
     names = [name.strip() for name in graders.split(",") if name.strip()]
     if len(set(names)) != len(names):
@@ -51,7 +51,7 @@ def run(
     if names:
         shared = exercises if by_exercise else [row.student.id for row in rows]
         before = assigned(assignment, shared, names, before)
-        write_graders(course.root, assignment, before)
+        write_by_student(record_path(course.root, "graders", assignment), before)
     elif not before:
         raise GradingError(f"nobody is assigned to {assignment}: say who reads, such as --graders ada,grace")
     if set(before) & set(exercises):

@@ -33,6 +33,9 @@ def run(
     of_class: Annotated[
         bool, typer.Option("--class", help="Judge the class again by the rules as they are now; write nothing.")
     ] = False,
+    own_code: Annotated[
+        bool, typer.Option("--own-code", help="Print what the solutions answer to questions on their own code.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Check an assignment as its author: points, leaks, solutions, untouched notebooks, and every sample answer.
@@ -53,6 +56,13 @@ def run(
     for name in names:
         if name not in known:
             raise GradingError(unknown_assignment(course, name))
+    if own_code:
+        from autograder.authoring.check import own_answers
+
+        for name in names:
+            for stem, answers in own_answers(course, name).items():
+                output.say(f"{name}/{stem}: {answers or 'nothing can be asked of this code'}")
+        return 0
     if of_class:
         for name in names:
             _judge_class(output, course, name)

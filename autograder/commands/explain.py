@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._options import AssignmentName, ExerciseName, StudentName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
 from autograder.model.plain_text import one_line, paragraph
@@ -19,11 +19,9 @@ EXAMPLE = "autograder explain grace distilbert attention_weights"
 
 def run(
     context: typer.Context,
-    student: Annotated[str, typer.Argument(metavar="STUDENT", help="Whose submission.")],
+    student: StudentName,
     assignment: AssignmentName,
-    exercise: Annotated[
-        str, typer.Argument(metavar="EXERCISE", help="Grade id of its cell; NOTEBOOK/EXERCISE where it is in two.")
-    ],
+    exercise: ExerciseName,
     no_isolation: Annotated[
         bool, typer.Option("--no-isolation", help="Run the student's code unconfined, as 'grade' can.")
     ] = False,
@@ -80,11 +78,11 @@ def _tell(output: Output, student: str, found: Explanation, accepted: str) -> No
         output.say(one_line(f"  {'✓' if check.passed else '✗'} {check.name}: {check.message} {check.hint}") + words)
     for name, text in found.answers.items():
         _tell_text(output, f"\nThe student's answer, {one_line(name)}:", text)
-    if verdict.inside is not None and verdict.points is not None:
-        output.say(f"Outside of the student's kernel: {earned} points. {one_line(verdict.refused)}".rstrip())
-    if verdict.inside is not None:
-        gives = "" if verdict.points is None else " 'autograder accept' gives them."
-        output.say(f"In the student's kernel: {verdict.inside:g} points.{gives}")
+    if verdict.offered is not None:
+        output.say(
+            f"The test gives {verdict.offered:g} points, and a person decides: {one_line(verdict.refused)}".rstrip()
+        )
+        output.say("'autograder accept' gives them.")
     if accepted:
         output.say(one_line(accepted))
     if found.test:

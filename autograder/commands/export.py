@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -54,11 +53,13 @@ def run(
 
     What is not graded yet is an empty cell, never a 0. Who and what waits is said on stderr.
 
-    Exit code 1 where students are left out, because the table given with --columns or Canvas does not have them:
-    they are listed.
+    Exit code 1 where students are left out, because the table given with --columns or Canvas does not have them, or
+    have handed in something newer than what is graded: they are listed.
     """
-    from autograder.exports.formats import named
+    from autograder.exports.formats import default_path
+    from autograder.exports.total import NAME
     from autograder.files.atomic import write_file
+    from autograder.gradebook.results import named
 
     if (assignment is None) != total:
         raise GradingError("expected an ASSIGNMENT, or --total for the whole course, and not both")
@@ -69,45 +70,39 @@ def run(
     course = open_course(context)
     if push and assignment is not None:
         return send(course, Output(context), assignment, yes=yes)
-    path, made, lines = _total(course, to, columns) if assignment is None else _one(course, assignment, to, columns)
-    path = out or path
+    made, lines, assignments = _made(course, assignment, to, columns)
+    path = out or default_path(course.root, assignment or NAME, to)
     write_file(path, made.data)
     left_out = [f"left out, not in {columns}: {named(made.left_out)}"] if made.left_out else []
+    output = Output(context)
     for line in [*lines, *made.notes, *left_out]:
-        print(f"autograder: {one_line(line)}", file=sys.stderr)
-    Output(context).say(str(path))
-    return 1 if made.left_out else 0
+        output.warn(f"autograder: {one_line(line)}")
+    code = warn_of_standing(output, course, *assignments)
+    output.say(str(path))
+    return 1 if made.left_out else code
 
 
-def _one(course: Course, assignment: str, to: Format, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
-    from autograder.classroom.stale_grades import stale_grade_warnings
-    from autograder.exports.formats import default_path, make, remarks
+def _made(
+    course: Course, assignment: str | None, to: Format, columns: Path | None
+) -> tuple[ExportFile, list[str], list[str]]:
+    """The file, what is to be said of it, and the assignments in it: one, or all where none is given."""
+    from autograder.exports.formats import make, remarks
+    from autograder.exports.total import as_assignment, make_total, total_remarks
+    from autograder.gradebook.course_total import gather_total
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties
 
-    table = gather(course, assignment)
-    made = make(_known_as(course, table, to), to, columns)
-    store_penalties(course, table)  # feedback and nbgrader's own pages say the same
-    return default_path(course.root, assignment, to), made, remarks(table) + stale_grade_warnings(course, assignment)
-
-
-def _total(course: Course, to: Format, columns: Path | None) -> tuple[Path, ExportFile, list[str]]:
-    from autograder.classroom.stale_grades import stale_grade_warnings
-    from autograder.exports.formats import default_path, make
-    from autograder.exports.total import NAME, as_assignment, make_total, total_remarks
-    from autograder.gradebook.course_total import gather_total
-    from autograder.gradebook.late.penalties import store_penalties
-
-    total = gather_total(course)
-    if columns is None and to in FOR_ANYBODY:
-        made = make_total(total, to)
+    if assignment is not None:
+        tables = [table := gather(course, assignment)]
+        lines, made = remarks(table), make(_known_as(course, table, to), to, columns)
     else:
-        made = make(_known_as(course, as_assignment(total), to), to, columns)
-    for table in total.tables:
-        store_penalties(course, table)
-    names = [table.assignment for table in total.tables]
-    standing = [f"{name}: {remark}" for name in names for remark in stale_grade_warnings(course, name)]
-    return default_path(course.root, NAME, to), made, total_remarks(total) + standing
+        total = gather_total(course)
+        tables, lines = list(total.tables), total_remarks(total)
+        whole = columns is None and to in FOR_ANYBODY
+        made = make_total(total, to) if whole else make(_known_as(course, as_assignment(total), to), to, columns)
+    for table in tables:
+        store_penalties(course, table)  # feedback and nbgrader's own pages say the same
+    return made, lines, [table.assignment for table in tables]
 
 
 def _known_as(course: Course, table: ResultsTable, to: Format) -> ResultsTable:
@@ -124,7 +119,6 @@ def _known_as(course: Course, table: ResultsTable, to: Format) -> ResultsTable:
 
 def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
     """Send grades and feedback pages to Canvas; returns the exit code."""
-    from autograder.errors import GradingError
     from autograder.feedback import write_feedback
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties
@@ -142,7 +136,7 @@ def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
     numbers = roster_of(course.root, students, "canvas", assignment).number_of
     planned = changes(table, pages, numbers, there)
     _show(output, assignment, planned)
-    warn_of_standing(output, course, assignment)
+    code = warn_of_standing(output, course, assignment)
     if not yes:
         output.problem("nothing was sent: look at the table and say --yes")
         return 2
@@ -157,7 +151,7 @@ def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
     output.say(f"sent for {sent} students; {sum(change.empty for change in planned.students)} had everything")
     for student, reason in failed.items():
         output.warn(f"autograder: {student}: {reason}; the same command sends it again")
-    return 1 if failed or planned.left_out else 0
+    return 1 if failed or planned.left_out else code
 
 
 def _show(output: Output, assignment: str, planned: CanvasChanges) -> None:

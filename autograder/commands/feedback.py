@@ -47,7 +47,8 @@ def run(
 
     There is one page per notebook.
 
-    Exit code 1 where students are left out of what goes back: they are listed.
+    Exit code 1 where students are left out of what goes back, or have handed in something newer than what is graded:
+    they are listed.
     """
     from autograder.feedback import write_feedback
     from autograder.gradebook.gather import gather
@@ -69,11 +70,11 @@ def run(
     store_penalties(course, table)
     written = {name: write_feedback(course, assignment, name, results[name]) for name in wanted}
     pages = sum(map(len, written.values()))
-    warn_of_standing(output, course, assignment)
+    code = warn_of_standing(output, course, assignment)
     output.say(f"{pages} pages for {len(wanted)} students in {course.every_feedback}")
     if to == "git":
-        return _commit(output, course, assignment, pages_of(written), clones or Path())
-    return _pack(output, course, table, to, pages_of(written), out, columns) if to else 0
+        return _commit(output, course, assignment, pages_of(written), clones or Path()) or code
+    return (_pack(output, course, table, to, pages_of(written), out, columns) if to else 0) or code
 
 
 def _check_together(to: str | None, out: Path | None, columns: Path | None, clones: Path | None) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import time
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +17,6 @@ from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bar
 
     from autograder.classroom.rows import Row
     from autograder.classroom.run import Progress
@@ -84,36 +81,17 @@ def run(
     return _tell(output, assignment, rows, force, notes, stale_grade_warnings(course, assignment))
 
 
-def _open_to_others(root: Path) -> str:
-    from autograder.files.atomic import has_other_users, open_to_others
-
-    if not (open_to_others(root) and has_other_users()):
-        return ""
-    return f"other users of this machine can read references, submissions and grades: chmod o-rwx '{root}'"
-
-
 def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]:
     from autograder.classroom.run import grade_class
     from autograder.references.store import References
 
-    for warning in (References.of_course(course.root).warning(options.assignment), _open_to_others(course.root)):
-        if warning:
-            output.problems.print(f"[yellow]{on_console(warning)}[/]", soft_wrap=True)
+    if warning := References.of_course(course.root).warning(options.assignment):
+        output.problems.print(f"[yellow]{on_console(warning)}[/]", soft_wrap=True)
     gc.freeze()  # what was imported stays: no look for garbage goes through it again
-    started = time.monotonic()
-    with _bar(output.console) as bar:
-        task = bar.add_task("grading", total=None, failure="", rate="")
+    with output.progress("graded") as told:
 
         def report(progress: Progress) -> None:
-            seconds = time.monotonic() - started
-            rate = f"{progress.done / seconds:.1f}/s" if progress.done and seconds > 1 else ""
-            bar.update(
-                task,
-                total=progress.total,
-                completed=progress.done,
-                failure=on_console(progress.last_failure, 60),
-                rate=rate,
-            )
+            told(progress.done, progress.total, f"[red]{on_console(progress.last_failure, 60)}[/]")
 
         try:
             return grade_class(course, options, report)
@@ -123,6 +101,8 @@ def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]
 
 def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: bool, standing: list[str]) -> int:
     """Show what has become of everybody; the exit code. standing: what is said of grades of others, too."""
+    from autograder.gradebook.accepted import in_groups
+
     console = output.console
     if not output.as_json:
         print_table(console, rows)
@@ -144,10 +124,10 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: 
             which = ", ".join(f"{one}.ipynb" for one in row.ungradable)
             said = f"{which} could not be graded: ask for it again, or give points in the formgrader"
             output.problems.print(f"[red]{on_console(row.student, MAX_NAME)}[/]: {on_console(said)}", soft_wrap=True)
-    for one in (one for row in rows for one in row.disputed):
+    for one in in_groups(one for row in rows for one in row.offered):
         output.problems.print(on_console(f"For you to do: {one}"), soft_wrap=True, highlight=False)
-    if any(row.disputed for row in rows):
-        output.problems.print("'autograder explain' shows both judges, 'autograder accept' gives the points")
+    if any(row.offered for row in rows):
+        output.problems.print("'autograder mark' shows them in groups, 'autograder accept' gives one student's points")
     for remark in standing:
         output.problems.print(on_console(remark), soft_wrap=True)
     output.document({"assignment": assignment, "students": [_entry(row) for row in rows], "remarks": standing})
@@ -176,26 +156,11 @@ def _entry(row: Row) -> dict[str, Any]:
         "not_handed_in": row.missing,
         "could_not_be_graded": row.ungradable,
         "late": row.late,
-        "disputed": row.disputed,
+        "offered": [str(one) for one in row.offered],
         "notes": row.notes,
         "graded_before": row.skipped,
         "failure": row.failure,
     }
-
-
-def _bar(console: Console) -> Bar:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("[red]{task.fields[failure]}"),
-        console=console,
-    )
 
 
 def print_table(console: Console, rows: list[Row]) -> None:
@@ -238,9 +203,11 @@ def _remarks(row: Row) -> str:
         remarks.append(f"could not be graded: {', '.join(name.partition('_')[0] for name in row.ungradable)}")
     if row.failed:
         remarks.append(", ".join(row.failed) if row.total or row.waiting else "everything")
+    if row.too_long:
+        remarks.append(f"took too long: {', '.join(row.too_long)}")
     if row.waiting:
         remarks.append(f"to be read: {', '.join(row.waiting)}")
-    if row.disputed:
+    if row.offered:
         remarks.append("look at what is said below")
     if row.late:
         remarks.append(row.late)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from autograder.commands._checks import bar
 from autograder.commands._options import AsJson, AssignmentNames, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
@@ -78,7 +77,7 @@ def _one(output: Output, course: Course, name: str, exercise: str, most: int, se
     from autograder.assignment.assignment import Assignment
     from autograder.mutants.rows import rows, survey
 
-    with bar(output, "mutants") as progress:
+    with output.progress("mutants") as progress:
         found = survey(course, Assignment.unreleased(course, name), exercise, most, seed, workers, progress)
     _print(output, name, rows(found.chosen, found.outcomes))
     for mutant, outcome in found.survivors[:MAX_SHOWN]:

@@ -102,10 +102,9 @@ def _build(output: Output, course: Course, name: str, seed: int, only: Sequence[
     from autograder.authoring.draws import draw_named
     from autograder.authoring.packs import write_library
     from autograder.authoring.patched import patched_solutions
-    from autograder.commands._checks import bar
     from autograder.references.store import References
 
-    with bar(output) as progress:
+    with output.progress("answers") as progress:
         left = draw_named(course, name, seed, only, every=every, progress=progress)
     references = References.of_course(course.root)
     with patched_solutions(course, name) as run:

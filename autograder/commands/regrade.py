@@ -16,7 +16,6 @@ from autograder.model.plain_text import MAX_NAME, on_console
 
 if TYPE_CHECKING:
     from autograder.classroom.regrading import RegradedClass
-    from autograder.classroom.run import Progress
     from autograder.gradebook.regradings import Change
 
 EXAMPLE = "autograder regrade distilbert --diff"
@@ -59,13 +58,8 @@ def run(
         limits=course.file.limits,
     )
     if diff or yes:
-
-        def report(progress: Progress) -> None:
-            if not output.quiet and not as_json:
-                print(f"\rgraded again: {progress.done} of {progress.total}", end="", flush=True)
-
-        found = regrade_class(course, options, write=yes, lower=lower, report=report)
-        output.say("") if found.plan.again and not as_json else None
+        with output.progress("graded again") as told:
+            found = regrade_class(course, options, write=yes, lower=lower, report=lambda one: told(one.done, one.total))
     else:
         found = RegradedClass(plan_regrade(course, options))
     if (nothing := nobody(found.plan, assignment)) is not None:

@@ -18,7 +18,7 @@ def run(
     context: typer.Context,
     assignment: AssignmentName,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder to write to (default: reports/ASSIGNMENT).")
+        Path | None, typer.Option(metavar="FOLDER", help="Where to write (default: reports/ASSIGNMENT[-anonymous]).")
     ] = None,
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Show pseudonyms in place of students' ids.")] = False,
     against: Annotated[
@@ -35,7 +35,7 @@ def run(
     course = open_course(context)
     if not course.everybody_autograded(assignment):
         raise NothingToGrade(f"nothing is graded for {assignment!r}: run 'autograder grade {assignment}' first")
-    folder = out or course.root / "reports" / assignment
+    folder = out or course.root / "reports" / f"{assignment}{'-anonymous' * anonymous}"
     page = write_report(course, assignment, folder, anonymous=anonymous, against=against or ())
     output = Output(context)
     warn_of_standing(output, course, assignment)

@@ -62,10 +62,10 @@ def _show(output: Output, course: Course, found: list[AssignmentStatus]) -> None
     table = output.table("assignment", *numbered, "deadline")
     for one in found:
         numbers: tuple[object, ...] = (one.graded, one.to_grade, one.changed, one.to_read)
-        numbers = (*numbers, one.late if one.deadline else "–", one.deadline[:16].replace("T", " ") or "none")
-        if one.problem:  # said below the table
-            numbers = ("?",) * len(numbers)
-        table.add_row(on_console(one.name), str(one.handed_in), *map(str, numbers))
+        unknown = "?" if one.problem else ""  # why is said below the table
+        late = one.late if one.deadline else unknown or "–"
+        numbers = (*numbers, late, one.deadline[:16].replace("T", " ") or unknown or "none")
+        table.add_row(on_console(one.name), str(one.handed_in), *("?" if one is None else str(one) for one in numbers))
     console.print(table)
     for one in found:
         for line in _lines(one):
@@ -79,6 +79,6 @@ def _lines(one: AssignmentStatus) -> list[str]:
     lines += [f"references: {one.references}"] if one.references else []
     lines += one.remarks
     lines += [f"runs kept to be judged again: {one.kept_bytes / 1e6:.1f} MB"] if one.kept_bytes else []
-    due = one.to_grade + one.changed
+    due = (one.to_grade or 0) + (one.changed or 0)
     lines += [f"'autograder grade {one.name}' grades {due}"] if due else []
     return [*lines, *([one.problem] if one.problem else [])]

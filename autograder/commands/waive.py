@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.commands._options import AssignmentName, open_course
+from autograder.commands._options import AssignmentName, ExerciseName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
 from autograder.model.plain_text import MAX_NAME, on_console, one_line
@@ -22,9 +22,7 @@ EXAMPLE = 'autograder waive distilbert attention_mask --full --reason "the text 
 def run(
     context: typer.Context,
     assignment: AssignmentName,
-    exercise: Annotated[
-        str, typer.Argument(metavar="EXERCISE", help="Grade id of its cell; NOTEBOOK/EXERCISE where it is in two.")
-    ],
+    exercise: ExerciseName,
     full: Annotated[bool, typer.Option("--full", help="Everybody who handed in has all its points.")] = False,
     drop: Annotated[bool, typer.Option("--drop", help="It counts in no sum.")] = False,
     withdraw: Annotated[bool, typer.Option("--withdraw", help="Take the waiver back.")] = False,

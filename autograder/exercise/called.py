@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from .values import drawn
+
 
 def called(target: Any, case: Any, name: str, given: Sequence[str], method: str = "") -> dict[str, Any]:
-    """The answer ``name``; ``again``, that of a second call; ``changed``, whether the first one changed an input.
+    """The answer ``name``; ``again``, that of a second call; ``changed``, whether the first one changed an input. In
+    place of a drawing what it shows, name by name.
 
     target: a function; or, with ``method``, a class. An object of it is made with the case's ``config`` and weights, in
     eval mode.
@@ -23,6 +26,8 @@ def called(target: Any, case: Any, name: str, given: Sequence[str], method: str 
     inputs = [copy.deepcopy(getattr(case, one)) for one in given]
     answer = function(*inputs)
     changed = [not same(first, getattr(case, one)) for first, one in zip(inputs, given, strict=True)]
+    if shown := drawn(answer):
+        return {**shown, "changed": changed}
     # a copy: the second call may write into what the first one gave
     kept = copy.deepcopy(answer.detach() if hasattr(answer, "detach") else answer)
     again = function(*(copy.deepcopy(getattr(case, one)) for one in given))

@@ -228,7 +228,7 @@ class Exercise:
     framework: ``torch`` or ``numpy``, what the stored arrays become in the notebook.
     atol, rtol: tolerances as in ``numpy.isclose``.
     method, given: where the exercise is a method of a class, or a function, its name and those of the inputs, in its
-    own order: then nothing else says how it is called. The answer has the exercise's name.
+    own order: then the answer has the exercise's name. Without ``given``, the course's ``calls`` say how it is called.
     parts: of a whole, with the rule ``whole``: the exercises of the same assignment that it is made of. Where it calls
     them by names of their own, as a function calls earlier ones: exercise -> that name.
     axes: name of an answer (or what follows its last /) -> the names of its axes, as in ``batch, tokens, dim``, for

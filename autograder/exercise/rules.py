@@ -117,15 +117,6 @@ def unsteady(answers: Answers, name: str) -> bool:
     return not np.allclose(first, again, atol=1e-5, rtol=1e-4, equal_nan=True)
 
 
-def same_twice(name: str) -> Rule:
-    """The default rule for a module's one answer ``name``; two calls that differ are the mistake M16."""
-
-    def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-        return named(exercise, "M16") if unsteady(answers, name) else compare_case(exercise, case, answers)
-
-    return rule
-
-
 #: The mistakes that :func:`without_side_effects` names.
 CHANGED = Mistake(
     "CHANGED",
@@ -148,6 +139,22 @@ UNSTEADY = Mistake(
     "Called twice with the same input, it gives different numbers.",
     "Layers are made once, in __init__; dropout stops in eval mode; nothing else may be drawn by chance.",
 )
+
+
+def in_float32(rule: Rule, *names: str) -> Rule:
+    """``rule``, for what a model of torch goes on with: right only in float32, as everything around it is.
+
+    names: of the answers that are looked at; default: all that are expected.
+    """
+
+    def judge(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+        judgement = rule(exercise, case, answers)
+        given = [answers.arrays[name] for name, want in case.expected.items()
+                 if name in answers.arrays and want.dtype.kind == "f" and name in (names or case.expected)]  # fmt: skip
+        single = judgement.earned < 1 or all(array.dtype == np.float32 for array in given)
+        return judgement if single else named_or(exercise, DTYPE)
+
+    return judge
 
 
 def without_side_effects(rule: Rule) -> Rule:

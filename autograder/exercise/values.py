@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +36,30 @@ def as_arrays(name: str, value: Any) -> dict[str, np.ndarray]:
             raise NotComparable(f"{name}[{key!r}]: a dictionary of numbers, texts and arrays, none of dictionaries")
         stored |= dict([_as_array(f"{name}[{key}]", entry)])
     return stored
+
+
+def drawn(value: Any) -> dict[str, Any]:
+    """What axes of matplotlib, or the first of a figure, show; empty for all that is no drawing.
+
+    ``x`` and ``y``: of its curves, else of its bars or points: (points,) of one, (curves, points) of several.
+    ``title``, ``xlabel``, ``ylabel``, ``xscale``, ``yscale``: texts; ``legend``: a list of them.
+    Raises NotComparable where curves differ in length.
+    """
+    axes = value.axes[0] if hasattr(value, "savefig") and value.axes else value
+    if not hasattr(axes, "get_lines"):
+        return {}
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close(axes.figure)  # else it is shown a second time
+    curves = [line.get_xydata().T for line in axes.get_lines()]
+    bars = [[bar.get_x() + bar.get_width() / 2, bar.get_height()] for bar in axes.patches]
+    curves = curves or ([np.array(bars).T] if bars else [dots.get_offsets().T for dots in axes.collections])
+    if len({curve.shape for curve in curves}) > 1:
+        raise NotComparable("the curves have different numbers of points.")
+    x, y = (np.array([curve[axis] for curve in curves], float) for axis in (0, 1))
+    words = {name: getattr(axes, f"get_{name}")() for name in ("title", "xlabel", "ylabel", "xscale", "yscale")}
+    legend = axes.get_legend()
+    listed = [text.get_text() for text in legend.get_texts()] if legend else []
+    return {"x": x[0] if len(x) == 1 else x, "y": y[0] if len(y) == 1 else y, **words, "legend": listed or [""]}
 
 
 def is_text(value: Any) -> bool:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.errors import GradingError
 from autograder.exports import FOR_ANYBODY, WITH_TEMPLATE, Format, canvas, gradescope, moodle, plain
 from autograder.exports.sheet import ExportFile, read_sheet
-from autograder.gradebook.results import ResultsTable
-
-#: At most so many students are named in one line.
-NAMED = 10
+from autograder.gradebook.results import ResultsTable, counted
 
 
 def make(table: ResultsTable, to: Format, columns: Path | None = None) -> ExportFile:
@@ -49,19 +45,10 @@ def remarks(table: ResultsTable) -> list[str]:
         "refused": "handed in after the hard deadline and refused: no score",
         "nothing handed in": "handed in nothing: no score",
     }
-    lines = [f"{_counted(by_state[state])}: {text}" for state, text in said.items() if state in by_state]
+    lines = [f"{counted(by_state[state])}: {text}" for state, text in said.items() if state in by_state]
     timeless = [row.student.id for row in table.rows if row.exercises and row.submitted_at is None]
     if table.deadline and timeless:
-        lines.append(f"{_counted(timeless)}: no time was recorded, counted as on time")
+        lines.append(f"{counted(timeless)}: no time was recorded, counted as on time")
     if not table.deadline and any(row.deduction for row in table.rows):
         lines.append("the gradebook's own late penalties are taken off: late_policy.toml has no deadline here")
     return [*lines, *(f"{one.exercise}: {one.text}" for one in table.waivers)]
-
-
-def _counted(students: Sequence[str]) -> str:
-    return f"{len(students)} {'student' if len(students) == 1 else 'students'} ({named(students)})"
-
-
-def named(students: Sequence[str]) -> str:
-    shown = ", ".join(students[:NAMED])
-    return f"{shown} and {len(students) - NAMED} more" if len(students) > NAMED else shown

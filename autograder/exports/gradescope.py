@@ -11,8 +11,6 @@ must not take points off for the lateness once more.
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from autograder.exports.sheet import Cell, ExportFile, Sheet, to_csv
 from autograder.gradebook.results import ResultsTable, StudentResult
 
@@ -51,15 +49,11 @@ def _about(table: ResultsTable, row: StudentResult) -> list[Cell]:
         table.max_points if row.exercises else None,
         STATUS.get(row.state, "Ungraded"),
         None,
-        _when(row.submitted_at),
+        None if row.submitted_at is None else row.submitted_at.strftime("%Y-%m-%d %H:%M:%S %z"),
         _lateness(row),
         None,
         1 if row.exercises else 0,
     ]
-
-
-def _when(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S %z")
 
 
 def _lateness(row: StudentResult) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from autograder.exports.sheet import Sheet
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult
 from autograder.gradebook.roster import Roster
+from autograder.model.plain_text import one_form
 
 Line = tuple[str, ...]
 #: What a student may be called there, and what the line says.
@@ -91,4 +91,4 @@ def digits(text: str) -> str:
 
 def squeezed(name: str) -> str:
     """Letters and digits alone: ``Doe, Jane`` and ``doejane`` are one name."""
-    return re.sub(r"[\W_]", "", unicodedata.normalize("NFC", name)).casefold()
+    return re.sub(r"[\W_]", "", one_form(name)).casefold()

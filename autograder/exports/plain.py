@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Any
 
 from autograder.exports.sheet import Cell, ExportFile, Sheet, number, to_csv
@@ -25,28 +24,25 @@ def make_csv(table: ResultsTable, template: Sheet | None = None) -> ExportFile:
     for row in table.rows:
         marks = [row.exercises[one.key].points if one.key in row.exercises else None for one in table.exercises]
         comments = "\n".join(f"{cell}: {text}" for (_, cell), text in row.comments.items())
-        lines.append([*_about(table, row), *marks, comments])
+        waiting = ", ".join(f"{notebook}/{cell}" for notebook, cell in row.waiting)
+        about = {**_about(row), "max_points": table.max_points, "waiting": waiting}
+        lines.append([*(about[name] for name in COLUMNS), *marks, comments])
     return ExportFile(to_csv(lines, bom=True))
 
 
-def _about(table: ResultsTable, row: StudentResult) -> list[Cell]:
-    late, student = row.lateness, row.student
-    return [
-        student.id,
-        student.last_name,
-        student.first_name,
-        student.email,
-        row.state,
-        _when(row.submitted_at),
-        late.days if late else None,
-        late.free_days_used if late else None,
-        late.reason if late else None,
-        row.points,
-        row.deduction,
-        row.score,
-        table.max_points,
-        ", ".join(f"{notebook}/{cell}" for notebook, cell in row.waiting),
-    ]
+def _about(row: StudentResult) -> dict[str, Any]:
+    late = row.lateness
+    return {
+        **person(row.student),
+        "state": row.state,
+        "submitted_at": None if row.submitted_at is None else row.submitted_at.isoformat(),
+        "days_late": late.days if late else None,
+        "free_days_used": late.free_days_used if late else None,
+        "late": late.reason if late else None,
+        "points": row.points,
+        "deduction": row.deduction,
+        "score": row.score,
+    }
 
 
 def make_json(table: ResultsTable, template: Sheet | None = None) -> ExportFile:
@@ -76,17 +72,8 @@ def person(student: Student) -> dict[str, Any]:
 
 
 def _student(table: ResultsTable, row: StudentResult) -> dict[str, Any]:
-    late = row.lateness
     return {
-        **person(row.student),
-        "state": row.state,
-        "submitted_at": _when(row.submitted_at),
-        "days_late": late.days if late else None,
-        "free_days_used": late.free_days_used if late else None,
-        "late": late.reason if late else None,
-        "points": row.points,
-        "deduction": row.deduction,
-        "score": row.score,
+        **_about(row),
         "exercises": [
             {
                 "notebook": one.notebook,
@@ -102,7 +89,3 @@ def _student(table: ResultsTable, row: StudentResult) -> dict[str, Any]:
             {"notebook": notebook, "cell": cell, "comment": text} for (notebook, cell), text in row.comments.items()
         ],
     }
-
-
-def _when(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import GradingError
+from autograder.model.plain_text import one_form
 
 Cell = str | float | None
 
@@ -86,7 +87,7 @@ def read_sheet(path: Path) -> Sheet:
             data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise GradingError(f"{path}: expected a table of at most {MAX_BYTES >> 20} MB")
-        text = _decoded(data)
+        text = one_form(_decoded(data))
         said = _SEPARATOR.match(text)
         text = text[said.end() :] if said else text
         first = text.partition("\n")[0]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from autograder.exports.formats import named
 from autograder.exports.plain import as_json, person
 from autograder.exports.sheet import Cell, ExportFile, number, to_csv
 from autograder.gradebook.course_total import CourseTotal, StudentTotal
-from autograder.gradebook.results import ExerciseResult, GradedExercise, ResultsTable, StudentResult
+from autograder.gradebook.results import ExerciseResult, GradedExercise, ResultsTable, StudentResult, named
 
 #: What the total is called in a system that knows assignments alone, and there it has so many points.
 TITLE, MAX_POINTS = "Course total", 100.0
@@ -52,7 +50,7 @@ def _csv(total: CourseTotal) -> ExportFile:
         student = row.student
         lines.append([
             student.id, student.last_name, student.first_name, student.email, row.percent, row.points, row.max_points,
-            _listed([part.assignment for part in row.waiting]), _listed(row.dropped),
+            ", ".join(part.assignment for part in row.waiting), ", ".join(row.dropped),
             *(part.score for part in row.parts),
         ])  # fmt: skip
     return ExportFile(to_csv(lines, bom=True))
@@ -61,10 +59,6 @@ def _csv(total: CourseTotal) -> ExportFile:
 def _worth(total: CourseTotal, table: ResultsTable) -> str:
     weight = total.weight(table.assignment)
     return number(table.max_points) + (f", weight {number(weight)}" if weight != 1 else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
 
 
 def _json(total: CourseTotal) -> ExportFile:

@@ -42,7 +42,12 @@ def notebook_body(notebook: NotebookNode) -> str:
     rendered, _ = _exporter().from_notebook_node(harmless(notebook))
     cleaned = clean_html(rendered, classes=True)
     # a picture from elsewhere has lost its address; its description stays
-    return _FORMULA.sub(_formula, re.sub(r'<img alt="([^"]*)">', r"\1", cleaned))
+    return _FORMULA.sub(_formula, re.sub(r'<img(?: alt="([^"]*)")?>', _not_shown, cleaned))
+
+
+def _not_shown(picture: re.Match[str]) -> str:
+    about = f": {picture[1]}" if picture[1] else ""
+    return f"[A picture that lies beside the notebook, or elsewhere, is not shown here{about}]"
 
 
 @lru_cache(maxsize=1)

@@ -83,13 +83,19 @@ def render_notebook(
         exercises=exercises,
         notes=[_friendly(note) for note in verdict.notes if note not in said and not note.endswith(NOT_HANDED_IN)],
         missing=[note for note in verdict.notes if note.endswith(NOT_HANDED_IN)],
-        total=here.points_so_far if any(one.points is not None for one in exercises) or not exercises else None,
+        total=_total(result, here) if any(one.points is not None for one in exercises) or not exercises else None,
         max_points=total(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
         whole=(*whole_assignment(result), *graded_again(result)),
         body=body,
         style=page_style(),
     )
+
+
+def _total(result: StudentResult, here: StudentResult) -> float:
+    """What counts, where this notebook is all that there is: what was taken off is said below."""
+    alone = len({notebook for notebook, _ in result.exercises}) == 1
+    return result.score if alone and result.score is not None and result.deduction else here.points_so_far
 
 
 def _body(notebook: NotebookNode | None, verdict: NotebookVerdict, library: str) -> str:
@@ -117,6 +123,8 @@ def _exercise(
     failed = tuple(check for check in cell.checks if not check.passed)
     passed = tuple(check for check in cell.checks if check.passed)
     status, most = result.status, result.max_points
+    if not most and status not in ("passed", "manual"):
+        status, words = "free", "no points depend on it"
     return ExerciseSection(cell.cell, title, status, words, result.points, most, failed, passed, comments, linked)
 
 

@@ -71,8 +71,6 @@ def write_file(path: Path, data: bytes) -> None:
             fresh.unlink(missing_ok=True)
 
 
-_ORDINARY = range(1000, 60_000)  # numbers of people's accounts
-
 #: The folders that this program makes of its own: times, logs, replaced work, grades.
 FOLDERS = (".autograder", "exports", "reports", "terms", "archives")
 _EVERYTHING = "# about students: git takes nothing from here\n*\n"
@@ -93,15 +91,3 @@ def open_to_others(folder: Path) -> bool:
         return False
     on_the_way = (folder.resolve(), *folder.resolve().parents)
     return all(path.stat().st_mode & stat.S_IXOTH for path in on_the_way)
-
-
-def has_other_users() -> bool:
-    """Whether people beside this user have an account here, as far as this machine tells."""
-    if os.name != "posix":
-        return False
-    import pwd
-
-    people = {entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid in _ORDINARY}
-    with contextlib.suppress(OSError):
-        people |= {entry.stat().st_uid for entry in os.scandir("/home")}
-    return bool(people - {0, os.geteuid()})

@@ -124,7 +124,7 @@ class TemporaryFolder:
                 return
             with contextlib.suppress(FileNotFoundError):  # another process has taken it for one that was left
                 self._lock = os.open(self.path, _FOLDER)
-                if not locked(self._lock) or os.path.exists(self.path):
+                if not locked(self._lock, wait=True) or os.path.exists(self.path):
                     return
                 os.close(self._lock)
 
@@ -142,12 +142,12 @@ class TemporaryFolder:
         self.remove()
 
 
-def locked(descriptor: int) -> bool:
-    """Take a file's lock if nobody holds it, without waiting. Where there are no such locks, none is ever free."""
+def locked(descriptor: int, *, wait: bool = False) -> bool:
+    """Take a file's lock, if nobody holds it or when it is free. Where there are no such locks, none is ever free."""
     try:
         import fcntl
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except (ImportError, OSError):
         return False
     return True

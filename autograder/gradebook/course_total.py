@@ -150,12 +150,8 @@ def _total(
         AssignmentShare(part.assignment, part.state, part.score, part.max_points, part.weight, part.assignment in gone)
         for part in parts
     )
-    return StudentTotal(_student(list(results.values())), made)
-
-
-def _student(rows: Sequence[StudentResult]) -> Student:
-    """As one of the tables knows them with a name, if any does."""
-    return next((row.student for row in rows if row.student.last_name or row.student.email), rows[0].student)
+    people = [row.student for row in results.values()]  # one of the tables may know the name
+    return StudentTotal(next((one for one in people if one.last_name or one.email), people[0]), made)
 
 
 def _part(table: ResultsTable, row: StudentResult | None, rules: TotalRules) -> AssignmentShare:

@@ -24,7 +24,6 @@ from autograder.gradebook.read import (
     open_book,
     parts_of,
     read_book,
-    read_part,
     read_students,
 )
 from autograder.gradebook.regradings import Regrading, read_regradings
@@ -41,6 +40,7 @@ from autograder.gradebook.results import (
 from autograder.gradebook.waivers import Waiver, waivers_of
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
+from autograder.model.plain_text import one_form
 from autograder.model.verdict import CellVerdict, SubmissionVerdict
 
 
@@ -66,6 +66,7 @@ def gather_from(
     course: Course, assignment: str, gradebook: Gradebook | None, students: Collection[str] | None = None
 ) -> ResultsTable:
     """As :func:`gather`, from an open gradebook, and unchecked; ``students``: these alone. A table may be empty."""
+    students = None if students is None else set(map(one_form, students))
     graded = set(course.everybody_autograded(assignment))
     handed_in = set(course.everybody_submitted(assignment))
     groups = read_groups(course.root, course.assignments())
@@ -79,9 +80,9 @@ def gather_from(
     part = ReadStudents(said, book, handed_in | graded)
     known = _known(course, assignment, groups, together, lambda: everybody, [part])
     rows = tuple(row_for(student, known, part) for student in wanted)
-    waivers = known.waivers
-    shown = tuple(replace(one, max_points=0.0) if _dropped(waivers.get(one.key)) else one for one in known.exercises)
-    given = tuple(waivers.values())
+    given = tuple(known.waivers.values())
+    dropped = {one.key for one in given if one.counts == "drop"}
+    shown = tuple(replace(one, max_points=0.0) if one.key in dropped else one for one in known.exercises)
     return ResultsTable(assignment, shown, rows, known.speaks, unreadable, book.max_points, given)
 
 
@@ -121,7 +122,7 @@ def _read_part(course: Course, assignment: str, gradebook: Gradebook | None, stu
     graded = {one for one in students if (course.autograded(one, assignment) / "verdicts.json").is_file()}
     there = {one for one in students if one in graded or _handed_in(course, assignment, one)}
     said, _ = _read_verdicts(course, assignment, sorted(graded))
-    book = waiting_again(course.root, assignment, read_part(gradebook, assignment, students))
+    book = waiting_again(course.root, assignment, read_book(gradebook, assignment, students, students))
     return ReadStudents(said, book, there)
 
 
@@ -150,10 +151,6 @@ def _known(
     waivers = waivers_of(course.root, assignment, {*released, *(one.key for one in exercises)})
     again = read_regradings(course.root, assignment)
     return Known(assignment, together, policy, times, withdrawn, exercises, waivers, again)
-
-
-def _dropped(waiver: Waiver | None) -> bool:
-    return waiver is not None and waiver.counts == "drop"
 
 
 def policy_of(course: Course, students: Collection[str]) -> LatePolicy | None:
@@ -242,9 +239,9 @@ def row_for(student: str, known: Known, part: ReadStudents) -> StudentResult:
     waivers = known.waivers
     return StudentResult(
         book.students.get(student, Student(student)),
-        {one.key: _counted(results[one.key], waivers.get(one.key)) for one in known.exercises if one.key in results},
+        {one.key: waived(results[one.key], waivers.get(one.key)) for one in known.exercises if one.key in results},
         _comments(book, by),
-        known.times[known.assignment].get(student),
+        _in_zone(known, student),
         _lateness(known, student) if results else None,
         0.0 if is_ours(penalty := book.penalties.get(by, 0.0), known.withdrawn.get(by)) else penalty,
         _of(student, part.said.get(by)),
@@ -253,16 +250,20 @@ def row_for(student: str, known: Known, part: ReadStudents) -> StudentResult:
     )
 
 
-def _counted(result: ExerciseResult, waiver: Waiver | None) -> ExerciseResult:
-    return result if waiver is None else waived(result, waiver)
-
-
 def _of(student: str, verdict: SubmissionVerdict | None) -> SubmissionVerdict | None:
     """The verdict as this member of the group reads it."""
     if verdict is None or verdict.student == student:
         return verdict
     books = tuple(replace(one, student=student) for one in verdict.notebooks)
     return replace(verdict, student=student, notebooks=books)
+
+
+def _in_zone(known: Known, student: str) -> datetime | None:
+    """When the student handed in, as the clocks of the deadline show it."""
+    moment = known.times[known.assignment].get(student)
+    if moment is None or known.policy is None or not known.speaks:
+        return moment
+    return moment.astimezone(known.policy.assignments[known.assignment].deadline.tzinfo)
 
 
 def _lateness(known: Known, student: str) -> Lateness | None:

@@ -25,6 +25,7 @@ from nbgrader.api import SubmittedNotebook
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.read import EARLIER, Book
 from autograder.model.graded import Digests
+from autograder.model.plain_text import one_form
 from autograder.model.verdict import NotebookVerdict
 
 
@@ -141,4 +142,4 @@ def write_record(root: Path, assignment: str, student: str, record: Mapping[str,
 
 
 def _path(root: Path, assignment: str, student: str) -> Path:
-    return root / ".autograder" / "answers" / assignment / f"{student}.json"
+    return root / ".autograder" / "answers" / assignment / f"{one_form(student)}.json"

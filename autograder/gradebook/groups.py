@@ -20,7 +20,7 @@ from autograder.assignment.submission import EXCHANGE_FILES
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
 from autograder.model.course import Course
-from autograder.model.plain_text import read_toml
+from autograder.model.plain_text import one_form, read_toml
 
 NAME = "groups.toml"
 
@@ -60,6 +60,7 @@ def _groups(assignment: str, table: object) -> tuple[Group, ...]:
     for name, members in table.items():
         if not isinstance(members, list) or not all(isinstance(one, str) and one for one in members):
             raise GradingError(f"{expected}; got {name} = {members!r}")
+        members = list(map(one_form, members))
         for member in members:
             if member in taken:
                 raise GradingError(

@@ -17,6 +17,7 @@ from autograder.errors import GradingError, gradebook_said
 from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.read import EARLIER, Gradebook, Key, open_book, rows_of
 from autograder.model.course import Course
+from autograder.model.plain_text import one_form
 
 #: Of one student: exercise -> id of the grade's row, automatic points, manual points, whether a person has to look.
 GradeRows = dict[Key, tuple[str, float | None, float | None, bool]]
@@ -55,9 +56,9 @@ def read_marks(db_url: str, assignment: str) -> tuple[dict[str, GradeRows], Comm
         columns = (grade.id, grade.auto_score, grade.manual_score, grade.needs_manual_grade)
         rows = gradebook.db.execute(rows_of(assignment, grade, *columns))
         for student, notebook, cell, row, auto, manual, needs in rows:
-            grades.setdefault(student, {})[notebook, cell] = row, auto, manual, bool(needs)
+            grades.setdefault(one_form(student), {})[notebook, cell] = row, auto, manual, bool(needs)
         texts = gradebook.db.execute(rows_of(assignment, comment, comment.id, comment.manual_comment))
-        comments = {(student, notebook, cell): (row, text) for student, notebook, cell, row, text in texts}
+        comments = {(one_form(student), notebook, cell): (row, text) for student, notebook, cell, row, text in texts}
     return grades, comments
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.errors import GradingError, gradebook_said
-from autograder.model.plain_text import is_writable
+from autograder.model.plain_text import forms, is_writable, one_form
 
 #: (notebook, grade id) of a graded cell, or of an answer.
 Key = tuple[str, str]
@@ -95,31 +95,28 @@ def open_book(db_url: str) -> Gradebook | None:
 def find_submission(gradebook: Gradebook, assignment: str, student: str) -> api.SubmittedAssignment | None:
     """The student's row with its notebooks; None where the gradebook has no submission of theirs."""
     try:
-        return gradebook.find_submission(assignment, student)
+        return gradebook.find_submission(assignment, spelt(gradebook, student))
     except MissingEntry:
         return None
+
+
+def spelt(gradebook: Gradebook, student: str) -> str:
+    """The id as the gradebook has it, in whatever Unicode form; of two forms that with submissions."""
+    if len(forms(student)) == 1:
+        return student
+    one = api.Student
+    found = gradebook.db.execute(select(one.id).where(one.id.in_(forms(student))).order_by(
+        ~one.submissions.any(), one.id.desc())).scalars().first()  # fmt: skip
+    return found or one_form(student)
 
 
 def pages_of_formgrader(gradebook: Gradebook, assignment: str, student: str, notebooks: Iterable[str]) -> list[str]:
     """Where the formgrader shows these notebooks of a submission; it names no student there."""
     try:
-        rows = [gradebook.find_submission_notebook(name, assignment, student) for name in notebooks]
+        rows = [gradebook.find_submission_notebook(name, assignment, spelt(gradebook, student)) for name in notebooks]
     except MissingEntry:
         return []
     return [f"/formgrader/submissions/{row.id}" for row in rows]
-
-
-def read_book(gradebook: Gradebook | None, assignment: str, students: Collection[str] | None = None) -> Book:
-    """Empty where there is no gradebook. An unknown assignment has students and no grades.
-
-    students: whose grades, comments and penalties are read; None for everybody's.
-    """
-    return _read_book(gradebook, assignment, students, None)
-
-
-def read_part(gradebook: Gradebook | None, assignment: str, students: Collection[str]) -> Book:
-    """As :func:`read_book`, and with no other students than these."""
-    return _read_book(gradebook, assignment, students, students)
 
 
 def read_students(gradebook: Gradebook | None, those: Collection[str] | None = None) -> dict[str, Student]:
@@ -130,13 +127,24 @@ def read_students(gradebook: Gradebook | None, those: Collection[str] | None = N
     asked = select(one.id, one.last_name, one.first_name, one.email, one.lms_user_id)
     if those is not None and len(those) <= _MANY:
         asked = asked.where(one.id.in_(_writable(those)))
-    found = {id_: Student(id_, *(name or "" for name in names)) for id_, *names in gradebook.db.execute(asked)}
+    found: dict[str, Student] = {}
+    for id_, *names in gradebook.db.execute(asked):
+        known = found.get(one_form(id_), Student(""))  # under another form of the id
+        theirs = (name or getattr(known, field.name) for name, field in zip(names, fields(Student)[1:], strict=True))
+        found[one_form(id_)] = Student(one_form(id_), *theirs)
     return found if those is None else {id_: found[id_] for id_ in found if id_ in those}
 
 
-def _read_book(
-    gradebook: Gradebook | None, assignment: str, students: Collection[str] | None, named: Collection[str] | None
+def read_book(
+    gradebook: Gradebook | None,
+    assignment: str,
+    students: Collection[str] | None = None,
+    named: Collection[str] | None = None,
 ) -> Book:
+    """Empty where there is no gradebook. An unknown assignment has students and no grades.
+
+    students: whose grades, comments and penalties are read; named: who is in the list of students; None for everybody.
+    """
     book = Book(read_students(gradebook, named))
     if gradebook is None:
         return book
@@ -144,7 +152,14 @@ def _read_book(
     book.max_points = _max_points(read, assignment)
     of = _submitted_notebooks(assignment, students)
     notebooks = {}
-    for key, student, notebook, penalty in read(of):
+    spelling: dict[str, str] = {}
+    for key, id_, notebook, penalty in read(of):
+        student = one_form(id_)
+        if spelling.setdefault(student, id_) != id_:
+            raise GradingError(
+                f"the gradebook has two submissions of {student} to {assignment}, as {id_!a} and "
+                f"{spelling[student]!a}: remove one of these with 'nbgrader db student remove ID --force'"
+            )
         if students is None or student in students:
             notebooks[key] = (student, notebook)
             book.penalties[student] = book.penalties.get(student, 0.0) + (penalty or 0.0)
@@ -201,8 +216,8 @@ def of_students(query: Select[Any], students: Collection[str]) -> Select[Any]:
 
 
 def _writable(students: Iterable[str]) -> list[str]:
-    """A database takes no other name."""
-    return sorted(filter(is_writable, students))
+    """In every form in which the gradebook may have them; a database takes no other name."""
+    return sorted({form for student in students if is_writable(student) for form in forms(student)})
 
 
 def _max_points(read: Any, assignment: str) -> dict[Key, float]:

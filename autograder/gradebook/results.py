@@ -58,8 +58,8 @@ class ExerciseResult:
     Else it is the grader's own word, whoever gave the points. ``extra_credit`` is part of ``points``.
     ``graded_before``: a person gave points for an answer that has changed since.
     ``waiver``: why the exercise counts otherwise than it was graded; empty for most.
-    ``inside``: the points of a plain test in the student's kernel, where these are more and nobody has decided about
-    them; ``refused``: what was refused outside of it.
+    ``offered``: the points of a plain test that wait for a person's word; ``refused``: why, or what was refused where
+    none of the student's code runs.
     """
 
     status: str
@@ -69,7 +69,7 @@ class ExerciseResult:
     extra_credit: float = 0.0
     graded_before: bool = False
     waiver: str = ""
-    inside: float | None = None
+    offered: float | None = None
     refused: str = ""
 
 
@@ -79,9 +79,9 @@ def result_of(cell: CellVerdict | None, grade: Grade | None = None, never_graded
     never_graded: of a submission without a verdict, that its grades hold nothing at all.
     """
     found = _decided(cell, grade, never_graded)
-    if cell is None or found.decided_by != "grader":
+    if cell is None or found.decided_by in ("person", "waiver"):
         return found
-    return replace(found, inside=cell.inside, refused=cell.refused)
+    return replace(found, offered=cell.offered if found.points is None else None, refused=cell.refused)
 
 
 def _decided(cell: CellVerdict | None, grade: Grade | None, never_graded: bool) -> ExerciseResult:
@@ -105,13 +105,15 @@ def _decided(cell: CellVerdict | None, grade: Grade | None, never_graded: bool) 
     return ExerciseResult(status, points, most, "grader", grade.extra_credit)
 
 
-def waived(result: ExerciseResult, waiver: Waiver) -> ExerciseResult:
+def waived(result: ExerciseResult, waiver: Waiver | None) -> ExerciseResult:
     """The result as the waiver has it. Nobody loses points by a waiver in full, extra credit included."""
+    if waiver is None:
+        return result
     status = "graded" if result.points is None else result.status
     if waiver.counts == "drop":
         return ExerciseResult(status, 0.0, 0.0, "waiver", waiver=waiver.text)
     points = max(result.points or 0.0, result.max_points)
-    return replace(result, status=status, points=points, decided_by="waiver", waiver=waiver.text, inside=None)
+    return replace(result, status=status, points=points, decided_by="waiver", waiver=waiver.text, offered=None)
 
 
 @dataclass(frozen=True)
@@ -242,6 +244,11 @@ def check_one_version(table: ResultsTable) -> None:
         f"results of two versions are not mixed: run 'autograder grade {table.assignment}', then this again. "
         "Who has no submission any more is not graded again: put it back, or 'autograder student erase' takes them out"
     )
+
+
+def counted(students: Sequence[str]) -> str:
+    """``3 students (ada, bob, eve)``."""
+    return f"{len(students)} student{'' if len(students) == 1 else 's'} ({named(students)})"
 
 
 def named(students: Sequence[str], show: int = 10) -> str:

@@ -1,6 +1,6 @@
 """The course's roster: who is in the class, and under which number each LMS knows them.
 
-Names and addresses stand in nbgrader's own table of students, which ``nbgrader db student import`` and the formgrader
+Names and addresses stand in nbgrader's own table of students, which ``autograder student import`` and the formgrader
 fill. What that table lacks lies beside it: ``.autograder/lms_ids/KIND.json`` holds what the instructor's lists say,
 student -> number; the origins of submissions hold the numbers that came with them. A user's number in Canvas and a
 user's name at a forge last for the term. Moodle's number is the assignment's (its table ``assign_user_mapping``).
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import os
 import secrets
 import warnings
@@ -24,9 +23,11 @@ from sqlalchemy import MetaData, select, text
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from autograder.errors import GradingError, gradebook_said
-from autograder.files.atomic import write_file, writing
-from autograder.gradebook.read import Gradebook, Student, open_book, patient, read_students
+from autograder.files.atomic import writing
+from autograder.gradebook.read import Gradebook, Student, open_book, patient, read_students, spelt
+from autograder.gradebook.records import read_by_student, record_path, write_by_student
 from autograder.model.course import Course
+from autograder.model.plain_text import one_form
 
 #: The LMSs whose numbers last longer than one assignment.
 LASTING = ("canvas", "github")
@@ -100,9 +101,7 @@ def record_ids(root: Path, kind: str, assignment: str, ids: Mapping[str, str]) -
     kept = {student: number for student, number in before.items() if number not in ids.values()}
     after = {**kept, **ids}
     if after != before:
-        lines = {student: after[student] for student in sorted(after)}
-        text = json.dumps(lines, indent=1, ensure_ascii=False) + "\n"
-        write_file(_ids_path(root, kind, assignment), text.encode())
+        write_by_student(_ids_path(root, kind, assignment), after)
 
 
 def lasting_ids(root: Path, student: str) -> frozenset[str]:
@@ -118,7 +117,7 @@ def enter_students(course: Course, students: Iterable[Student]) -> None:
         with Gradebook(patient(course.db_url)) as gradebook:
             for one in students:
                 try:
-                    there = gradebook.find_student(one.id)
+                    there = gradebook.find_student(spelt(gradebook, one.id))
                 except MissingEntry:
                     there = gradebook.add_student(one.id)
                 for name in ("first_name", "last_name", "email"):
@@ -160,7 +159,8 @@ def remove_students(db_url: str, ids: Collection[str]) -> None:
     try:
         with book, warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)
-            for student in read_students(book, ids):
+            known = [one.id for one in book.students if one_form(one.id) in ids]
+            for student in known:  # in every form of the id
                 book.remove_student(student)
             book.db.commit()
             engine = book.db.get_bind()
@@ -174,23 +174,16 @@ def remove_students(db_url: str, ids: Collection[str]) -> None:
 
 
 def _ids_path(root: Path, kind: str, assignment: str) -> Path:
-    name = kind if kind in LASTING else f"{kind}-{assignment}"
-    return root / ".autograder" / "lms_ids" / f"{name}.json"
+    return record_path(root, "lms_ids", kind if kind in LASTING else f"{kind}-{assignment}")
 
 
 def _read_ids(root: Path, kind: str, assignment: str) -> dict[str, str]:
-    path = _ids_path(root, kind, assignment)
-    try:
-        return {str(student): str(number) for student, number in json.loads(path.read_text("utf-8")).items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, AttributeError) as error:
-        raise GradingError(f"{path} cannot be read ({error}): delete it and collect with --names again") from error
+    return read_by_student(_ids_path(root, kind, assignment), str, "delete it and collect with --names again")
 
 
 def _assignments(root: Path) -> list[str]:
     """Those that have origins."""
-    return sorted(path.stem for path in origins_path(root, "any").parent.glob("*.json"))
+    return sorted(path.stem for path in (root / ".autograder" / "origins").glob("*.json"))
 
 
 @dataclass(frozen=True)
@@ -205,20 +198,10 @@ class Origin:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def origins_path(root: Path, assignment: str) -> Path:
-    return root / ".autograder" / "origins" / f"{assignment}.json"
-
-
 def read_origins(root: Path, assignment: str) -> dict[str, Origin]:
     """Student -> origin; empty where nothing was collected. Raises GradingError where the record cannot be read."""
-    path = origins_path(root, assignment)
-    try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return {student: Origin(**about) for student, about in said.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise GradingError(f"{path} cannot be read ({error}): collect again, and it is written anew") from error
+    remedy = "collect again, and it is written anew"
+    return read_by_student(record_path(root, "origins", assignment), lambda about: Origin(**about), remedy)
 
 
 def record_origins(root: Path, assignment: str, origins: Mapping[str, Origin]) -> None:
@@ -226,9 +209,9 @@ def record_origins(root: Path, assignment: str, origins: Mapping[str, Origin]) -
     before = read_origins(root, assignment)
     after = {**before, **origins}
     if after != before:
-        lines = {student: asdict(after[student]) for student in sorted(after)}
-        text = json.dumps(lines, indent=1, ensure_ascii=False) + "\n"
-        write_file(origins_path(root, assignment), text.encode())
+        write_by_student(
+            record_path(root, "origins", assignment), {student: asdict(one) for student, one in after.items()}
+        )
 
 
 _BYTES = 32

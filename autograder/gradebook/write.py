@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,11 +21,12 @@ from nbgrader.api import BaseCell, Comment, Grade, MissingEntry, Notebook, Submi
 from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning, SQLAlchemyError
 
 from autograder.errors import GOES_ON, GradingError, gradebook_said
-from autograder.gradebook.graded_answers import NotebookRecord, read_record, settle, settling, write_record
-from autograder.gradebook.read import PATIENCE, Gradebook, Key, of_students, open_book, patient, rows_of
+from autograder.gradebook.graded_answers import read_record, settle, settling, write_record
+from autograder.gradebook.read import PATIENCE, Gradebook, Key, of_students, open_book, patient, rows_of, spelt
 from autograder.model import cells
 from autograder.model.cells import checksum_of
 from autograder.model.graded import Graded
+from autograder.model.plain_text import one_form
 from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 
 Result = TypeVar("Result")
@@ -107,12 +108,13 @@ def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
 def _save(gradebook: Gradebook, graded: Graded, timestamp: datetime | None, root: Path | None) -> Saved:
     verdict = graded.verdict
     before = read_record(root, verdict.assignment, verdict.student) if root is not None else {}
-    gradebook.update_or_create_student(verdict.student)
+    student = spelt(gradebook, verdict.student)
+    gradebook.update_or_create_student(student)
     when = {"timestamp": timestamp} if timestamp else {}
     with warnings.catch_warnings():
         # nbgrader builds its rows outside the session and says so at length; nothing is lost by it
         warnings.simplefilter("ignore", SAWarning)
-        submission = gradebook.update_or_create_submission(verdict.assignment, verdict.student, **when)
+        submission = gradebook.update_or_create_submission(verdict.assignment, student, **when)
     notebooks = {notebook.notebook: notebook for notebook in verdict.notebooks}
     record, kept = dict(before), 0
     for stored in submission.notebooks:
@@ -144,7 +146,7 @@ def give_points(db_url: str, assignment: str, student: str, key: Key, points: fl
     """Enter points as a person does who grades by hand."""
     with Gradebook(db_url) as gradebook:
         notebook, cell = key
-        grade = gradebook.find_grade(cell, notebook, assignment, student)
+        grade = gradebook.find_grade(cell, notebook, assignment, spelt(gradebook, student))
         grade.manual_score, grade.needs_manual_grade = points, False
         gradebook.db.commit()
 
@@ -158,18 +160,14 @@ def not_in_gradebook(
     held: dict[str, dict[tuple[str, str], float | None]] = {}
     rows: dict[str, list[tuple[str, str, str]]] = {}
     for student, notebook, cell, points, row in gradebook.db.execute(of_students(asked, verdicts)):
-        held.setdefault(student, {})[notebook, cell] = points
-        rows.setdefault(student, []).append((notebook, cell, row))
-    return [
-        student
-        for student, verdict in verdicts.items()
-        if not _holds(held.get(student), verdict)
-        or _is_outdated(read_record(root, assignment, student), rows.get(student, ()))
-    ]
-
-
-def _is_outdated(record: Mapping[str, NotebookRecord], rows: Iterable[tuple[str, str, str]]) -> bool:
-    return any(name in record and record[name].is_outdated(row, cell) for name, cell, row in rows)
+        held.setdefault(one_form(student), {})[notebook, cell] = points
+        rows.setdefault(one_form(student), []).append((notebook, cell, row))
+    lacking = []
+    for student, verdict in verdicts.items():
+        record = read_record(root, assignment, student)
+        outdated = (record[name].is_outdated(row, cell) for name, cell, row in rows.get(student, ()) if name in record)
+        lacking += [student] if not _holds(held.get(student), verdict) or any(outdated) else []
+    return lacking
 
 
 def _holds(held: Mapping[tuple[str, str], float | None] | None, verdict: SubmissionVerdict) -> bool:

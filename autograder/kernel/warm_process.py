@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import importlib.abc
+import importlib.util
 import io
 import json
 import os
@@ -18,6 +20,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from IPython.core import pylabtools
@@ -87,6 +90,8 @@ def warm_up(modules: Sequence[str], pictures: bool) -> list[str]:
     shell = prepare_shell()
     _show_figures(shell)
     prepare_kernel(shell)
+    for name in ("pdb", "IPython.core.debugger"):  # breakpoint() asks the first: nobody is there to debug
+        sys.modules[name].set_trace = lambda *_, **__: None  # type: ignore[attr-defined]
     prepare_outputs()
     shell.run_cell("None", silent=True)  # what a first cell looks up and compiles is the same for every cell after it
     prepare()
@@ -123,12 +128,31 @@ def _draw_once() -> None:
         backend_registry.list_all()  # looks through every installed package
 
 
+class _Inline(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The inline figures in the place of matplotlib's backends that open windows, however one was chosen."""
+
+    _paper = ("agg", "cairo", "mixed", "pdf", "pgf", "ps", "svg", "template")
+
+    def find_spec(self, name: str, *_: object) -> importlib.machinery.ModuleSpec | None:
+        kind = name.removeprefix("matplotlib.backends.backend_")
+        return None if kind == name or kind in self._paper else importlib.util.spec_from_loader(name, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        inline = vars(importlib.import_module("matplotlib_inline.backend_inline"))
+        vars(module).update({name: value for name, value in inline.items() if not name.startswith("__")})
+
+
 def _show_figures(shell: InteractiveShell) -> None:
     """Tie matplotlib's inline figures to the shell, as its import does where there is a shell already.
 
     The hook that shows and closes a cell's figures is registered first. pyplot's own hook, which draws open figures
-    for a screen, then finds none.
+    for a screen, then finds none. There is no screen: what would open a window on one is drawn inline.
     """
+    sys.meta_path.insert(0, _Inline())
+    screen: Any = shell
+    enable = screen.enable_matplotlib
+    screen.enable_matplotlib = lambda gui=None: enable(gui if gui in (None, "agg") else "inline")
+    screen.enable_gui = lambda *_: None
     if "matplotlib_inline.backend_inline" in sys.modules:
         backend = os.environ["MPLBACKEND"]
         sys.modules["matplotlib_inline.backend_inline"].configure_inline_support(shell, backend)

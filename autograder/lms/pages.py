@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,19 +31,13 @@ def pages_of(written: Mapping[str, Sequence[Path]]) -> dict[str, dict[str, bytes
 
 def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
     """The same bytes for the same files; the whole zip or none. Raises GradingError."""
-    fresh = path.with_name(f".{path.name}.new")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name in sorted(files):
-                    about = zipfile.ZipInfo(name, _EPOCH)
-                    about.compress_type = zipfile.ZIP_DEFLATED
-                    about.external_attr = 0o100644 << 16
-                    archive.writestr(about, files[name])
-            os.replace(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name in sorted(files):
+            about = zipfile.ZipInfo(name, _EPOCH)
+            about.external_attr = 0o100644 << 16
+            archive.writestr(about, files[name], zipfile.ZIP_DEFLATED)
+    write_file(path, made.getvalue())
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:

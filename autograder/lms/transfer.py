@@ -97,11 +97,8 @@ def changes(table: ResultsTable, pages: Pages, numbers: Mapping[str, str], there
 
 def _change(row: StudentResult, score: float, there: CanvasSubmission, own: Mapping[str, bytes]) -> CanvasChange:
     same = there.score is not None and abs(there.score - score) < 0.005
-    files = {_named(name, data): data for name, data in own.items()}
+    # with a digest in the name: a page that Canvas has already is not sent twice, and a changed one is
+    digests = {name: hashlib.sha256(data).hexdigest()[:8] for name, data in own.items()}
+    files = {f"{PurePosixPath(name).stem}.{digests[name]}.html": data for name, data in own.items()}
     fresh = {name: data for name, data in files.items() if name not in there.comment_files}
     return CanvasChange(row.student.id, there.user, there.score, None if same else score, fresh)
-
-
-def _named(name: str, data: bytes) -> str:
-    """With a digest in it: a page that Canvas has already is not sent twice, and a changed one is."""
-    return f"{PurePosixPath(name).stem}.{hashlib.sha256(data).hexdigest()[:8]}.html"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from autograder.errors import GradingError
-from autograder.exports.matching import digits
+from autograder.exports.matching import digits, squeezed
 from autograder.exports.moodle import match_worksheet
 from autograder.exports.sheet import Sheet, original
 from autograder.gradebook.results import StudentResult
@@ -108,5 +108,5 @@ def _attachments(origin: Origin) -> dict[str, str]:
 
 def _word(name: str) -> str:
     """One piece, and not of digits alone: Canvas reads the numbers that follow it."""
-    word = re.sub(r"[\W_]", "", name).casefold()
+    word = squeezed(name)
     return f"student{word}" if not word or word.isdigit() else word

@@ -26,7 +26,8 @@ from autograder.model.verdict import FOR_A_PERSON, NotebookVerdict
 class ReadAnswer:
     """What was handed in for one exercise. ``digest``: of all that is shown. ``said``: why no grader could judge it.
 
-    ``elsewhere``: the answer does not stand in its own cell.
+    ``elsewhere``: the answer does not stand in its own cell. ``differs``: how a plain test's values differ from the
+    solution's, for which it holds all the same.
     """
 
     digest: str
@@ -35,6 +36,7 @@ class ReadAnswer:
     status: str
     said: tuple[str, ...] = ()
     elsewhere: bool = False
+    differs: str = ""
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,18 @@ class AnswerReader:
         elsewhere = waits and self.exercises[key].always and self._is_untouched(shown, key)
         if elsewhere:
             shown = self._cells(folder, key, elsewhere) or []
-        said = tuple(check.message for check in cell.checks if not check.passed) if waits else ()
+        words = (*(check.message for check in cell.checks if not check.passed), cell.refused) if waits else ()
+        said = tuple(filter(None, words))
         blank = not said and self._is_untouched(shown, key)
-        return ReadAnswer(_digest(shown, said), text_of(shown), blank, cell.status, said, elsewhere)
+        return ReadAnswer(
+            _digest(shown, said),
+            text_of(shown),
+            blank,
+            cell.status,
+            said,
+            elsewhere,
+            cell.refused if cell.offered is not None else "",
+        )
 
     def _is_untouched(self, shown: list[NotebookNode], key: Key) -> bool:
         return all(cell.source.strip() in ("", self._released.get(key)) for cell in shown)

@@ -92,6 +92,9 @@ _POINTS = rf"(?P<points>\d+(?:\.\d+)?|{'|'.join(_WORDS)}) (?:points?|marks?)\b"
 _STATED = (re.compile(rf"^{_POINTS}", re.IGNORECASE), re.compile(rf"\({_POINTS}\)\.?$", re.IGNORECASE))
 #: A blank line, or the beginning of an item of a list, ends what stands before it.
 _BREAK = re.compile(r"\n[ \t]*\n|^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", re.MULTILINE)
+#: A line that begins with points begins an item, and one that ends with them in brackets ends it.
+_BEGINS = re.compile(rf"^(?=[ \t]*[*_]*{_POINTS})", re.IGNORECASE | re.MULTILINE)
+_ENDS = re.compile(rf"\({_POINTS}\)[*_.]*$", re.IGNORECASE | re.MULTILINE)
 #: Markdown's marks around code and emphasis. Buttons and comments are plain text and would show them.
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,2}|_{1,2})(?=[^\s*_])(.+?)(?<=[^\s*_])\1(?!\w)")
@@ -126,6 +129,7 @@ def rubric_lines(source: str) -> list[RubricLine]:
     source: the instructor's cell.
     """
     scheme = "\n\n".join(found["scheme"] for found in SCHEME.finditer(source))
+    scheme = _ENDS.sub(r"\g<0>\n\n", _BEGINS.sub("\n\n", scheme))
     texts = dict.fromkeys(_plain(" ".join(part.split())) for part in _BREAK.split(scheme))
     return [_line(text) for text in texts if text]
 

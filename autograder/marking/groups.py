@@ -58,8 +58,10 @@ class AnswerGroup:
 
 
 def form(answer: ClassAnswer) -> str:
-    """What equal answers have in common, as a digest: the words, and not case, spaces or punctuation."""
-    plain = "" if answer.blank else plain_words(answer.text)
+    """What equal answers have in common, as a digest: the words, and not case, spaces or punctuation. Of a plain test,
+    how what came differs from the solution.
+    """
+    plain = "" if answer.blank else answer.read.differs or plain_words(answer.text)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -74,7 +76,7 @@ def grouped(answers: Iterable[ClassAnswer], likeness: Likeness, split: Mapping[s
         by_form.setdefault(form(answer), []).append(answer)
     blank = [name for name, same in by_form.items() if same[0].blank]
     forms = sorted(by_form.keys() - set(blank))
-    texts = [by_form[name][0].text for name in forms]
+    texts = [by_form[name][0].read.differs or by_form[name][0].text for name in forms]
     similar = likeness.similarities(texts) if texts else np.zeros((0, 0))
     made: dict[str, list[int]] = {}
     for number, members in enumerate(clusters(apart(similar, texts), likeness.threshold)):

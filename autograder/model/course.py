@@ -13,6 +13,7 @@ from pathlib import Path
 from autograder.errors import NothingToGrade
 from autograder.model.course_file import CourseFile, read_course_file
 from autograder.model.limits import Limits
+from autograder.model.plain_text import forms, one_form
 from autograder.model.settings import Settings, read_settings
 
 # stand for every student and every assignment while a pattern is made; no regular expression changes them
@@ -53,13 +54,13 @@ class Course:
         return self._path(step, ".", assignment)
 
     def submitted(self, student: str, assignment: str) -> Path:
-        return self._path(self.settings.submitted_directory, student, assignment)
+        return self._place(self.settings.submitted_directory, student, assignment)
 
     def autograded(self, student: str, assignment: str) -> Path:
-        return self._path(self.settings.autograded_directory, student, assignment)
+        return self._place(self.settings.autograded_directory, student, assignment)
 
     def feedback(self, student: str, assignment: str) -> Path:
-        return self._path(self.settings.feedback_directory, student, assignment)
+        return self._place(self.settings.feedback_directory, student, assignment)
 
     @property
     def every_feedback(self) -> Path:
@@ -93,7 +94,8 @@ class Course:
 
     def takes(self, student: str) -> bool:
         """Whether ``CourseDirectory.student_id`` and ``student_id_exclude`` let commands work on this student."""
-        return fnmatchcase(student, self.settings.student_id) and student not in self.settings.student_id_exclude
+        excluded = map(one_form, self.settings.student_id_exclude)
+        return fnmatchcase(student, one_form(self.settings.student_id)) and student not in excluded
 
     def everybody_autograded(self, assignment: str) -> list[str]:
         """The students with a verdict, in order."""
@@ -122,20 +124,30 @@ class Course:
         named = structure.format(nbgrader_step=step, student_id=student, assignment_id=assignment)
         return Path(os.path.normpath(self.root / named))
 
+    def _place(self, step: str, student: str, assignment: str) -> Path:
+        """A student's folder as it is on disk, in whatever Unicode form the name was written there."""
+        path = self._path(step, student, assignment)
+        if len(forms(student)) == 1:
+            return path
+        return self._found(step, None, assignment).get((one_form(student), assignment), path)
+
     def _found(self, step: str, student: str | None, assignment: str | None) -> dict[tuple[str, str], Path]:
-        """(student, assignment) -> folder. None stands for every one. Hidden folders are nobody's."""
+        """(student, assignment) -> folder. None stands for every one. Hidden folders are nobody's.
+
+        Of two folders that are one name, in NFC and in another Unicode form, that in NFC.
+        """
         fixed = self._path(step, student or _ANY_STUDENT, assignment or _ANY_ASSIGNMENT)
         pattern = glob.escape(str(fixed)).replace(_ANY_STUDENT, "*").replace(_ANY_ASSIGNMENT, "*")
         escaped = re.escape(str(fixed)).replace(_ANY_STUDENT, "(?P<student>[^/]+)", 1)
         expression = re.compile(escaped.replace(_ANY_ASSIGNMENT, "(?P<assignment>[^/]+)", 1))
         found = {}
-        for path in glob.glob(pattern):
+        for path in sorted(glob.glob(pattern)):
             match = expression.fullmatch(path)
             # a file or a link in a submission's place belongs to somebody, who is to be told
             handed_in = assignment is not None and step == self.settings.submitted_directory
             if match and (handed_in or os.path.isdir(path)):
                 groups = match.groupdict()
-                key = groups.get("student", student or ""), groups.get("assignment", assignment or "")
+                key = one_form(groups.get("student", student or "")), groups.get("assignment", assignment or "")
                 found[key] = Path(path)
         return found
 

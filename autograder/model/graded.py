@@ -20,6 +20,7 @@ class Graded:
     ``answers``: per notebook what the student answered, as digests; None where nobody could read it.
     ``slowest`` is what the slowest part of a cell took, in seconds; ``cut`` is true where a limit ended one.
     ``ran``: the notebooks that were run for this verdict; the others were judged by an earlier run.
+    ``hurried``: whether a test that measures time did not hold, which may be the machine's fault.
     """
 
     verdict: SubmissionVerdict
@@ -29,6 +30,7 @@ class Graded:
     cut: bool = False
     answers: Mapping[str, Digests] | None = None
     ran: tuple[str, ...] = ()
+    hurried: bool = False
 
 
 #: Grade id to digest.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,16 @@ def is_folder_name(text: str) -> bool:
     """
     plain = text.isprintable() and is_writable(text) and text == text.strip() and "/" not in text
     return bool(text) and plain and text[0] not in ".-" and len(text) <= MAX_STUDENT and len(text.encode()) <= 240
+
+
+def one_form(name: str) -> str:
+    """A person's name or id as it is compared, in NFC: a Mac's folders write it in NFD, most lists do not."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def forms(name: str) -> list[str]:
+    """NFC, and NFD where that is another text: how a name may stand in a folder, a database or a file."""
+    return list(dict.fromkeys(unicodedata.normalize(form, name) for form in ("NFC", "NFD")))
 
 
 def one_line(text: str, longest: int = MAX_LINE) -> str:
@@ -93,5 +104,11 @@ def toml_text(data: bytes) -> str:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Raises OSError, and TOMLDecodeError where it is none."""
-    return tomllib.loads(toml_text(path.read_bytes()))
+    """Raises OSError, and TOMLDecodeError where it is none: it names the line and shows it."""
+    text = toml_text(path.read_bytes())
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"at line (\d+)", str(error))
+        line = text.split("\n")[int(at[1]) - 1].strip() if at else ""
+        raise tomllib.TOMLDecodeError(f"{error}: {one_line(line, 100)}" if line else str(error)) from None

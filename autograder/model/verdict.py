@@ -33,9 +33,8 @@ class CellVerdict:
 
     ``judged``: by stored answers (``reference``), by plain tests where none of the student's code runs (``outside``),
     by plain tests in a kernel of the student's alone (``kernel``), or by a human (``manual``).
-    inside: the points that a plain test has in the student's kernel, where these are more than those that count, or a
-    part of all; a person decides. refused: what was refused where none of the student's code runs, in words for the
-    instructor.
+    offered: the points of a plain test that wait for a person's word. refused: why they wait, or what was refused where
+    none of the student's code runs; in words for the instructor.
     """
 
     cell: str
@@ -45,7 +44,7 @@ class CellVerdict:
     checks: tuple[Check, ...] = ()
     seconds: float = 0.0
     judged: Literal["reference", "outside", "kernel", "manual"] = "reference"
-    inside: float | None = None
+    offered: float | None = None
     refused: str = ""
 
 
@@ -129,15 +128,18 @@ def from_json(text: str) -> SubmissionVerdict:
             **{
                 **notebook,
                 "notes": tuple(notebook["notes"]),
-                "cells": tuple(
-                    CellVerdict(**{**cell, "checks": tuple(Check(**check) for check in cell["checks"])})
-                    for cell in notebook["cells"]
-                ),
+                "cells": tuple(map(_cell, notebook["cells"])),
             }
         )
         for notebook in data.pop("notebooks")
     )
     return SubmissionVerdict(**data, notebooks=notebooks)
+
+
+def _cell(data: dict[str, Any]) -> CellVerdict:
+    """What an earlier version wrote beside it (``inside``) is left out."""
+    known = {name: value for name, value in data.items() if name in CellVerdict.__dataclass_fields__}
+    return CellVerdict(**{**known, "checks": tuple(Check(**check) for check in data["checks"])})
 
 
 def read(path: Path) -> SubmissionVerdict:

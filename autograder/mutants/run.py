@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import graded_cells, needed
 from autograder.authoring.trial import Trials
+from autograder.classroom.workers import end_with_parent
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant
@@ -74,6 +75,7 @@ def _in_processes(
 
 def _open(root: Path, name: str) -> None:
     global _trials
+    end_with_parent()
     _trials = Trials(Assignment.unreleased(Course(root), name), seconds=MAX_SECONDS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from autograder.gradebook.read import Student
 from autograder.gradebook.results import ResultsTable, StudentResult, check_one_version
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.plain_text import one_line
+from autograder.model.plain_text import forms, one_form, one_line
 from autograder.model.verdict import CellVerdict, NotebookVerdict, Status, same, total
 from autograder.nbgrader.preprocessors import forget
 from autograder.release.agreement import check_before_grading
@@ -73,9 +74,10 @@ def export_existing_results(converter: Autograde) -> None:
         raise NbGraderException(str(error)) from error
     ungradable: dict[str, str] = {}
     for student in course.everybody_submitted(wanted.assignment_id):
-        if not fnmatchcase(student, wanted.student_id):
+        if not fnmatchcase(student, one_form(wanted.student_id)):
             continue
-        key = converter._format_source(wanted.assignment_id, student)
+        keys = [converter._format_source(wanted.assignment_id, form) for form in forms(student)]
+        key = next(filter(os.path.lexists, keys), keys[0])
         try:
             taken = read_submission(course.submitted(student, wanted.assignment_id), student, assignment).notebooks
         except UnreadableSubmission as error:
@@ -91,8 +93,8 @@ def _refusing(start: Callable[[str, str], bool], ungradable: dict[str, str]) -> 
     """nbgrader's first step for a submission, which fails where there is nothing to grade: loudly, and without a 0."""
 
     def init_destination(assignment_id: str, student_id: str) -> bool:
-        if student_id in ungradable:
-            raise GradingError(one_line(ungradable[student_id]))
+        if one_form(student_id) in ungradable:
+            raise GradingError(one_line(ungradable[one_form(student_id)]))
         return start(assignment_id, student_id)
 
     return init_destination
@@ -209,7 +211,7 @@ def _line(assignment: api.Assignment, row: StudentResult, max_score: float) -> l
     return [
         assignment.name,
         str(assignment.duedate or ""),
-        "" if row.submitted_at is None else str(row.submitted_at.replace(tzinfo=None)),
+        "" if row.submitted_at is None else str(row.submitted_at.astimezone(UTC).replace(tzinfo=None)),
         student.id,
         student.last_name,
         student.first_name,

@@ -29,6 +29,7 @@ from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.free import widened
 from autograder.model.graded import Graded
+from autograder.model.plain_text import one_form
 from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.cell_times import limits_of
 from autograder.pipeline.execute import InfrastructureError, Kernels
@@ -128,7 +129,7 @@ def sweep(assignment: str, student: str, notebooks: list[str]) -> None:
     """
     keep = {f"{name}.ipynb" for name in Assignment.open(_course(), assignment).source} | KEPT
     for one, folder in _course().autograded_folders(assignment).items():
-        for path in folder.iterdir() if fnmatchcase(one, student) else ():
+        for path in folder.iterdir() if fnmatchcase(one, one_form(student)) else ():
             if path.name not in keep:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,7 @@ from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.drawings import Drawing
-from autograder.pipeline.inside import PLAIN, Inside
+from autograder.pipeline.inside import KERNEL, Inside
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
 from autograder.pipeline.own_code import find_out
 from autograder.pipeline.steps import Step
@@ -55,7 +55,7 @@ def run(
     steps: Sequence[Step] = (),
     tester_files: Mapping[str, bytes] = {},
     meanwhile: Callable[[], None] = lambda: None,
-    inside: bool = True,
+    inside: Collection[str] = (KERNEL,),
 ) -> ExecutedNotebook:
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
@@ -67,7 +67,7 @@ def run(
     steps: what is done with each cell; none where all graded cells have references.
     tester_files: like ``files``, for the tester: nothing of the student's is among them.
     meanwhile: called once when the kernel is up.
-    inside: whether plain tests are judged in a second run of the notebook, too.
+    inside: roles of the plain tests that are judged in a second run of the notebook.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
     """
@@ -91,11 +91,11 @@ def run(
         student.close()
         tester.close()
     log, read = [*student.log, *tester.log], student.read
-    if inside and any(step.role in PLAIN for step in steps):
+    if any(step.role in inside for step in steps):
         second = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)  # only now: its time begins here
-        again = second.judge(notebook, steps, _gone(outcomes))
-        tests = {one.index: replace(one.test, inside=again.get(one.index)) for one in outcomes if one.test}
-        outcomes = [replace(one, test=tests.get(one.index)) for one in outcomes]
+        again = second.judge(notebook, steps, _gone(outcomes), inside)
+        tests = {one.index: one.test and replace(one.test, inside=again.get(one.index)) for one in outcomes}
+        outcomes = [replace(one, test=tests[one.index]) for one in outcomes]
         log += second.log
         read |= second.read
     log += find_out(notebook, steps, kernels, limits, files, inputs, answers)
@@ -130,21 +130,30 @@ class _Session:
         parts = cells.split_hidden(cell.source) if judged else cells.Parts(cell.source, "")
         visible = self._student.part(index, name_of(cell), parts.visible, outputs, remembered=True, called=called)
         self._show(cell, outputs, visible)
-        places: Mapping[str, Sequence[str]] = {}
         if step is not None and step.parts:
-            places = self._tester.run(index, name_of(cell), step, Outputs(HIDDEN_OUTPUT_BYTES)).places
+            self._tester.run(index, name_of(cell), step, Outputs(HIDDEN_OUTPUT_BYTES))
         hidden = None
         if judged and parts.hidden.strip():
             slugs = cells.references_of(cell.source)
             hidden = self._student.hidden(index, name_of(cell), parts.hidden, slugs)
-        return CellOutcome(index, visible, hidden, places=places)
+        return CellOutcome(index, visible, hidden)
 
     def _outside(self, index: int, cell: NotebookNode, step: Step, outputs: Outputs) -> CellOutcome:
         if step.also:
             self._student.part(index, name_of(cell), step.also, Outputs(HIDDEN_OUTPUT_BYTES), remembered=True)
         test = self._tester.run(index, name_of(cell), step, outputs)
+        if test.ended.status == "error" and test.statement and not test.refused and not test.hidden:
+            test = replace(test, seen=self._is_seen_to_hold(index, cell))
         self._show(cell, outputs, test.ended)
         return CellOutcome(index, test.ended, None, test)
+
+    def _is_seen_to_hold(self, index: int, cell: NotebookNode) -> bool:
+        """Whether what students see of a test holds in their own kernel, where all that Python can do works."""
+        visible = cells.split_hidden(cell.source).visible
+        if "assert" not in visible:
+            return False
+        ended = self._student.part(index, name_of(cell), visible, Outputs(HIDDEN_OUTPUT_BYTES), remembered=True)
+        return ended.status == "ok"
 
     def _in_kernel(self, index: int, cell: NotebookNode, outputs: Outputs) -> CellOutcome:
         """What students see of it here; it is judged in another kernel."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
@@ -23,16 +24,25 @@ from autograder.kernel.kernels import Kernels
 from autograder.model.graded import Graded
 from autograder.model.limits import Limits
 from autograder.model.plain_text import one_line
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict, presentable
+from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict, presentable
 from autograder.pipeline.drawings import Draw, drawing
+from autograder.pipeline.inside import KERNEL
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, slowest_of, was_cut
 from autograder.pipeline.prepare import Prepared, ungraded_verdict
 from autograder.pipeline.rebuild import RebuiltNotebook
 from autograder.pipeline.running import Executed, Running, Runs, logged
 from autograder.pipeline.stored_runs import StoredRuns
+from autograder.plain.where import measuring_time
 
 logger = logging.getLogger(__name__)
+
+#: What a page says of tests that measure time and did not hold at first.
+ALONE = "a test that measures time did not hold: all was run again with nothing beside it, and that counts"
+TOO_BUSY = (
+    "This test measures time, and the instructor's solution was too slow for it as well: a person looks at it.",
+    "Nothing is lost.",
+)
 
 
 def grade_submission(
@@ -44,7 +54,7 @@ def grade_submission(
     beside: Sequence[Kernels] = (),
     draw: Draw = drawing,
     last: str = "",
-    inside: bool = True,
+    inside: Collection[str] = (KERNEL,),
     runs: Runs | None = None,
 ) -> Graded:
     """Grade one submission: what grades a class, checks a release and stands behind nbgrader's own commands.
@@ -53,12 +63,12 @@ def grade_submission(
     beside: more kernels, confined ones, on which other notebooks are run at the same time. Nothing else changes.
     draw: what shows the course's own drawings; no verdict depends on it.
     last: the notebook after which nobody wants to know more; those behind it have no verdict.
-    inside: False where nobody asks what plain tests give in the student's kernel.
+    inside: roles of the plain tests that are judged in a second run of the notebook.
     runs: earlier ones; a notebook whose run would be the same is judged by it. What can be kept is added.
     Raises nothing on account of what the student sent.
     """
     running = Running(submission, assignment, limits, on_executed, draw, inside, runs)
-    grading = _Judging(submission.student, assignment, running.prepared, last)
+    grading = _Judging(submission.student, assignment, running.prepared, last, runs.too_slow if runs else None)
     if beside and len(grading.left) > 1:
         try:
             with closing(side_by_side(grading.left, (kernels, *beside), running.execute)) as executed:
@@ -67,9 +77,10 @@ def grade_submission(
         except OutputFloodError:  # what is not judged yet is run again: alone, a notebook answers for its own flood
             logger.info("%s: the notebooks go on one after the other", one_line(submission.student))
     _one_after_another(running, grading, kernels)
-    if runs is not None:
-        runs.now = running.stored()
-    return grading.graded()
+    graded = grading.graded()
+    if runs is not None:  # how a test that measures time ended is no fact about the submission
+        runs.now = None if graded.hurried else running.stored()
+    return graded
 
 
 def _one_after_another(running: Running, grading: _Judging, kernels: Kernels) -> None:
@@ -129,7 +140,9 @@ class _Judging:
         assignment: Assignment,
         prepared: Prepared,
         last: str = "",
+        too_slow: Collection[tuple[str, str]] | None = None,
     ) -> None:
+        self._too_slow, self._hurried = too_slow, False
         self._student, self._assignment, self._prepared = student, assignment, prepared
         names = list(assignment.source)
         self._wanted = names[: names.index(last) + 1] if last else names
@@ -155,11 +168,27 @@ class _Judging:
             verdict = ungraded_verdict(self._assignment, name, self._student, "infrastructure", why)
         else:
             self._outcomes += ran.outcomes
-            verdict = presentable(self._judged(name, made, ran))
+            verdict = self._by_the_clock(presentable(self._judged(name, made, ran)), now)
         self._verdicts[name] = verdict
         self._executed[name] = made.notebook if ran is None else ran.notebook
 
+    def _by_the_clock(self, verdict: NotebookVerdict, now: bool) -> NotebookVerdict:
+        """A test that measures time is no mark where it did not hold for the solution either, just before."""
+        name = verdict.notebook
+        lost = {cell.cell for cell in verdict.cells if cell.points != cell.max_points}
+        timed = lost & measuring_time(self._assignment.source[name]) if lost else lost
+        self._hurried |= bool(timed) and now
+        if self._too_slow is None or not timed:
+            return verdict
+        waits = {cell for cell in timed if (name, cell) in self._too_slow}
+        found = (
+            replace(cell, status="manual", points=None, checks=(Check(cell.cell, False, *TOO_BUSY),))
+            if cell.cell in waits else cell for cell in verdict.cells
+        )  # fmt: skip
+        return replace(verdict, cells=tuple(found), notes=(*verdict.notes, ALONE))
+
     def _judged(self, name: str, made: RebuiltNotebook, ran: ExecutedNotebook) -> NotebookVerdict:
+        calibration = self._assignment.calibration
         return judge(
             ran,
             self._assignment.references,
@@ -170,6 +199,7 @@ class _Judging:
             earlier=self._earlier,
             absent=self._prepared.absent,
             waiting=made.waiting,
+            calibration=calibration.cells_of(name) if calibration is not None else {},
         )
 
     @property
@@ -201,6 +231,7 @@ class _Judging:
             was_cut(self._outcomes),
             self._prepared.answers,
             tuple(self._ran),
+            self._hurried,
         )
 
     def _as_handed_out(self) -> dict[str, NotebookNode]:

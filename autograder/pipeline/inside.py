@@ -1,8 +1,7 @@
-"""Plain tests as nbgrader judges them: in a kernel that runs the student's code, and that nobody else hears of.
+"""Plain tests that only a kernel of the student's can judge: in one that nobody else hears of.
 
-The notebook is executed once more, test cells whole, in a kernel and a folder of its own. Nothing that it shows, writes
-or binds gets anywhere: how each test ended is all that is taken from it, and it can only lower points. So the text of a
-hidden test may be in it, which the kernel whose outputs students see never has.
+The notebook is executed once more in a kernel and a folder of its own, those tests whole, of all others what students
+see. Nothing that it shows, writes or binds gets anywhere: how each test ended is all that is taken from it.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.outcomes import TestOutcome
-from autograder.pipeline.steps import Step
+from autograder.pipeline.steps import Role, Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 
-PLAIN = ("outside", "kernel")
+KERNEL: Role = "kernel"
 
 
 class Inside:
@@ -41,22 +40,25 @@ class Inside:
         self.read: set[str] = set()
         self.log: list[str] = []
 
-    def judge(self, notebook: NotebookNode, steps: Sequence[Step], skipped: Collection[int]) -> dict[int, TestOutcome]:
-        """Index of each plain test cell -> how it ended. skipped: cells that ended the first kernel, or took too long.
+    def judge(
+        self, notebook: NotebookNode, steps: Sequence[Step], skipped: Collection[int], whole: Collection[str]
+    ) -> dict[int, TestOutcome]:
+        """Index of each plain test cell -> how it ended.
 
-        Raises InfrastructureError.
+        skipped: cells that ended the first kernel, or took too long. whole: of which roles the hidden text is executed,
+        too. Raises InfrastructureError.
         """
-        last = max((index for index, step in enumerate(steps) if step.role in PLAIN), default=-1)
+        last = max((index for index, step in enumerate(steps) if step.role in whole), default=-1)
         found: dict[int, TestOutcome] = {}
         try:
             for index, cell in enumerate(notebook.cells[: last + 1]):
                 if cell.cell_type != "code" or index in skipped:
                     continue
-                plain = steps[index].role in PLAIN
-                source = cell.source if plain else cells.split_hidden(cell.source).visible
+                judged = steps[index].role in whole
+                source = cell.source if judged else cells.split_hidden(cell.source).visible
                 outputs = Outputs(HIDDEN_OUTPUT_BYTES)
                 ended = self._student.part(index, str(cell.get("id", "")), source, outputs, remembered=True)
-                if plain:
+                if judged:
                     found[index] = TestOutcome("kernel", ended, number_shown(outputs.finish()))
         finally:
             self._student.close()

@@ -16,6 +16,7 @@ import nbformat
 import numpy as np
 from nbformat import NotebookNode
 
+from autograder.assignment.calibration import CellCalibration
 from autograder.exercise.compare import compare_case, judge_cases, merged
 from autograder.exercise.hints import hint_about
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
@@ -63,8 +64,11 @@ def judge(
     earlier: dict[str, CellVerdict] | None = None,
     absent: frozenset[str] = frozenset(),
     waiting: Collection[str] = (),
+    calibration: Mapping[str, CellCalibration] = {},
 ) -> NotebookVerdict:
     """The verdict on one notebook that was run, by the course's stored ``references``.
+
+    calibration: grade id -> what reached a plain test from the solution.
 
     waiting: grade ids of answers that a person must look for outside of their cells.
     earlier: slug -> verdict, of the submission's notebooks before this one; the verdicts on this one are added.
@@ -72,7 +76,8 @@ def judge(
     Raises nothing on a wrong answer: a wrong answer is a verdict.
     """
     outcomes = {outcome.index: outcome for outcome in ran.outcomes}
-    context = _Context(references, ran.answers, solution_source(ran.notebook), {} if earlier is None else earlier)
+    source = solution_source(ran.notebook)
+    context = _Context(references, ran.answers, source, {} if earlier is None else earlier, calibration)
     stopped = stopped_cells(ran)
     verdicts = []
     for index, cell in enumerate(ran.notebook.cells):
@@ -99,6 +104,7 @@ class _Context:
     answers: AnswerFiles
     source: str
     earlier: dict[str, CellVerdict]
+    calibration: Mapping[str, CellCalibration] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     judged: dict[str, CellOutcome | None] = field(default_factory=dict)
 
@@ -169,7 +175,10 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
             note = f"the result of the cell '{name}' is no number from 0 to its {points:g} points"
             context.notes.append(f"{note}; it earned none: is its test right?")
         has_hidden = bool(cells.split_hidden(cell.source).hidden.strip())
-        return judge_test(name, points, outcome.test, context.source, has_hidden)
+        known = context.calibration.get(name)
+        return judge_test(
+            name, points, outcome.test, context.source, has_hidden, known.solution if known else None, cell.source
+        )
     hidden = outcome.hidden if outcome else None
     slugs = cells.references_of(cell.source)
     judgements = [judgement for slug in slugs for judgement in _judge_slug(slug, outcome, context)]
@@ -308,7 +317,7 @@ def compare_on_the_spot(references: Path, slug: str, index: int, arrays: Mapping
 
 
 _NAME = re.compile(r"name '(\w+)' is not defined")
-_DEFINITION = re.compile(r"(?m)^(?:(?:def|class)\s+(\w+)|(\w+)\s*=(?!=))")
+_DEFINITION = re.compile(r"(?m)^\ufeff?(?:(?:def|class)\s+(\w+)|(\w+)\s*=(?!=))")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ARROW = re.compile(r"^-+>\s*\d+ (.*)$", re.MULTILINE)
 _MAX_LINE = 200

@@ -40,7 +40,7 @@ def judge_questions(
 ) -> CellVerdict:
     """earlier: slug -> verdict, on the exercises that are asked about among others.
 
-    Where nothing can be asked, all points are earned if one of these exercises earned any.
+    Where nothing can be asked, a person asks, unless none of these exercises earned anything either.
     """
     cell = ran.notebook.cells[index]
     name, points = cells.nbgrader(cell)["grade_id"], cells.max_points(cell)
@@ -55,9 +55,10 @@ def judge_questions(
     judged = _judged(code, facts, answers) if code and facts else None
     if judged is None:
         slugs = [f"{assignment}/{exercise}" for exercise, _ in asked.asked]
-        has_points = any(slug in earlier and bool(earlier[slug].points) for slug in slugs)
-        message = "Nothing could be asked about this code" + ("." if has_points else ": does it run?")
-        judged = float(has_points), [Check(name, has_points, message)]
+        waits = bool(points) and any(slug in earlier and bool(earlier[slug].points) for slug in slugs)
+        message = "Nothing could be asked about this code" + (": a person asks." if waits else ": does it run?")
+        check = Check(ASKED_NOTHING, False, message)
+        return CellVerdict(name, "manual" if waits else "failed", None if waits else 0.0, points, (check,))
     earned, checks = judged
     status: Status = "passed" if earned == 1 else "partial" if earned else "failed"
     return CellVerdict(name, status, total((earned * points,)), points, tuple(checks))

@@ -5,18 +5,21 @@ Of a hidden test a student reads only what its author says in it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+from autograder.assignment.solution_run import SolutionRun
 from autograder.exercise.hints import hint_about
 from autograder.model.verdict import CellVerdict, Check, Status
 from autograder.pipeline.outcomes import PartOutcome, TestOutcome
+from autograder.pipeline.steps import parts_of
 
 #: A message holds words of the student's own errors; no more of them than this.
 MAX_MESSAGE = 500
 NOT_FILLED_IN = "Not filled in yet.", "Replace 'raise NotImplementedError()' by your own code."
 TOO_LONG = (
     "Your code took too long here.",
-    "A loop that never ends, or a loop in Python where one tensor operation would do?",
+    "A loop that never ends, or one that takes far more steps than are needed?",
 )
 DIED = "Your code ended the Python process here.", "os._exit, a crash in native code, or far too much memory?"
 NO_TIME = "This part was not reached: the time for the whole notebook was up.", "Which cell above takes so long?"
@@ -25,34 +28,78 @@ _TRY = "Run this cell yourself: it shows the line."
 _ROUNDING = 1e-9
 #: Of a test that shows a part of its points where hidden tests run beside the student's code: message and hint.
 PART_OF_IT = "This test gives a part of its points; a person looks at how many.", ""
+#: Of a test that a person looks at, and why.
+OTHER_VALUES = (
+    "This test holds, and a person looks at it: on the way your code gave something else than the solution does.",
+    "Nothing is lost; that happens with other right answers, too.",
+)
+NOT_OUTSIDE = (
+    "A person looks at this test: it holds beside your code, and not where your code is only asked for its results.",
+    "Does it return plain values of the type that the text asks for?",
+)
 _AGAIN = "This test did not hold when your notebook was run once more, from top to bottom."
 
 
-def judge_test(name: str, points: float, test: TestOutcome, source: str, hidden: bool = False) -> CellVerdict:
-    """The lower points of the two judges, or those of the student's kernel where that judges alone.
+def judge_test(
+    name: str,
+    points: float,
+    test: TestOutcome,
+    source: str,
+    hidden: bool = False,
+    solution: SolutionRun | None = None,
+    text: str = "",
+) -> CellVerdict:
+    """By what reached the test, beside what the solution gave; or by the student's kernel where that judges alone.
 
-    source: the student's own code; hidden: whether the cell has hidden tests. Where the tester gives less than the
-    student's kernel, the verdict says so: a person may look at it. What it refused is told in any case.
+    source: the student's own code; hidden: whether the cell has hidden tests; text: of the cell.
+
+    A test that holds for other values than the solution's waits for a person. So does one that could not be asked to
+    its end, and one that holds beside the student's code, and not outside of it.
     """
-    inside = test.inside or TestOutcome("kernel", PartOutcome("skipped"))
-    first, second = replace(_verdict(name, points, test, source), refused=test.refused), earned(inside, points)
-    if test.judged == "outside":
-        more = second - (first.points or 0.0)
-        if more > _ROUNDING * points:
-            return replace(first, inside=second, refused=test.refused or _what_failed(test))
-        if more >= -_ROUNDING * points:
-            return first
-    elif test.ended.status != "ok" and not second:
-        return first
-    found = _in_kernel(name, points, inside, hidden)
-    return replace(found, judged=test.judged, seconds=first.seconds, refused=test.refused)
+    if test.judged == "kernel":
+        inside = test.inside or TestOutcome("kernel", PartOutcome("skipped"))
+        if test.ended.status != "ok" and not earned(inside, points):
+            return replace(_verdict(name, points, test, source), refused=test.refused)
+        return replace(_in_kernel(name, points, inside, hidden), judged="kernel", seconds=test.ended.seconds)
+    found = replace(_verdict(name, points, test, source), refused=test.refused)
+    if found.points:
+        differences = solution.differences(test.visits, test.marks, test.result) if solution is not None else []
+        if not differences:
+            return found
+        where = where_in(text, differences[0].place)
+        return _waiting(found, found.points, f"{where}{': ' if where else ''}{differences[0]}", OTHER_VALUES)
+    if points and test.ended.status == "error" and (test.refused or test.seen):
+        return _waiting(found, points, test.refused or _what_failed(test), NOT_OUTSIDE)
+    return found
+
+
+def where_in(text: str, place: str) -> str:
+    """The expression of a test cell at which values differ, or the name, or the check; empty where it is none."""
+    kind, _, rest = place.partition(" ")
+    if kind in ("name", "check"):
+        return rest.partition(" ")[2] if kind == "check" else rest
+    position = re.match(r"(\d+)\.(\d+):(\d+)-(\d+)", place)
+    if position is None:
+        return "" if place == "result" else place
+    part, line, start, end = map(int, position.groups())
+    pieces = parts_of(text)
+    lines = pieces[part - 1].source.split("\n") if part <= len(pieces) else []
+    shown = lines[line - 1].encode() if line <= len(lines) else b""
+    return shown[start : end if end > start else None].decode(errors="replace").strip()
+
+
+def _waiting(found: CellVerdict, points: float, why: str, said: tuple[str, str]) -> CellVerdict:
+    """For a person. ``offered`` are the points that one key gives; why: for instructors alone."""
+    return replace(
+        found, status="manual", points=None, checks=(Check(found.cell, False, *said),), offered=points, refused=why
+    )
 
 
 def _in_kernel(name: str, points: float, inside: TestOutcome, hidden: bool) -> CellVerdict:
     """The verdict of the kernel that holds hidden tests beside the student's code: whether the cell held, one bit.
 
     Nothing that this kernel shows becomes a student's points or words: both could be a hidden value. So a number
-    between nothing and all of the points waits for a person, who reads it in ``inside``.
+    between nothing and all of the points waits for a person, who reads it in ``offered``.
     """
     if inside.ended.status not in ("ok", "error"):
         check = Check(name, False, *_why(inside, ""))
@@ -62,7 +109,7 @@ def _in_kernel(name: str, points: float, inside: TestOutcome, hidden: bool) -> C
     if held and reached == points:
         return CellVerdict(name, "passed", points, points, (Check(name, True),))
     if held and reached:
-        return CellVerdict(name, "manual", None, points, (Check(name, False, *PART_OF_IT),), inside=reached)
+        return CellVerdict(name, "manual", None, points, (Check(name, False, *PART_OF_IT),), offered=reached)
     why = "A hidden test failed." if hidden else _AGAIN
     return CellVerdict(name, "failed", 0.0, points, (Check(name, False, why),))
 
@@ -83,7 +130,7 @@ def earned(test: TestOutcome, points: float) -> float:
 
 
 def _verdict(name: str, points: float, test: TestOutcome, source: str) -> CellVerdict:
-    """By one of the judges."""
+    """By how it ended alone."""
     seconds, judged = test.ended.seconds, test.judged
     if test.ended.status != "ok":
         status: Status = test.ended.status if test.ended.status in ("crashed", "timeout") else "failed"

@@ -9,6 +9,8 @@ from typing import Literal
 
 from nbformat import NotebookNode
 
+from autograder.remote.snapshots import Snapshot
+
 #: A folder of answer files, or their contents by their paths in it.
 AnswerFiles = Path | Mapping[str, bytes]
 
@@ -38,8 +40,11 @@ class TestOutcome:
     came: what calls of the student's code gave to that statement, as text.
     hidden: whether it happened in a hidden part.
     refused: what the tester refused, in words; empty for nothing.
-    places: what came at each place, where nothing was expected (:mod:`autograder.remote.places`).
-    inside: how the whole cell ended in the second kernel; None where it was not reached there. Of a cell that is judged
+    places: where the student's code answered, where nothing was expected (:mod:`autograder.remote.places`).
+    visits, marks: what came at each place, and how often each check was gone through.
+    takes_others: while the solution runs, the places at which the test holds for other values, too.
+    seen: whether the cell's visible part holds in the student's own kernel; None where nobody tried.
+    inside: how the cell ended in the second kernel; None where it was not reached there. Of a cell that is judged
     there alone, all else tells how its visible part ended in the first one.
     """
 
@@ -55,6 +60,10 @@ class TestOutcome:
     hidden: bool = False
     refused: str = ""
     places: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    visits: Mapping[str, Sequence[Snapshot]] = field(default_factory=dict)
+    marks: Mapping[str, int] = field(default_factory=dict)
+    takes_others: Sequence[str] = ()
+    seen: bool | None = None
     inside: TestOutcome | None = None
 
 
@@ -63,14 +72,12 @@ class CellOutcome:
     """A code cell's two parts. ``index`` counts the notebook's cells from 0; ``hidden`` is None where there is none.
 
     test: of a plain test cell; ``visible`` then tells how the whole cell ended.
-    places: of a cell without points that the tester has executed, too.
     """
 
     index: int
     visible: PartOutcome
     hidden: PartOutcome | None
     test: TestOutcome | None = None
-    places: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def slowest_of(outcomes: Sequence[CellOutcome]) -> float:

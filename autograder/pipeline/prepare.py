@@ -42,14 +42,15 @@ def prepare(submission: Submission, assignment: Assignment) -> Prepared:
     unreadable: dict[str, NotebookVerdict] = {}
     answers: dict[str, Digests] = {}
     for name in assignment.source:
-        if name not in submission.notebooks:
+        if name not in submission.notebooks or name in submission.blocked:
             named = re.compile(rf"(?<!\S){re.escape(name)}\.ipynb")
             why = "; ".join(note for note in submission.notes if named.search(note))
             why = f"{why or f'{name}.ipynb{NOT_HANDED_IN}'}."
             status: Status = "ungradable" if name in submission.blocked else "missing"
             unreadable[name] = ungraded_verdict(assignment, name, submission.student, status, why)
             if name in submission.blocked:
-                answers[name] = _of_a_file(assignment.source[name], submission.blocked[name].encode())
+                seen = repr((submission.blocked[name], submission.beside)).encode()
+                answers[name] = _of_a_file(assignment.source[name], seen)
             continue
         about = tuple(
             note for note in submission.notes if name in note or not any(other in note for other in assignment.source)

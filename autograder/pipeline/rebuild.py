@@ -76,35 +76,27 @@ def _merge(
 
 def _not_executed(
     source: NotebookNode, found: FoundAnswers, gaps: Mapping[str, Gap], own: list[SubmittedCell]
-) -> set[str]:
-    """Tests of what a student defines only where nothing is executed, in a text or a comment: nobody has judged it."""
+) -> Iterator[str]:
+    """Tests of what a student defines only where nothing is executed, in a text or a comment: nobody has judged it.
+
+    What is switched off in a cell of the student's own may be any answer; in an answer, it may be this one alone.
+    """
     code = [sent.source for sent in own if sent.cell_type == "code"]
-    texts = [sent.source for sent in own if sent.cell_type != "code"] + [switched_off(text) for text in code]
-    bound = frozenset().union(*(names_of(text).bound for text in code if not _is_switched_off(text)))
-    asked: set[str] = set()
-    for grade_id, gap in gaps.items():
-        answer = found.answers[grade_id]
-        if answer.untouched:
-            asked |= gap.asked
-        elif is_python(answer.text):
-            texts.append(_new_lines(switched_off(answer.text), switched_off(gap.stub)))
-            asked |= gap.asked - (frozenset() if _is_switched_off(answer.text) else names_of(answer.text).bound)
-    text = "\n".join(texts)
-    there = {
-        name for name in asked - bound
-        if re.search(rf"(?m)^\s*(?:(?:def|class)\s+{name}\b|{name}\s*=(?!=))", text)
-    }  # fmt: skip
-    tests = (cell for cell in source.cells if cells.is_autograded(cell))
-    return {cells.nbgrader(cell)["grade_id"] for cell in tests if names_of(cell.source).loaded & there}
-
-
-def _is_switched_off(text: str) -> bool:
-    return switched_off(text) == text
-
-
-def _new_lines(text: str, released: str) -> str:
-    known = set(released.split("\n"))
-    return "\n".join(line for line in text.split("\n") if line not in known)
+    added = [sent.source for sent in own if sent.cell_type != "code"] + [switched_off(text) for text in code]
+    bound = frozenset().union(*(names_of(text).bound for text in code if switched_off(text) != text))
+    there: set[str] = set()
+    for cell in source.cells:
+        if gap := gaps.get(name := cells.grade_id(cell) or ""):
+            answer, there = found.answers[name], there - gap.asked  # several answers may ask for one name, in turn
+            off, released = switched_off(answer.text), switched_off(gap.stub).split("\n")
+            texts = "\n".join([*added, *(line for line in off.split("\n") if line not in released)])
+            done = bound if answer.untouched or off == answer.text else bound | names_of(answer.text).bound
+            there |= {
+                one for one in gap.asked - done if answer.untouched or is_python(answer.text)
+                if re.search(rf"(?m)^\s*(?:(?:def|class)\s+{one}\b|{one}\s*=(?!=))", texts)
+            }  # fmt: skip
+        elif cells.is_autograded(cell) and names_of(cell.source).loaded & there:
+            yield name
 
 
 def _waiting(
@@ -122,7 +114,8 @@ def _waiting(
     written_into = _texts_in_answers(source, found, gaps)
     added, in_order = {id(sent) for sent in own}, standing(source, found.cells)
     code = [index for index, sent in enumerate(found.cells) if id(sent) in added]
-    waiting = _not_executed(source, found, gaps, own)
+    waiting = set(_not_executed(source, found, gaps, own))
+    anything = bool(own) or not all(answer.untouched for answer in found.answers.values())
     for place, cell in enumerate(source.cells):
         answer = found.answers.get(cells.grade_id(cell) or "")
         if answer is None or not answer.untouched or not cells.is_manually_graded(cell):
@@ -131,7 +124,7 @@ def _waiting(
         end = min((index for index, other in in_order.items() if other > place), default=len(found.cells))
         beside = any(start < index < end for index in code)
         name = cells.nbgrader(cell)["grade_id"]
-        if answer.missing or answer.attachments or words or beside:
+        if (answer.missing and anything) or answer.attachments or words or beside:
             waiting.add(name)
         elif written_into:
             waiting.add(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,11 +35,14 @@ class Runs:
 
     machine: digest of what runs it: the grader, the course library, their environment, how kernels are confined.
     now: None where not all of it can be kept.
+    too_slow: where a submission is run once more, with nothing beside it, the cells (notebook, grade id) that the
+    solution did not pass just before.
     """
 
     machine: str
     before: Mapping[str, StoredRun] = field(default_factory=dict)
     now: StoredRuns | None = None
+    too_slow: Collection[tuple[str, str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Running:
         limits: Limits,
         on_executed: Callable[[str, ExecutedNotebook], None],
         draw: Draw,
-        inside: bool,
+        inside: Collection[str],
         runs: Runs | None,
     ) -> None:
         self._assignment, self._limits, self._inside, self._runs = assignment, limits, inside, runs
@@ -138,7 +141,9 @@ class Running:
         tester_files = sorted(trusted_files(self._assignment))
         inputs = {slug: digest(checksums(files)) for slug, files in self._inputs[name].items()}
         steps = [repr(step) for step in steps_for(self._assignment, name, notebook)]
-        return digest(self._runs.machine, texts, files, tester_files, inputs, self._limits.room, steps, self._inside)
+        return digest(
+            self._runs.machine, texts, files, tester_files, inputs, self._limits.room, steps, sorted(self._inside)
+        )
 
     def _stored(self, name: str) -> StoredRun | None:
         found = self._runs.before.get(name) if self._runs is not None else None

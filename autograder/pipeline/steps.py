@@ -24,8 +24,7 @@ from autograder.plain.names import is_python, names_of, statements_of
 from autograder.plain.where import where_judged
 
 #: ``student``: solutions and extra cells. ``trusted``: the instructor's, without points. The others are autograded: by
-#: stored answers, or as plain tests: in the tester and in a copy of the student's kernel (``outside``), or there alone
-#: (``kernel``).
+#: stored answers, or as plain tests: in the tester (``outside``), or in a copy of the student's kernel (``kernel``).
 Role = Literal["student", "trusted", "reference", "outside", "kernel"]
 
 
@@ -44,8 +43,9 @@ class Step:
     parts: what the tester executes of it; without, it has nothing to do with this cell.
     remote: names that are bound there anew, before, to what the student's kernel has; unknown: those that are only
     where the tester has no such name; read: those that the cell reads.
+    given: trusted names that it reads; if they hold what can change, it is looked at what became of it there.
     also: what the student's kernel executes of a cell that is judged outside, because later cells use its names.
-    expected: what came from the solution at each place of a test (:mod:`autograder.remote.places`); None: note it.
+    expected: where the solution's code answered (:mod:`autograder.remote.places`); None: note it.
     """
 
     role: Role
@@ -53,8 +53,10 @@ class Step:
     remote: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     also: str = ""
     expected: Mapping[str, Sequence[str]] | None = None
+    points: float = 0.0
 
 
 #: A cell that a student added.
@@ -84,7 +86,7 @@ def steps_of(
         later = [(one.source, of) for one, of in behind if one.cell_type == "code"]
         step = names.step(cell, role, later)
         if role == "outside":
-            step = replace(step, expected=judged[str(cells.grade_id(cell))].expected)
+            step = replace(step, expected=judged[str(cells.grade_id(cell))].expected, points=cells.max_points(cell))
         steps.append(step)
     return tuple(steps)
 
@@ -142,6 +144,9 @@ class _Names:
     students: set[str] = field(default_factory=set)
     trusted: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)  # that any cell of the tester loads
+    unknown: set[str] = field(default_factory=set)  # that no cell of the notebook binds
+    tests: set[str] = field(default_factory=set)  # that test cells bind, in the tester alone
+    loads: dict[str, frozenset[str]] = field(default_factory=dict)  # trusted name -> what the cell that binds it loads
 
     def step(self, cell: NotebookNode, role: Role, later: list[tuple[str, Role]]) -> Step:
         names = names_of(cell.source)
@@ -162,9 +167,27 @@ class _Names:
             bound = names_of(visible).bound
             also = visible if any(bound & names_of(text).loaded for text, of in later if of != "outside") else ""
         remote = self.students & self.wanted
+        reached = self._reached(names.loaded)
+        self.unknown |= unknown
+        read = sorted(name for name in reached if name in remote | unknown or self._is_made_of(name))
+        given = sorted(reached & self.trusted - self.tests - set(read)) if role == "outside" else ()
+        self.tests |= names.bound if role == "outside" else set()
         self._bind(names.bound, imported)
-        read = sorted(remote & names.loaded)
-        return Step(role, parts, tuple(sorted(remote)), tuple(sorted(unknown)), tuple(read), also)
+        self.loads |= dict.fromkeys(names.bound - imported, names.loaded - names.bound)
+        return Step(role, parts, tuple(sorted(remote)), tuple(sorted(unknown)), tuple(read), tuple(given), also)
+
+    def _reached(self, loaded: Collection[str]) -> set[str]:
+        """These names, and all that the cells load which bind them: a test's helper may look at a student's name."""
+        found, left = set[str](), list(loaded)
+        while left:
+            if (name := left.pop()) not in found:
+                found.add(name)
+                left += self.loads.get(name, ()) if name in self.trusted else ()
+        return found
+
+    def _is_made_of(self, name: str) -> bool:
+        """Whether a trusted name may hold what the student's code gave."""
+        return name in self.trusted and bool(self._reached([name]) & (self.students | self.unknown))
 
     def _bind(self, bound: Collection[str], imported: set[str]) -> None:
         self.students = (self.students - set(bound)) | imported

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.kernel import InfrastructureError
@@ -208,31 +207,38 @@ class StudentKernel:
         self._kernel, self._scratch = None, None
 
 
-_WINDOWS = re.compile(r"(?m)^([ \t]*%matplotlib[ \t]+)(?!inline\b|agg\b|-)[\w-]+[ \t]*$")
-
-
 def runnable_here(source: str) -> str:
-    """The cell as the kernel executes it: figures inline, objects that do nothing in the place of ``google.colab``.
+    """The cell as the kernel executes it: objects that do nothing in the place of ``google.colab``.
 
     Only imports that would stop the cell are replaced, and none within ``try``: by such a one a notebook finds out
     where it runs.
     """
-    source = _WINDOWS.sub(r"\1inline", source)
     if "colab" not in source:
         return source
     try:
-        imports = [node for node in parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
+        imports = [*_imports(parse(source))]
     except SyntaxError:
         return source
-    lines = source.split("\n")
-    for node in imports:
-        names = _names(node)
-        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        if names and text.strip() == (ast.get_source_segment(source, node) or "").strip():
+    lines = source.encode().split(b"\n")
+    for node in reversed(imports):
+        names, last = _names(node), (node.end_lineno or node.lineno) - 1
+        if names:
             bound = "".join(f"{name} = " for name in names)
-            inert = f"import unittest.mock as _inert; {bound}_inert.MagicMock()"
-            lines[node.lineno - 1 : node.end_lineno] = [inert, *[""] * ((node.end_lineno or node.lineno) - node.lineno)]
-    return "\n".join(lines)
+            inert = f"import unittest.mock as _inert; {bound}_inert.MagicMock()".encode()
+            rest = lines[last][node.end_col_offset :]
+            lines[node.lineno - 1 : last + 1] = [
+                lines[node.lineno - 1][: node.col_offset] + inert + rest, *[b""] * (last + 1 - node.lineno)
+            ]  # fmt: skip
+    return b"\n".join(lines).decode()
+
+
+def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Every import that is not within ``try``, in the order of the text."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not isinstance(child, ast.Try | ast.TryStar):
+            yield from _imports(child)
 
 
 def _names(node: ast.Import | ast.ImportFrom) -> list[str]:

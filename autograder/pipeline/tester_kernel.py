@@ -64,8 +64,11 @@ class TesterKernel:
             "remote": step.remote,
             "unknown": step.unknown,
             "read": step.read,
+            "given": step.given,
             "parts": [(part.source, part.hidden) for part in step.parts],
             "expected": step.expected,
+            "tries": seconds / 3 if step.role == "outside" and step.expected is None else 0.0,
+            "points": step.points,
         }
         finished = self._kernel.test(json.dumps(task), seconds=seconds, outputs=outputs, answer=calls.answer)
         if not finished.alive:
@@ -173,9 +176,10 @@ def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOut
 
     Raises KeyError where it says nothing.
     """
-    places, refused = said.get("places", {}), said.get("refused", "")
+    places = said.get("places", {})
     if said["status"] == "ok":
-        return TestOutcome("outside", PartOutcome("ok", seconds=finished.seconds), said["result"], places=places)
+        part = PartOutcome("ok", seconds=finished.seconds)
+        return TestOutcome("outside", part, said["result"], places=places, visits=said["visits"], marks=said["marks"])
     hidden = said["hidden"] and not _is_visible(step, said)
     return TestOutcome(
         "outside",
@@ -187,7 +191,7 @@ def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOut
         own_lines=said["own_lines"],
         came=() if hidden else tuple(said["came"]),
         hidden=hidden,
-        refused=refused,
+        refused=said.get("refused", ""),
         places=places,
     )
 

@@ -69,6 +69,27 @@ def reason_for(source: NotebookNode, index: int) -> str:
     return f"it makes objects of a text, which may be the student's ({', '.join(sorted(made))})" if made else ""
 
 
+#: Modules with the clocks by which a test measures time.
+_CLOCKS = ("time", "timeit")
+
+
+def measuring_time(source: NotebookNode) -> set[str]:
+    """Grade ids of the plain tests that read a clock, themselves or by what the instructor's cells above define.
+
+    How they end depends on what else the machine does.
+    """
+    found = set()
+    for index in plain_cells(source):
+        above = [one for one in source.cells[: index + 1] if one.cell_type == "code" and not cells.is_solution(one)]
+        names = [names_of(one.source) for one in above]
+        used = names[-1].loaded
+        for one in reversed(names):
+            used |= one.loaded if one.bound & used else frozenset()
+        if used & {name for one in above for name in _names_from(one.source, _CLOCKS)}:
+            found.add(cells.nbgrader(source.cells[index])["grade_id"])
+    return found
+
+
 def _names_from(source: str, modules: tuple[str, ...]) -> Iterator[str]:
     """The names that imports in a cell bind to these modules, or to what is in them."""
     try:
@@ -90,16 +111,23 @@ def asked(source: str) -> list[str]:
 
 @dataclass(frozen=True)
 class KernelCell:
-    """A plain test cell whose points rest on what the student's own process says. reason: one sentence."""
+    """A plain test cell whose points rest on what the student's own process says. reason: one sentence.
+
+    hidden: whether it has a hidden part, which is in that process. failed: whether the solution does not pass it, which
+    is what is to be mended.
+    """
 
     notebook: str
     cell: str
     points: float
     reason: str
+    hidden: bool = False
+    failed: bool = False
 
     def __str__(self) -> str:
         points = f"{self.points:g} point{'s' * (self.points != 1)}"
-        return f"{self.notebook}.ipynb, cell '{self.cell}' ({points}): {self.reason}"
+        read = "; students' code can read its hidden part, as under stock nbgrader" if self.hidden else ""
+        return f"{self.notebook}.ipynb, cell '{self.cell}' ({points}): {self.reason}{read}"
 
 
 def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:
@@ -111,7 +139,9 @@ def judged_in_kernel(assignment: Assignment) -> list[KernelCell]:
         for cell in notebook.cells:
             one = judged.get(cells.grade_id(cell) or "") if cells.is_autograded(cell) else None
             if one is not None and one.judged == "kernel" and (points := cells.max_points(cell)):
-                found.append(KernelCell(name, cells.nbgrader(cell)["grade_id"], points, one.reason))
+                hidden = bool(cells.split_hidden(cell.source).hidden.strip())
+                why, failed = one.reason or one.problem, bool(one.problem and not one.reason)
+                found.append(KernelCell(name, cells.nbgrader(cell)["grade_id"], points, why, hidden, failed))
     return found
 
 
@@ -128,11 +158,11 @@ def require_outside(assignment: Assignment, required: bool) -> None:
 
 
 def summary(assignment: Assignment) -> list[str]:
-    """``ps1: 41 cells: 36 judged by both judges, 3 in the student's kernel, 2 by a person``, then the reasons."""
+    """``ps1: 41 cells: 36 judged as the solution does, 3 in the student's kernel, 2 by a person``, then the reasons."""
     graded = [cell for book in assignment.source.values() for cell in book.cells if cells.is_graded(cell)]
     plain = [cell for cell in graded if is_plain(cell)]
     inside, by_hand = judged_in_kernel(assignment), sum(map(cells.is_manually_graded, graded))
-    parts = [f"{len(plain) - len(inside)} judged by both judges", f"{len(inside)} in the student's kernel alone"]
+    parts = [f"{len(plain) - len(inside)} judged as the solution does", f"{len(inside)} in the student's kernel alone"]
     parts += [f"{len(graded) - len(plain) - by_hand} by references"] if len(graded) > len(plain) + by_hand else []
     parts += [f"{by_hand} by a person"] if by_hand else []
     return [f"{assignment.name}: {len(graded)} cells: {', '.join(parts)}", *(f"    {one}" for one in inside)]

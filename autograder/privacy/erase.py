@@ -23,6 +23,7 @@ from autograder.gradebook.read import Student, open_book, read_students
 from autograder.gradebook.roster import lasting_ids, pseudonym, remove_students, rows_naming, salt_path
 from autograder.model.course import Course
 from autograder.model.nbgrader import feedback_page
+from autograder.model.plain_text import forms, one_form
 from autograder.privacy.clean import TooLarge, clean, names_person
 from autograder.privacy.person import ErasedPerson, person
 
@@ -40,10 +41,6 @@ class Erasure:
     removed: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.removed or self.changed or self.left)
 
 
 def erase(course: Course, student: str, write: bool) -> Erasure:
@@ -64,22 +61,25 @@ def erase(course: Course, student: str, write: bool) -> Erasure:
             _own(one, who, write, done)
             _rows(one, who, write, done)
         _others(course, who, write, done)
-    if done.is_empty:
-        raise GradingError(f"no student {student!r} is known here: expected an id as in submitted/ or the gradebook")
     if (course.root / ".git").exists():
         done.left.append(".git: commits stay as they are; nothing about students belongs into them")
     return done
 
 
 def _find(courses: list[Course], student: str) -> ErasedPerson:
+    student = one_form(student)
     everybody = [one for course in courses for one in _students(course.db_url).values()]
     aliases = {pseudonym(one.root, student) for one in courses if salt_path(one.root).exists()}
+    aliases |= {*forms(student)} - {student}
     others = [one for one in everybody if one.id != student]
     rows = [one for one in everybody if one.id == student]
     best = max(rows, key=lambda one: sum(map(bool, (one.first_name, one.last_name, one.email))), default=None)
     numbers = frozenset(number for one in courses for number in lasting_ids(one.root, student))
     if best is None:
-        return ErasedPerson(student, numbers=numbers, aliases=frozenset(aliases))
+        who = ErasedPerson(student, numbers=numbers, aliases=frozenset(aliases))
+        if numbers or any(own_paths(one, who) for one in courses):
+            return who
+        raise GradingError(f"no student {student!r} is known here: expected an id as in submitted/ or the gradebook")
     return person(best, others, aliases, numbers)
 
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import quote
 
+from autograder.exports.matching import squeezed
 from autograder.gradebook.read import Student
+from autograder.model.plain_text import forms, one_form
 
 _CODECS = ("utf-8", "utf-16-le", "latin-1")
 _LMS_COLUMN = re.compile(r"\b(id|identifier|sis|lms|participant|user)\b", re.IGNORECASE)
@@ -41,7 +43,7 @@ class ErasedPerson:
 
     @cached_property
     def _pattern(self) -> re.Pattern[bytes]:
-        written = {form for word in self.words for form in _forms(word)}
+        written = {text for word in self.words for form in forms(word) for text in _written(form)}
         codes = {form.encode(codec, "ignore") for form in written for codec in _CODECS}
         longest = sorted((code for code in codes if code), key=lambda code: (-len(code), code))
         # "ada" is not in "Canada", and not in the ids "ada-b" and "ada.b"
@@ -53,12 +55,11 @@ class ErasedPerson:
         return self._pattern.search(data) is not None
 
     def is_cell(self, cell: str) -> bool:
-        text = cell.strip().lstrip("'").casefold()
-        return text in {word.casefold() for word in self.words}
+        return one_form(cell.strip().lstrip("'")).casefold() in {word.casefold() for word in self.words}
 
     def is_row(self, cells: Sequence[str], header: Sequence[str] = ()) -> bool:
         """Whether a table's row is theirs: it holds the id, the address, the name, or the LMS's number as an id."""
-        texts = {cell.strip().casefold() for cell in cells}
+        texts = {one_form(cell.strip()).casefold() for cell in cells}
         whole = all(part.casefold() in texts for part in self.parts) if all(self.parts) and self.names else False
         number = any(
             cell.strip() in self.numbers and _LMS_COLUMN.search(title)
@@ -71,9 +72,9 @@ class ErasedPerson:
         if name in self.ids or name.partition(".")[0] in self.ids or name.partition("+")[0] in self.ids:
             return True
         uploaded = re.match(r"(.+?)_(?:LATE_)?(\d+)_", name)
-        names = {_flat(word) for word in (*self.names, self.id)}
+        names = {squeezed(word) for word in (*self.names, self.id)}
         canvas = "_assignsubmission_" not in name  # Moodle's numbers are each assignment's own
-        return uploaded is not None and (_flat(uploaded[1]) in names or (canvas and uploaded[2] in self.numbers))
+        return uploaded is not None and (squeezed(uploaded[1]) in names or (canvas and uploaded[2] in self.numbers))
 
 
 def person(
@@ -99,10 +100,5 @@ def _full(first: str, last: str) -> tuple[str, str]:
     return first.casefold(), last.casefold()
 
 
-def _flat(name: str) -> str:
-    """As Canvas writes a name before a file's: the last name first, without what is no letter."""
-    return re.sub(r"\W", "", name).casefold()
-
-
-def _forms(word: str) -> set[str]:
+def _written(word: str) -> set[str]:
     return {word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1], html.escape(word), quote(word)}

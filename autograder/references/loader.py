@@ -187,8 +187,8 @@ def rule_name(folder: Path, made: Exercise) -> str:
     if name := _named_among([("", interface), *([(_RULES, own)] if own else [])], made.rule):
         return name
     raise GradingError(
-        f"{made.slug}: a visible check is made of its rule, which must therefore have a name: in autograder.exercise, "
-        f"or in {checks_folder(folder.parent) / assignment / _RULES}.py"
+        f"{made.slug}: visible checks and bundles have its rule and no answer; the rule must therefore have a name in "
+        f"autograder.exercise, or in {checks_folder(folder.parent) / assignment / _RULES}.py"
     )
 
 

@@ -100,7 +100,7 @@ def _of_notebook(name: str, assignment: Assignment, config: Config) -> Iterator[
         if list(essential) != list(published):
             yield Difference(f"{name}.ipynb", "the cells stand in another order", True)
         elif _without_ids(ours) == _without_ids(without_traces):
-            yield Difference(f"{name}.ipynb", "it holds attachments, tags or metadata of solutions and tests", False)
+            yield Difference(f"{name}.ipynb", "it holds attachments, tags or metadata of the instructor's", False)
         else:
             yield Difference(f"{name}.ipynb", "text, comments or metadata differ", False)
 

@@ -18,7 +18,6 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -160,9 +159,8 @@ def _oracles(exercises: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
         if path.parent == exercises or exercises / assignment in path.parents:
             data = path.read_bytes()
             if path.parent == exercises / assignment and path.stem in names:
-                with suppress(GradingError):  # a rule that is written down in the exercise's file alone
-                    made = loader.exercise(exercises, f"{assignment}/{path.stem}")
-                    data = loader.for_judging(exercises, made).encode()
+                made = loader.exercise(exercises, f"{assignment}/{path.stem}")
+                data = loader.for_judging(exercises, made).encode()
             yield f"{FOLDER}/{path.relative_to(exercises).as_posix()}", data
 
 

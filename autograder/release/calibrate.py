@@ -1,14 +1,14 @@
-"""Where each plain test can be judged: the instructor's solution and the untouched notebook, once through both judges.
+"""What the instructor's solution gives to each plain test, and which of them only the student's kernel can judge.
 
-What the solution cannot pass in the tester, and what an untouched notebook passes there, is judged in the student's
-kernel alone. For all else the tester expects of a student's code the kinds of values that came from the solution.
+The solution is run again: what differs the second time is chance, and what differs with other seeds is free, where the
+test holds all the same. What it does not pass in the tester is judged in the student's kernel.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import Calibration, CellCalibration, write_calibration
+from autograder.assignment.solution_run import SolutionRun
 from autograder.assignment.submission import Submission
 from autograder.errors import GradingError
 from autograder.kernel.fork_server import KernelForkServer
@@ -28,9 +29,10 @@ from autograder.model.plain_text import one_line
 from autograder.pipeline.execute import ExecutedNotebook, Kernels
 from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge_tests import earned
-from autograder.pipeline.outcomes import CellOutcome, TestOutcome
-from autograder.plain.where import plain_cells, where_judged
+from autograder.pipeline.outcomes import TestOutcome
+from autograder.plain.where import measuring_time, plain_cells, where_judged
 from autograder.release.as_submitted import solved, untouched
+from autograder.release.other_seeds import OFFSETS, has_chance, with_moved_seeds
 
 #: notebook -> how its cells ended
 _Runs = Mapping[str, ExecutedNotebook]
@@ -82,20 +84,29 @@ def needs_calibration(assignment: Assignment) -> bool:
 
 
 def calibrate(assignment: Assignment, kernels: Kernels, limits: Limits, beside: Kernels | None = None) -> Calibration:
-    """Run both, the solution twice, and decide: what it gave the first time it must give the second time."""
+    """Run both, the solution several times, and decide."""
     noting = replace(
         assignment, calibration=Calibration({name: _noting(assignment, name) for name in assignment.source})
     )
-    solution = _run(solved(noting), noting, kernels, limits, (beside,) if beside else ())
+    more = (beside,) if beside else ()
+    solution = _run(solved(noting), noting, kernels, limits, more, ("outside", "kernel"))
     first = Calibration({name: _by_solution(assignment, name, solution) for name in assignment.source})
     expecting = replace(assignment, calibration=first)
     with ThreadPoolExecutor(1) as other:
         later = other.submit(_run, untouched(expecting), expecting, beside, limits) if beside else None
-        again = _run(solved(expecting), expecting, kernels, limits, inside=False)
+        again = [_run(solved(expecting), expecting, kernels, limits, inside=())]
+        for offset in OFFSETS if any(map(has_chance, assignment.source.values())) else ():
+            moved = with_moved_seeds(expecting, offset)
+            again.append(_run(solved(moved), moved, kernels, limits, inside=()))
         blank = later.result() if later else _run(untouched(expecting), expecting, kernels, limits)
-    hurried = any(map(_is_hurried, (*solution.values(), *again.values(), *blank.values())))
-    second = Calibration({name: _by_solution_again(assignment, name, first, again) for name in assignment.source})
-    return Calibration({name: _by_untouched(assignment, name, second, blank) for name in assignment.source}, hurried)
+    hurried = any(map(_is_hurried, (one for runs in (solution, *again, blank) for one in runs.values())))
+    found: dict[str, Mapping[str, CellCalibration]] = {}
+    for name, source in assignment.source.items():
+        twice = _by_solution_again(first.cells_of(name), again[0], name)
+        # the second run may have been slow: where the test is judged is asked again, and not stored
+        hurried |= any(twice[key].judged != first.cells_of(name)[key].judged for key in measuring_time(source))
+        found[name] = _by_untouched(_by_other_seeds(twice, again[1:], name), blank, name)
+    return Calibration(found, hurried)
 
 
 def _is_hurried(ran: ExecutedNotebook) -> bool:
@@ -111,7 +122,7 @@ def _run(
     kernels: Kernels,
     limits: Limits,
     beside: Sequence[Kernels] = (),
-    inside: bool = True,
+    inside: Collection[str] = ("kernel",),
 ) -> _Runs:
     ran: dict[str, ExecutedNotebook] = {}
     grade_submission(submission, assignment, kernels, limits, ran.__setitem__, beside, inside=inside)
@@ -119,34 +130,22 @@ def _run(
 
 
 def _noting(assignment: Assignment, name: str) -> Mapping[str, CellCalibration]:
-    return dict.fromkeys(_keys(assignment, name), _NOTED)
+    found = assignment.source[name].cells
+    return {grade_id: _NOTED for cell in found if (grade_id := cells.grade_id(cell))}
 
 
-def _keys(assignment: Assignment, name: str) -> list[str]:
-    return [cells.grade_id(cell) or f"#{number}" for number, cell in enumerate(assignment.source[name].cells)]
-
-
-def _outcomes(assignment: Assignment, name: str, runs: _Runs) -> Iterator[tuple[str, float, CellOutcome]]:
-    """(key, points, outcome) of each cell of the source."""
-    if name not in runs:
-        return
-    found = {one.index: one for one in runs[name].outcomes}
-    unmarked = [key for key in _keys(assignment, name) if key.startswith("#")]
-    for index, cell in enumerate(runs[name].notebook.cells):
-        key = cells.grade_id(cell) or (unmarked.pop(0) if unmarked else "")
-        if index in found and key:
-            yield key, cells.max_points(cell), found[index]
+def _tests(runs: _Runs, name: str) -> Iterator[tuple[str, float, TestOutcome]]:
+    """(grade id, points, how it ended) of each plain test."""
+    for outcome in runs[name].outcomes if name in runs else ():
+        cell = runs[name].notebook.cells[outcome.index]
+        if outcome.test is not None and (grade_id := cells.grade_id(cell)):
+            yield grade_id, cells.max_points(cell), outcome.test
 
 
 def _by_solution(assignment: Assignment, name: str, runs: _Runs) -> dict[str, CellCalibration]:
     text = where_judged(assignment.source[name], _noting(assignment, name))
     found = {key: replace(one, problem="the solution could not be run") for key, one in text.items()}
-    for key, points, outcome in _outcomes(assignment, name, runs):
-        if outcome.test is not None:
-            found[key] = _decided(text[key], points, outcome.test)
-        elif outcome.places:
-            found[key] = CellCalibration("outside", expected=outcome.places)
-    return found
+    return found | {key: _decided(text[key], points, test) for key, points, test in _tests(runs, name)}
 
 
 def _decided(by_text: CellCalibration, points: float, test: TestOutcome) -> CellCalibration:
@@ -157,23 +156,40 @@ def _decided(by_text: CellCalibration, points: float, test: TestOutcome) -> Cell
         if ended.status == "ok" and inside is not None:
             what = f"has {earned(inside, points):g} of {points:g} points"
         problem = f"the instructor's own solution {one_line(what)[:300]}"
-        return CellCalibration("kernel", by_text.reason or problem, problem)
+        return CellCalibration("kernel", by_text.reason, problem)
     if by_text.reason:
         return by_text
     if not _passes(test, points):
         return CellCalibration("kernel", f"the solution does not pass outside of the student's kernel ({_why(test)})")
-    return CellCalibration("outside", expected=test.places)
+    solution = SolutionRun.of(test.visits, test.marks, test.result).opened(test.takes_others)
+    return CellCalibration("outside", expected=_expected(test), solution=solution)
 
 
-def _by_solution_again(
-    assignment: Assignment, name: str, first: Calibration, runs: _Runs
-) -> Mapping[str, CellCalibration]:
-    found = dict(first.cells_of(name))
-    for key, points, outcome in _outcomes(assignment, name, runs):
-        test = outcome.test
-        if test is not None and found[key].judged == "outside" and not _passes(test, points):
+def _expected(test: TestOutcome) -> Mapping[str, Sequence[str]]:
+    return {**{place: [] for place in test.visits}, **test.places}
+
+
+def _by_solution_again(first: Mapping[str, CellCalibration], runs: _Runs, name: str) -> Mapping[str, CellCalibration]:
+    found = dict(first)
+    for key, points, test in _tests(runs, name):
+        known = found[key].solution
+        if known is not None and not _passes(test, points):
             why = f"the solution does not pass it twice in the same way ({_why(test)})"
             found[key] = CellCalibration("kernel", why, found[key].problem)
+        elif known is not None:
+            found[key] = replace(found[key], solution=known.with_run(test.visits, test.marks))
+    return found
+
+
+def _by_other_seeds(
+    first: Mapping[str, CellCalibration], all_runs: Sequence[_Runs], name: str
+) -> Mapping[str, CellCalibration]:
+    """Where a test holds for other seeds as well, what depends on them is free. Else the seed is part of the test."""
+    found = dict(first)
+    for key, points, test in (one for runs in all_runs for one in _tests(runs, name)):
+        known = found[key].solution if key in found else None
+        if known is not None and _passes(test, points):
+            found[key] = replace(found[key], solution=known.with_run(test.visits, test.marks))
     return found
 
 
@@ -185,17 +201,15 @@ def _why(test: TestOutcome) -> str:
     return test.refused or one_line(f"{test.ended.ename}: {test.ended.evalue}", 300)
 
 
-def _by_untouched(assignment: Assignment, name: str, first: Calibration, runs: _Runs) -> Mapping[str, CellCalibration]:
-    found = dict(first.cells_of(name))
-    for key, points, outcome in _outcomes(assignment, name, runs):
-        test = outcome.test
-        if test is None or not points:
-            continue
-        inside = earned(test.inside, points) if test.inside is not None else 0.0
-        if inside:
-            problem = f"an untouched notebook has {inside:g} of {points:g} points"
+def _by_untouched(first: Mapping[str, CellCalibration], runs: _Runs, name: str) -> Mapping[str, CellCalibration]:
+    found = dict(first)
+    for key, points, test in _tests(runs, name):
+        judge = test if test.judged == "outside" else test.inside
+        reached = earned(judge, points) if judge is not None and points else 0.0
+        known = found[key].solution
+        if reached and not (
+            known and test.judged == "outside" and known.differences(test.visits, test.marks, test.result)
+        ):
+            problem = f"an untouched notebook has {reached:g} of {points:g} points"
             found[key] = replace(found[key], problem="; ".join(filter(None, (found[key].problem, problem))))
-        elif test.judged == "outside" and earned(test, points) > inside:
-            reason = "an untouched notebook passes it outside of the student's kernel"
-            found[key] = CellCalibration("kernel", reason, found[key].problem)
     return found

@@ -1,7 +1,7 @@
 """What nbgrader leaves of a solution beside its text: attachments, outputs, tags, metadata, ids. All of it goes.
 
 nbgrader replaces the source of a cell and nothing else. A drawing that was pasted into a model answer lies in the
-cell's attachments, and an extension may keep the right choice in the cell's metadata.
+cell's attachments, an extension may keep the right choice in metadata, and Colab the instructor's own document.
 """
 
 from __future__ import annotations
@@ -23,39 +23,44 @@ _SLIDES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 _TAG = re.compile(r"raises-exception|skip-execution|(hide|remove)[-_](cell|input|output)|scroll-output|full-width")
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MACHINE_MADE = re.compile(r"cell-\d+|[0-9a-f]{8}(-?[0-9a-f]{4,12})*")
-
-
-def _flag(value: Any) -> bool:
-    return isinstance(value, bool) or value == "auto"
-
-
+#: Values of settings that only say how a cell is displayed or whether it may be changed.
+_FLAGS, _HIDDEN = (True, False, "auto"), {"source_hidden", "outputs_hidden"}
+#: What students may get of a notebook's kernelspec and language_info.
+_ABOUT = {"display_name", "file_extension", "language", "mimetype", "name", "pygments_lexer", "version"}
 #: Metadata of a cell that its students may get, and what a harmless value of it is.
 _HARMLESS: dict[str, Callable[[Any], bool]] = {
-    "collapsed": _flag,
-    "deletable": _flag,
-    "editable": _flag,
-    "scrolled": _flag,
-    "jupyter": lambda value: set(value) <= {"source_hidden", "outputs_hidden"} and all(map(_flag, value.values())),
-    "slideshow": lambda value: set(value) == {"slide_type"} and value["slide_type"] in _SLIDES,
+    **dict.fromkeys(("collapsed", "deletable", "editable", "scrolled"), _FLAGS.__contains__),
+    "alt": lambda value: isinstance(value, str),  # what a figure shows, in words
+    "cellView": ("code", "form").__contains__,
+    "jupyter": lambda value: (
+        isinstance(value, dict) and {*value} <= _HIDDEN and all(map(_FLAGS.__contains__, value.values()))
+    ),
+    "slideshow": lambda value: value in [{"slide_type": one} for one in _SLIDES],
 }
 
 
 def cleared(notebook: NotebookNode) -> NotebookNode:
     """A copy of a notebook from which nbgrader has taken solutions and mark schemes, without their other traces.
 
-    Of solutions, tests and tasks only the text, nbgrader's marks and harmless settings are left, and an id that says
-    nothing which the notebook does not show (else nbgrader's name of the cell takes its place). In every cell an
-    attachment that its text does not show is dropped: what showed it may have been a solution.
+    Of metadata nbgrader's marks and harmless settings are left, and in every cell the attachments that its text shows:
+    what showed another may have been a solution. Solutions, tests and tasks lose their outputs, and an id that says
+    what the notebook does not show (nbgrader's name of the cell takes its place).
     """
     notebook = nbformat.from_dict(notebook)
-    notebook.metadata.pop("widgets", None)  # the state of every widget, that of solutions among them
+    accelerator = notebook.metadata.get("accelerator")
+    notebook.metadata = nbformat.from_dict({
+        name: {key: text for key, text in said.items() if key in _ABOUT and isinstance(text, str)}
+        for name in ("kernelspec", "language_info") if isinstance(said := notebook.metadata.get(name), dict)
+    })  # fmt: skip
+    if accelerator in ("GPU", "TPU"):  # the machine that Colab gives the student
+        notebook.metadata["accelerator"] = accelerator
     taken = {cell.get("id") for cell in notebook.cells if not leaves_traces(cell)}
     shown = {word for cell in notebook.cells for word in _words(f"{cell.source} {cells.grade_id(cell)}")}
     for cell in notebook.cells:
-        if "attachments" in cell:
-            cell.attachments = {name: one for name, one in cell.attachments.items() if shows(cell.source, name)}
-            if not cell.attachments:
-                cell.pop("attachments")
+        pictures = {name: one for name, one in cell.get("attachments", {}).items() if shows(cell.source, name)}
+        for name in set(cell) - {"cell_type", "execution_count", "id", "metadata", "outputs", "source"}:
+            del cell[name]
+        cell.update({"attachments": pictures} if pictures else {}, metadata=_kept(cell))
         if leaves_traces(cell):
             _clear(cell, taken, shown)
     return notebook
@@ -67,38 +72,29 @@ def leaves_traces(cell: NotebookNode) -> bool:
 
 
 def _clear(cell: NotebookNode, taken: set[str], shown: set[str]) -> None:
-    marks = {name: value for name, value in cells.nbgrader(cell).items() if name in _MARKS}
-    kept = {name: value for name, value in cell.metadata.items() if name in _HARMLESS and _is_harmless(name, value)}
-    tags = cell.metadata.get("tags")
-    if isinstance(tags, list) and (known := [tag for tag in tags if _TAG.fullmatch(str(tag))]):
-        kept["tags"] = known
-    cell.metadata = nbformat.from_dict({**kept, "nbgrader": marks})
+    cell.metadata.pop("alt", None)
     if cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
     if "id" in cell:
         if not _MACHINE_MADE.fullmatch(cell.id) and not shown.issuperset(_words(cell.id)):
-            cell.id = _id(str(marks.get("grade_id", "")), taken)
+            name = cells.grade_id(cell) or ""  # students see it anyway; a digest of it where that can be no id
+            usable = _ID.fullmatch(name) and name not in taken
+            cell.id = name if usable else hashlib.sha256(name.encode()).hexdigest()[:16]
         taken.add(cell.id)
-    for name in set(cell) - {"attachments", "cell_type", "execution_count", "id", "metadata", "outputs", "source"}:
-        del cell[name]
 
 
-def _is_harmless(name: str, value: Any) -> bool:
-    try:
-        return _HARMLESS[name](value)
-    except (AttributeError, TypeError):
-        return False
+def _kept(cell: NotebookNode) -> NotebookNode:
+    kept = {name: value for name, value in cell.metadata.items() if name in _HARMLESS and _HARMLESS[name](value)}
+    tags = cell.metadata.get("tags")
+    if isinstance(tags, list) and (known := [tag for tag in tags if _TAG.fullmatch(str(tag))]):
+        kept["tags"] = known
+    if marks := {name: value for name, value in cells.nbgrader(cell).items() if name in _MARKS}:
+        kept["nbgrader"] = marks
+    return nbformat.from_dict(kept)
 
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", text.lower()))
-
-
-def _id(grade_id: str, taken: set[str]) -> str:
-    """nbgrader's name of the cell, which students see anyway; a digest of it where that can be no id."""
-    if _ID.fullmatch(grade_id) and grade_id not in taken:
-        return grade_id
-    return hashlib.sha256(grade_id.encode()).hexdigest()[:16]
 
 
 def shows(text: str, attachment: str) -> bool:

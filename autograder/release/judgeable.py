@@ -17,7 +17,8 @@ from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.exercise.model import Case
 from autograder.model import cells
-from autograder.plain.where import asked
+from autograder.model.questions import asked_questions
+from autograder.plain.where import asked, measuring_time
 from autograder.release.findings import Finding, pinned
 from autograder.release.markers import misspelt
 
@@ -69,6 +70,9 @@ def untested(assignment: Assignment) -> Iterator[Finding]:
                 where = f"{assignment.name}/{name}.ipynb, cell '{cells.grade_id(cell)}'"
                 points = f"{cells.max_points(cell):g}"
                 yield pinned("untested", where, f"{_NO_TESTS}{meant}", cell.source, points)
+        for one in sorted(measuring_time(notebook)):
+            said = "it measures time: where it does not hold, the submission is run again with nothing beside it"
+            yield pinned("clock", f"{assignment.name}/{name}.ipynb, cell '{one}'", said, one, blocks=False)
 
 
 def untested_cells(notebook: NotebookNode) -> list[str]:
@@ -126,6 +130,11 @@ def _judge_lacks(cell: NotebookNode, assignment: Assignment) -> str | None:
 
 def _plain_test_lacks(cell: NotebookNode, visible: str) -> str | None:
     tree = cells.parse(visible)
+    calls = {
+        node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    if "questions" in calls and asked_questions(cell.source) is None:
+        return "its questions are not found: the cell itself imports the checks, and names them as exercise=Function"
     if any(
         isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder") for node in ast.walk(tree)
     ):

@@ -44,6 +44,10 @@ _ADVICE = (
 )  # fmt: skip
 
 
+#: What a test says that fails for want of what a cell above would have bound.
+_LACKS_A_NAME = re.compile("is not defined|is missing: the cell")
+
+
 @dataclass(frozen=True)
 class Verification:
     """One thing that was verified of a release. ``problems``: why it does not hold; ``accepted``: with the reason why
@@ -186,9 +190,12 @@ class _Stopped:
     said: str
 
     @property
+    def meant(self) -> bool:
+        return "raises-exception" in self.cell.metadata.get("tags", ())
+
+    @property
     def deliberate(self) -> bool:
-        graded = cells.is_solution(self.cell) or cells.is_graded(self.cell)
-        return not graded or "raises-exception" in self.cell.metadata.get("tags", ())
+        return self.meant or not (cells.is_solution(self.cell) or cells.is_graded(self.cell))
 
 
 def _stopped(ran: ExecutedNotebook, notebook: str) -> Iterator[_Stopped]:
@@ -213,11 +220,17 @@ def _solved(
     """``executed`` is filled with each notebook as it ran."""
     for name, ran, verdict in run_all(solved(assignment), assignment, kernels, limits):
         executed[name] = ran
-        for one in _stopped(ran, f"{assignment.name}/{name}.ipynb"):
-            text = f"{one.said}; nbgrader goes on after it" if one.deliberate else one.said
-            yield pinned("error", one.where, text, one.ename, one.cell.source, blocks=not one.deliberate)
-        for cell in _unexpected(verdict, ("passed", "manual")):
-            yield _points_of(cell, "solution", ran, verdict)
+        stops = [*_stopped(ran, f"{assignment.name}/{name}.ipynb")]
+        lost = [_points_of(cell, "solution", ran, verdict) for cell in _unexpected(verdict, ("passed", "manual"))]
+        cause = next((one for one in stops if not one.meant), None)
+        if cause and (not cause.deliberate or any(_LACKS_A_NAME.search(one.text) for one in lost)):
+            more = len({one.where for one in stops}.union(one.where for one in lost) - {cause.where})
+            yield Finding("error", cause.where, cause.said + (f" (after it {more} more cells fail)" if more else ""))
+            continue
+        yield from lost
+        for one in stops:
+            said = f"{one.said}; nbgrader goes on after it"
+            yield pinned("error", one.where, said, one.ename, one.cell.source, blocks=False)
 
 
 def _untouched(assignment: Assignment, kernels: Kernels, limits: Limits) -> Iterator[Finding]:
@@ -239,11 +252,11 @@ def _unexpected(verdict: NotebookVerdict, statuses: tuple[str, ...]) -> Iterator
 
 
 def _points_of(cell: CellVerdict, kind: str, ran: ExecutedNotebook, verdict: NotebookVerdict) -> Finding:
-    """Points that the solution lost, or that nobody earned. What the grader itself failed at cannot be accepted."""
+    """Points that the solution lost, or that nobody earned. A solution that is wrong cannot be accepted."""
     said = next((check.message for check in cell.checks if not check.passed), "")
     text = f"{cell.status} with {cell.points} of {cell.max_points:g} points. {said}{_advice(said)}".strip()
     where = f"{verdict.assignment}/{verdict.notebook}.ipynb, cell '{cell.cell}'"
-    if cell.status == "infrastructure":
+    if cell.status == "infrastructure" or kind == "solution":
         return Finding(kind, where, text)
     source = next((one.source for one in ran.notebook.cells if cells.grade_id(one) == cell.cell), "")
     return pinned(kind, where, text, source, cell.status, str(cell.points), str(cell.max_points))

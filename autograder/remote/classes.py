@@ -310,7 +310,10 @@ class RemoteFunction(Handle):
                 return find_class(about["type"][0], about["type"][1], {}) or types.FunctionType
             if name == "__signature__" and about.get("signature") is None:
                 raise AttributeError(name)
-            return about.get({"__qualname__": "q", "__module__": "m"}.get(name, name.strip("_")))
+            found = about.get({"__qualname__": "q", "__module__": "m"}.get(name, name.strip("_")))
+            if name in ("__signature__", "__doc__"):
+                object.__getattribute__(self, "_remote_link").connection.was_read(name, found)
+            return found
         if name in ("__code__", "__globals__", "__closure__", "__builtins__"):
             return object.__getattribute__(self, name)
         return super().__getattribute__(name)

@@ -81,6 +81,9 @@ class Connection:
         """Whether the solution did so at this place."""
         return True
 
+    def was_read(self, name: str, value: Any) -> None:
+        """What the other side told of a function is looked at."""
+
     # what a message says
 
     def pack(self, build: Callable[[Encoder], dict[str, Any]]) -> str:

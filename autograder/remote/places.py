@@ -1,91 +1,98 @@
-"""What the student's code may answer at each place of a test: data where the solution gave data, objects where it gave
-objects. A place is an expression of the cell and an operation.
+"""What reaches a test, place by place. A place is an expression of the cell and an operation.
 
-While the instructor's solution runs, what came is noted. In a submission's run every operation must have been one of
-the solution's, and what comes must be of a kind that came from the solution. So an object of a student's class never
-answers for a list, its operators never see a value of the test that no operator of the solution has seen, and an empty
-array, which equals everything, does not pass for one with values.
+While the instructor's solution runs, it is noted at which places its code answers, and what came there. In a
+submission's run no other place may ask the student's code: so its operators never see a value of the test that no
+operator of the solution has seen. What came is written down, to be compared with what the solution gave.
 """
 
 from __future__ import annotations
 
-import re
+import hashlib
+import json
+import math
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 from typing import Any
 
 from autograder.remote.handle import link_of, short
+from autograder.remote.kinds import SharedKind, kind_of
+from autograder.remote.snapshots import Snapshot, raised, snapshot
 
-#: Place -> what came there from the solution: names of types, and the remarkable kinds below.
+#: Place -> what else is known of it: that an exception steers the test there, or that an argument is changed.
 Expected = Mapping[str, Sequence[str]]
 
 #: Operations that are the student's in any case: what an object shows of itself, and what it is an instance of.
 _ALWAYS = frozenset(("__repr__", "__str__", "__format__", "__hash__", "__dir__", "isinstance", "issubclass"))
 _NAMED = frozenset(("getattr", "setattr", "delattr", "method"))
-_OBJECT, _EMPTY, _MASKED, _MISSING, _NAN = "an object", "nothing in it", "masked numbers", "missing values", "nan"
-_PRIVATE = "private names"
-_SAID = {
-    _EMPTY: "an empty {} came, which equals everything",
-    _MASKED: "a {} with masked numbers came, over which comparisons pass",
-    _MISSING: "a {} with missing values came, over which comparisons pass",
-    _NAN: "a {} with nan came, which no comparison finds too large",
-    _PRIVATE: "a {} with private names in braces came, which a template would look up",
-}
 _CONTAINERS: tuple[Any, ...] = (list, tuple, dict, set, frozenset, deque)
-_SIZED: tuple[Any, ...] = (*_CONTAINERS, str, bytes, bytearray, range)
-_MAY_BE_NAN = {complex, Decimal}
-_MAX_LOOKED_AT = 100_000
-#: In a format's field, what reads a private attribute or key.
-_LOOKS_UP = re.compile(r"\{[^{}]*[.\[]_")
-#: Types of pandas' columns whose comparisons leave out what is missing; in others it differs from everything.
-_MASKING = re.compile(r"(U?Int|Float)\d{1,2}|boolean|string")
+#: Characters of a cell's snapshots; behind them only a hash is kept.
+_MAX_WRITTEN = 4 << 20
+#: Parts and elements of what is told with each answer.
+_MAX_TOLD = 5_000
 
 
 class Places:
-    """expected: what the solution gave; without, everything is allowed and noted."""
+    """expected: where the solution's code answered; without, everything is allowed and noted.
+
+    visits: place -> what came there, in order. unused: positions of statements whose value nobody uses: of these it
+    counts alone that they ended well. vary: place -> what makes another value of each that comes there.
+    """
 
     def __init__(self) -> None:
         self.expected: Expected | None = None
+        self.unused: frozenset[str] = frozenset()
+        self.vary: Mapping[str, Callable[[Any], Any]] = {}
+        self.clear()
+
+    def clear(self) -> None:
         self.noted: dict[str, set[str]] = {}
+        self.visits: dict[str, list[Snapshot]] = {}
+        self._written = 0
 
     def why_not(self, place: str, operation: str, target: Any) -> str:
         """Why the student's code must not answer here; empty where it may."""
         if self.expected is None:
-            self.noted.setdefault(place, set())  # it may raise an exception there
+            self.noted.setdefault(place, set())
             return ""
         if operation in _ALWAYS or place in self.expected:
             return ""
         asked = place.partition(" ")[2].removeprefix("getattr ").removeprefix("method ")
         return f"{short(target)} would answer ({asked}), where nothing of the solution is asked: compare plain values"
 
-    def why_wrong(self, place: str, value: Any) -> str:
-        """Why what came cannot be taken, where the solution gave something else; empty where it can."""
-        came = list(kinds_of(value))
-        if self.expected is None:
-            self.noted.setdefault(place, set()).update(came)
-            return ""
-        usual = self.expected.get(place, ())
-        if not usual:  # the solution raised an exception there, or the place is nobody's to judge
-            return ""
-        strange = next((kind for kind in came if kind in (_OBJECT, *_SAID) and kind not in usual), "")
-        if strange == _OBJECT:
-            wanted = next((kind for kind in usual if kind not in _SAID), "a value")
-            return f"expected {_article(wanted)}, but {short(next(filter(_is_object, parts_of(value))))} came"
-        return _SAID[strange].format(came[0]) if strange else ""
+    def varied(self, place: str, value: Any) -> Any:
+        """The value, or the one that is to be tried in its place."""
+        return self.vary[place](value) if place in self.vary else value
 
-    def why_changed(self, place: str, value: Any) -> str:
-        """Why a value that came before must not become this one by the operation at a place; empty where it may."""
-        came, changes = list(kinds_of(value)), f"{place} changes"
-        if self.expected is None:
-            self.noted.setdefault(changes, set()).update(came)
-            return ""
-        usual = self.expected.get(changes, ())
-        return next((_SAID[kind].format(came[0]) for kind in came if kind in _SAID and kind not in usual), "")
+    def came(self, place: str, value: Any) -> None:
+        position = place.partition(".")[2].partition(" ")[0]
+        self._note(place, ["ended"] if position in self.unused else snapshot(value))
+
+    def changed(self, place: str, value: Any) -> None:
+        """What an operation at a place has made of an object that both sides hold."""
+        self._note(f"{place} changes", snapshot(value))
+
+    def stopped(self, place: str, error: BaseException) -> None:
+        self._note(place, raised(error))
+
+    def holds(self, name: str, value: Any) -> None:
+        """What a name that the cell reads is bound to; once for as long as that is the same."""
+        now, before = snapshot(value), self.visits.get(f"name {name}", ())
+        if not before or before[-1] != now:
+            self._note(f"name {name}", now)
+
+    def printed(self, text: str) -> None:
+        """While the test listens to what is printed."""
+        self._note("printed", ["text", text])
+
+    def _note(self, place: str, what: Snapshot) -> None:
+        text = json.dumps(what)
+        self._written += len(text)
+        kept = what if self._written <= _MAX_WRITTEN else ["hash", hashlib.sha256(text.encode()).hexdigest()]
+        self.visits.setdefault(place, []).append(kept)
 
     def was(self, place: str, what: str) -> bool:
         """Whether ``what`` was noted there; true, and noted, while the solution runs."""
@@ -122,13 +129,13 @@ def _position(code: CodeType, instruction: int) -> str:
     return f"{line}:{start}-{end}"
 
 
-def kinds_of(value: Any) -> Iterator[str]:
-    """Its type, or that it is an object of the student's; then what is remarkable about it or about what it holds."""
-    if _is_object(value):
-        yield "a module" if "module" in _about(value) else _OBJECT
-        return
-    yield "a module" if isinstance(value, ModuleType) else type(value).__name__
-    yield from dict.fromkeys(kind for one in islice(parts_of(value), _MAX_LOOKED_AT) if (kind := _remarkable(one)))
+def may_change(value: Any) -> bool:
+    """Whether it is data that code can change in place, and not too much to be told with each answer."""
+    if not isinstance(kind_of(type(value)), SharedKind) or link_of(value) is not None:
+        return False
+    parts = list(islice(parts_of(value), _MAX_TOLD + 1))
+    sizes = (one.shape for one in parts if hasattr(one, "shape"))
+    return len(parts) + sum(map(math.prod, sizes)) <= _MAX_TOLD
 
 
 def parts_of(value: Any) -> Iterator[Any]:
@@ -140,48 +147,3 @@ def parts_of(value: Any) -> Iterator[Any]:
         if kind is not None and id(one) not in seen:
             seen.add(id(one))
             left += kind.__iter__(one) if kind is not dict else (*dict.keys(one), *dict.values(one))
-
-
-def _remarkable(value: Any) -> str:
-    cls = type(value)
-    if _is_object(value):
-        return _OBJECT
-    bases = type.__getattribute__(cls, "__mro__")
-    kind = next((base for base in _SIZED if base in bases), None)
-    if kind is not None:
-        empty = not (value if kind is range else kind.__len__(value))  # the length of a range may be beyond len()
-        return _EMPTY if empty else _PRIVATE if kind is str and _LOOKS_UP.search(value) else ""
-    if float in bases or cls in _MAY_BE_NAN:
-        return _NAN if value != value else ""
-    return _of_array(value) if cls.__module__.partition(".")[0] in ("numpy", "torch", "pandas") else ""
-
-
-def _of_array(value: Any) -> str:
-    if 0 in tuple(getattr(value, "shape", ())):
-        return _EMPTY
-    if hasattr(value, "hardmask") and bool(getattr(value.mask, "any", bool)()):
-        return _MASKED
-    columns = [one for _, one in value.items()] if hasattr(value, "columns") else [value]
-    return next(filter(None, map(_lacking, columns)), "")
-
-
-def _lacking(column: Any) -> str:
-    """Whether it has values that comparisons leave out, or find neither too large nor too small."""
-    dtype = getattr(column, "dtype", None)
-    if _MASKING.fullmatch(str(dtype)):
-        return _MISSING if column.isna().any() else ""
-    numbers = getattr(dtype, "kind", "") in tuple("fcmM") or type(column).__module__ == "torch" or dtype is None
-    return _NAN if numbers and bool(getattr(column != column, "any", lambda: column != column)()) else ""
-
-
-def _is_object(value: Any) -> bool:
-    return "k" in _about(value)
-
-
-def _about(value: Any) -> Mapping[str, Any]:
-    link = link_of(value)
-    return link.about if link is not None else {}
-
-
-def _article(kind: str) -> str:
-    return kind if " " in kind else f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"

@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from contextlib import suppress
+from inspect import Signature
 from itertools import islice
 from typing import Any
 
@@ -18,7 +19,7 @@ from autograder.remote.handle import USUAL_NAMES, RemoteDied, RemoteRefused
 from autograder.remote.kinds import CannotCross, SharedKind, kind_of, kind_of_base
 from autograder.remote.names import MAIN, name_of
 from autograder.remote.objects import read_state, write_state
-from autograder.remote.places import Places, parts_of, place_of
+from autograder.remote.places import Places, may_change, parts_of, place_of
 from autograder.remote.served import require_served
 from autograder.remote.wire import Decoder, Encoder, tag_of_known
 
@@ -28,6 +29,8 @@ __all__ = ["Remote", "RemoteDied", "RemoteRefused"]
 MAX_WATCHED = 64
 #: What a name is bound to is followed in any case, with as many of its parts.
 MAX_PARTS = 100_000
+#: Parts of an argument that are lent each by itself.
+MAX_LENT = 1_000
 #: What ends a loop of the test, or a generator, without a word.
 _STEERING = (StopIteration, StopAsyncIteration, GeneratorExit)
 _NOTHING, _CHANGED = object(), "changed"
@@ -43,7 +46,7 @@ class Remote(Connection):
     ask: hands a request (JSON) to :func:`autograder.remote.student.answer` in the student's kernel and returns what it
     says. Raises RemoteDied where the kernel is gone.
     failures: what must cost the cell, whatever its code made of it: refused operations, and the end of the kernel.
-    places: what may come where; part: the piece of the cell that is executed.
+    places: what came where; part: the piece of the cell that is executed; shown: where it prints, unless it listens.
     """
 
     careful = True
@@ -56,20 +59,23 @@ class Remote(Connection):
         self._given: dict[str, Any] = {}  # what the names were bound to here
         self._read: frozenset[str] = frozenset()
         self._changed: list[Any] = []
-        self._handed_at: list[tuple[str, tuple[Any, ...]]] = []  # while the solution runs
-        self.places, self.part = Places(), 0
-        self._random = random_state.read()
+        self._handed_at: list[tuple[str, list[Any]]] = []  # while the solution runs
+        self._kept: set[str] = set()
+        self.places, self.part, self.shown = Places(), 0, sys.stdout
+        self._random = random_state.Told()
         self._shared_classes: set[str] = set()
         self.failures: list[str] = []
 
-    def bind(self, names: Iterable[str], read: Collection[str] = ()) -> None:
+    def bind(self, names: Iterable[str], read: Collection[str] = (), given: Collection[str] = ()) -> None:
         """Bind these names anew: data as data, all else as handles; one that the student's kernel lacks is unbound.
 
-        read: those of them that the cell reads, which must hold what the solution's hold: data or objects.
+        read: those of them that the cell reads, whose values reach it. given: trusted names; what the student's code
+        makes of the objects that they hold there is noted, and never taken.
 
         Raises RemoteDied; names that were bound before and are not named now stay as they are and are not followed.
         """
         self._bound, self._given, self._read = set(names), {}, frozenset(read)
+        self._kept = {name for name in given if may_change(self._space.get(name))}
         for name in self._bound:
             self._space.pop(name, None)
         try:
@@ -77,12 +83,13 @@ class Remote(Connection):
         except _Stale:  # a kernel that was started anew has the names, but none of what the old one handed over
             self.failures.pop()
             self._ask_names()
-        self._require_usual_names(self._bound)
+        self._note_names(self._read)
 
-    def _require_usual_names(self, names: Collection[str]) -> None:
+    def _note_names(self, names: Collection[str]) -> None:
         for name in sorted(self._read.intersection(names)):
-            if name in self._space and (why := self.places.why_wrong(f"name {name}", self._space[name])):
-                self.refuse(f"{name}: {why}")
+            if name in self._space:
+                self.places.holds(name, self._space[name])
+                self._space[name] = self.places.varied(f"name {name}", self._space[name])
 
     def _ask_names(self) -> None:
         self.exchange(lambda encoder: {"op": "names", "args": [], "kwargs": []})
@@ -95,35 +102,50 @@ class Remote(Connection):
         args, kwargs = self._handed(f"{place} given", args, kwargs)
         try:
             value = super().ask(operation, *args, **kwargs)
-        except _STEERING as error:
-            if self.places.was(place, f"raised {type(error).__name__}"):
+        except (RemoteRefused, RemoteDied):
+            raise
+        except BaseException as error:
+            self.places.stopped(place, error)
+            if not isinstance(error, _STEERING) or self.places.was(place, f"raised {type(error).__name__}"):
                 raise
             raise RuntimeError(f"the call raised {type(error).__name__}") from None
         finally:
-            self._require_usual_changes(place, (*args, *kwargs.values()), before)
-        if why := self.places.why_wrong(place, value):
-            self.refuse(why)
-        return value
+            self._note_changes(place, before)
+        used = bool(value) if operation == "__exit__" and link_of(value) is None else value  # Python asks no more of it
+        self.places.came(place, used)
+        return self.places.varied(place, value)
+
+    def was_read(self, name: str, value: Any) -> None:
+        if isinstance(value, Signature):
+            value = [[one.name, int(one.kind), one.default is not one.empty] for one in value.parameters.values()]
+        self.places.came(self._place("read", (None, name)), value)
 
     def _handed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Copies where the solution changes nothing of what it is given: what a test compares with stays as it is."""
-        if self.places.expected is None:
-            self._handed_at.append((place, (*args, *kwargs.values())))
-        if self.places.expected is None or self.places.was(place, _CHANGED):
-            return args, kwargs
+        """Copies of what the solution leaves as it is given: what a test compares with stays as it is."""
         lent = Lent(self)
-        return tuple(map(lent.copy, args)), {name: lent.copy(value) for name, value in kwargs.items()}
+        handed = {at: self._lend(f"{place} {at}", value, lent) for at, value in (*enumerate(args), *kwargs.items())}
+        return tuple(handed[at] for at in range(len(args))), {name: handed[name] for name in kwargs}
 
-    def _require_usual_changes(self, place: str, given: tuple[Any, ...], before: Mapping[str, Any]) -> None:
-        """What came before may become empty only where the solution empties it; what is handed over, in any case."""
+    def _lend(self, place: str, value: Any, lent: Lent) -> Any:
+        """Each part by itself: of a list of lists the solution may change one."""
+        if self.places.expected is None:
+            self._handed_at.append((place, list(islice(parts_of(value), MAX_LENT))))
+            return value
+        if any(one.startswith(place) for one in self.places.expected):
+            for number, part in enumerate(islice(parts_of(value), MAX_LENT)):
+                if self.places.was(f"{place} {number}", _CHANGED):
+                    lent.made[id(part)] = part, part
+        return lent.copy(value)
+
+    def _note_changes(self, place: str, before: Mapping[str, Any]) -> None:
+        """What an operation changes of what both sides hold, and what names are bound to after it."""
         for value in self._changed if self.places.expected is None else ():
-            for at, values in self._handed_at:
-                if any(one is value for one in parts_of(values)):
-                    self.places.was(at, _CHANGED)
+            for place_given, parts in self._handed_at:
+                for number in (number for number, part in enumerate(parts) if part is value):
+                    self.places.was(f"{place_given} {number}", _CHANGED)
         for value in self._changed:
-            if not any(value is one for one in given) and (why := self.places.why_changed(place, value)):
-                self.refuse(f"after a later call {why}")
-        self._require_usual_names([name for name, value in self._given.items() if before.get(name) is not value])
+            self.places.changed(place, value)
+        self._note_names([name for name, value in self._given.items() if before.get(name) is not value])
 
     def changed(self, objects: list[Any]) -> None:
         self._changed += objects
@@ -160,11 +182,9 @@ class Remote(Connection):
             raise RemoteRefused(str(error)) from None
 
     def request(self, message: dict[str, Any], encoder: Encoder) -> dict[str, Any]:
-        states = random_state.read()
-        changed = {name: state for name, state in states.items() if state != self._random.get(name)}
-        self._random = states
         return super().request(message, encoder) | {
-            "session": self._session, "names": sorted(self._bound), "classes": self._class_names(), "random": changed,
+            "session": self._session, "names": sorted(self._bound | self._kept), "classes": self._class_names(),
+            "random": self._random.to_tell(),
         }  # fmt: skip
 
     def _class_names(self) -> list[str]:
@@ -209,7 +229,7 @@ class Remote(Connection):
             raise _Stale("the student's kernel ended and was started anew")
         if isinstance(message.get("classes"), list):
             self._shared_classes = {str(name) for name in message["classes"]}
-        printed.replay(message.get("printed", []))
+        self._print(message.get("printed", []))
         return super().outcome(message)
 
     def known_class(self, cls: type) -> bool:
@@ -217,6 +237,8 @@ class Remote(Connection):
 
     def heard(self, message: Any, decoder: Decoder) -> None:
         for name, node in dict(message.get("names", {})).items():
+            if name in self._kept and node:
+                self.places.holds(f"{name}, beside the answer", decoder.node(node[0]))
             if name not in self._bound or self._space.get(name, _NOTHING) is not self._given.get(name, _NOTHING):
                 continue  # the test gave the name a value of its own
             self._space.pop(name, None)
@@ -242,8 +264,15 @@ class Remote(Connection):
         return super().perform(operation, args, kwargs)
 
     def serve(self, message: Any) -> str:
-        printed.replay(message.get("printed", []))
+        self._print(message.get("printed", []))
         return super().serve(message)
+
+    def _print(self, parts: Any) -> None:
+        """Again here. A test that listens has put a stream of its own in the place of ``shown``."""
+        printed.replay(parts)
+        text = "".join(text for stream, text in parts if stream != "stderr")
+        if text and sys.stdout is not self.shown:
+            self.places.printed(text)
 
     def answer(self, text: str) -> str:
         """The reply to a question of the student's code."""
@@ -260,25 +289,25 @@ class Lent:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._made: dict[int, tuple[Any, Any]] = {}  # by the original's id, with it: so that the id stays its own
+        self.made: dict[int, tuple[Any, Any]] = {}  # by the original's id, with it: so that the id stays its own
 
     def copy(self, value: Any) -> Any:
         """The value itself where it is no data, the student's own, or cannot be copied."""
-        if id(value) not in self._made:
+        if id(value) not in self.made:
             number = self._connection.shared.number_of(value)
             made = value
             if number is None or number % 2 == 0:
                 with suppress(Exception):
                     made = self._copy(value, type(value))
-            self._made[id(value)] = value, made
-        return self._made[id(value)][1]
+            self.made[id(value)] = value, made
+        return self.made[id(value)][1]
 
     def _copy(self, value: Any, cls: type) -> Any:
         if cls in (tuple, frozenset):
             return cls(map(self.copy, value))
         if self._connection.known_class(cls) and tag_of_known(cls) == "instance" and kind_of_base(cls) is None:
             made: tuple[Any, Any] = (value, object.__new__(cls))
-            self._made[id(value)] = made
+            self.made[id(value)] = made
             write_state(made[1], {name: self.copy(one) for name, one in read_state(value).items()})
             return made[1]
         if not isinstance(kind_of(cls), SharedKind):
@@ -292,7 +321,7 @@ class Lent:
         if cls not in (list, set, deque) and not issubclass(cls, dict):
             return value  # a file or a generator: to move on in it is to change it
         made = copy.copy(value)
-        self._made[id(value)] = value, made  # it may hold itself
+        self.made[id(value)] = value, made  # it may hold itself
         if cls in (list, deque):
             for at, one in enumerate(value):
                 made[at] = self.copy(one)

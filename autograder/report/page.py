@@ -22,7 +22,6 @@ from autograder.assignment.assignment import Assignment
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
-from autograder.gradebook.accepted import disputed, refused
 from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult
@@ -144,8 +143,6 @@ def render(
             repair_kinds=statistics.repair_kinds(results.verdicts),
             waiting=statistics.waiting_for_people(results.rows),
             hints=hints,
-            disputed=disputed(results.rows),
-            refused=refused(results.rows),
             pairs=alike[:SHOWN_PAIRS],
             more_pairs=max(0, len(alike) - SHOWN_PAIRS),
             terms=earlier.names if earlier else "",
@@ -159,7 +156,10 @@ def render(
             asked_nothing=asked_nothing(results.verdicts),
             rows=results.rows,
             waivers=results.table.waivers,
-            pictures={name: _inline(path) for name, path in pictures.items()},
+            pictures={
+                name: f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+                for name, path in pictures.items()
+            },
             style=_style(),
         )
     )
@@ -180,10 +180,6 @@ def summary_of(results: Results) -> Summary:
         sum(row.state == "infrastructure" for row in results.rows),
         sum(bool(row.deduction) or row.state == "refused" for row in results.rows),
     )
-
-
-def _inline(path: Path) -> str:
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def earned(row: StudentResult) -> str:

@@ -72,12 +72,14 @@ class Times:
 class Waiting:
     """Something that a person must do.
 
-    ``why`` is ``written``, ``changed`` (graded by hand, and the answer is another one now) or ``infrastructure``.
+    ``why`` is ``written``, ``offered`` (a plain test holds for other values than the solution's, ``about`` says which),
+    ``changed`` (graded by hand, and the answer is another one now) or ``infrastructure``.
     """
 
     why: str
     notebook: str
     cell: str
+    about: str
     students: tuple[str, ...]
 
 
@@ -147,7 +149,7 @@ def mistake_counts(verdicts: Iterable[SubmissionVerdict]) -> list[MistakeCount]:
         for notebook in verdict.notebooks:
             for cell in notebook.cells:
                 for check in cell.checks:
-                    if check.passed or cell.status in (*FOR_A_PERSON, "infrastructure"):
+                    if check.passed or not cell.max_points or cell.status in (*FOR_A_PERSON, "infrastructure"):
                         continue
                     message = check.message or check.name
                     key = (check.mistake, "" if check.mistake else _kind(message))
@@ -194,20 +196,16 @@ def repair_kinds(verdicts: Iterable[SubmissionVerdict]) -> list[tuple[str, int]]
 
 def waiting_for_people(rows: Iterable[StudentResult]) -> list[Waiting]:
     """What nobody has decided: exercises on which the grader itself failed come first."""
-    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    found: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for row in rows:
         for notebook, cell in row.waiting:
             result = row.exercises[notebook, cell]
-            why = "changed" if result.graded_before else "written"
+            why = "changed" if result.graded_before else "written" if result.offered is None else "offered"
             why = result.status if result.status in (NOT_GRADED, "ungradable") else why
-            found[why, notebook, cell].append(row.student.id)
-    order = ("infrastructure", "ungradable", "changed", "written")
+            found[why, notebook, cell, result.refused].append(row.student.id)
+    order = ("infrastructure", "ungradable", "changed", "written", "offered")
     ordered = sorted(found.items(), key=lambda item: (order.index(item[0][0]), item[0]))
     return [Waiting(*key, tuple(students)) for key, students in ordered]
-
-
-def _ungraded(row: StudentResult) -> bool:
-    return bool(row.exercises) and row.verdict is None and not row.submitted_by
 
 
 @dataclass(frozen=True)
@@ -231,7 +229,7 @@ class Results:
     @property
     def ungraded(self) -> list[str]:
         """Who handed in and has no verdict at all."""
-        rows = [row.student.id for row in self.table.rows if _ungraded(row)]
+        rows = [row.student.id for row in self.table.rows if row.exercises and not (row.verdict or row.submitted_by)]
         return [student for student in rows if student not in self.unreadable]
 
     @cached_property

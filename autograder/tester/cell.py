@@ -5,9 +5,11 @@ No line of the student's is executed in this process. What came from the student
 
 from __future__ import annotations
 
+import ast
 import builtins
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
@@ -21,11 +23,10 @@ from autograder.remote.tester import RemoteDied
 from autograder.tester.failure import failure_of
 from autograder.tester.line import Client, open_line
 from autograder.tester.no_code import no_text_as_code
+from autograder.tester.other_values import ForkBefore, Recorded, Varying, can_vary
 from autograder.tester.passed import PassedChecks
 from autograder.tester.returned_values import RecordingRemote
 
-#: In what came from the solution, beside places: the checks that it passed, and the cell's result.
-PASSED, RESULT = "passed", "result"
 _MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
 
 
@@ -33,9 +34,12 @@ def run(task: str, line: Client | None = None) -> Ended:
     """What the grader has evaluated in the tester for each cell. ``line``: where there is no kernel to open one.
 
     task: JSON with ``remote``, the names that are bound anew to what the student's kernel has; ``unknown``, those that
-    are only where the tester has no such name; ``read``, those that the cell reads; ``parts``, pairs of a source and
-    whether what it shows is hidden; ``expected``, what came from the solution (:mod:`autograder.remote.places`), null
-    while the solution runs: then ``places`` tells what came.
+    are only where the tester has no such name; ``read``, those that the cell reads; ``given``, trusted names of which
+    both kernels hold an object; ``parts``, pairs of a source and whether what it shows is hidden; ``expected``, where
+    the solution's code answered (:mod:`autograder.remote.places`), null while the solution runs: ``places`` tells it.
+
+    ``tries``: for how many seconds it is tried where the test holds for other values, too, with all of its ``points``.
+    Of every run ``visits`` tells what came at each place, and ``marks`` how often each check was gone through.
     """
     tester = _tester()
     try:
@@ -65,36 +69,48 @@ class Tester:
         self._line: Client | None = None
         self._checks = PassedChecks()
         shell.ast_transformers.append(self._checks)
-        self._remote = RecordingRemote(self._ask, shell.user_ns)
+        self._remote = RecordingRemote(self._ask, shell.user_ns, self._checks)
 
     def run(self, task: dict[str, Any], line: Client | None = None) -> dict[str, Any]:
-        self._line = line or open_line(self._shell.kernel)
+        if line is None or not task["tries"]:  # a process that is forked from a kernel would not be alone
+            return self._run(task, line or open_line(self._shell.kernel))
+        recorded, waiting = Recorded(line), ForkBefore(lambda replayed, place: self._holds(task, replayed, place))
+        said = self._run(task, recorded)
+        if said["status"] != "ok":
+            waiting.drop()
+            return said
+        places = [place for place, came in said["visits"].items() if can_vary(place, came)]
+        return said | {"takes_others": waiting.holds_at(places, recorded.exchanges, task["tries"])}
+
+    def _holds(self, task: dict[str, Any], line: Client, place: str) -> bool:
+        """Whether the test holds where each value that comes at a place is another one, right beside it."""
+        varying = Varying()
+        self._remote.places.vary = {place: varying}
+        said = self._run(task, line)
+        holds = said["status"] == "ok" and (said["result"] is None or said["result"] >= task["points"])
+        return holds and varying.done > 0
+
+    def _run(self, task: dict[str, Any], line: Client) -> dict[str, Any]:
+        self._line = line
         self._remote.failures.clear()
         self._remote.forget_values()
         self._checks.seen.clear()
         names = self._shell.user_ns
         unknown = [name for name in task["unknown"] if name not in names and not hasattr(builtins, name)]
         wanted = [*task["remote"], *unknown]
-        self._remote.places.expected, self._remote.places.noted = task["expected"], {}
+        self._remote.places.clear()
+        self._remote.shown = sys.stdout
+        self._remote.places.expected = task["expected"]
         try:
             if wanted:
-                self._remote.bind(wanted, task["read"])
+                self._remote.bind(wanted, task["read"], task["given"])
             with no_text_as_code() if wanted else nullcontext():
                 said = self._parts(task["parts"])
         except BaseException as stopped:
             said = failure_of(stopped, "", names)
-        return said | self._compared(said, task["expected"]) | {"refused": next(iter(self._remote.failures), "")}
-
-    def _compared(self, said: dict[str, Any], expected: dict[str, list[str]] | None) -> dict[str, Any]:
-        """What came from the solution; else how the test failed that ended well without them."""
-        if expected is None:
-            noted = {place: sorted(kinds) for place, kinds in self._remote.places.noted.items()}
-            return {"places": noted | {PASSED: sorted(self._checks.seen), RESULT: [str(said.get("result"))]}}
-        as_well = said["status"] == "ok" and str(said["result"]) in expected.get(RESULT, ())
-        if not as_well or not (check := self._checks.skipped(expected[PASSED])):
-            return {}
-        self._remote.refused(f"the test ended without going through what the solution passes: {check}")
-        return failure_of(RemoteDied(self._remote.failures[0]), "", {}) | {"hidden": True}
+        said |= {"places": {place: sorted(words) for place, words in self._remote.places.noted.items()}}
+        said |= {"visits": self._remote.places.visits, "marks": dict(self._checks.seen)}
+        return said | {"refused": next(iter(self._remote.failures), "")}
 
     def _parts(self, parts: list[tuple[str, bool]]) -> dict[str, Any]:
         names, result = self._shell.user_ns, None
@@ -111,12 +127,14 @@ class Tester:
         return {"status": "ok", "result": _number(result.result if result else None)}
 
     def _part(self, source: str, hidden: bool, last: bool) -> Any:
-        self._checks.source = source
+        self._checks.source, self._checks.asleep = source, False
+        self._remote.places.unused = unused(source, last)
         with ExitStack() as around:
             if hidden:
                 around.enter_context(capture_output())
             if not last:
                 around.enter_context(_without_result(self._shell))
+            self._remote.shown = sys.stdout
             return self._shell.run_cell(source, store_history=False)
 
     def _ask(self, text: str) -> str:
@@ -137,6 +155,20 @@ def _without_result(shell: Any) -> Iterator[None]:
         yield
     finally:
         shell.ast_node_interactivity = before
+
+
+def unused(source: str, last: bool) -> frozenset[str]:
+    """Where the statements stand whose value nobody uses, as :func:`~autograder.remote.places.place_of` says it.
+
+    last: whether the last one of them gives the cell's result.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):  # magics, say
+        return frozenset()
+    result = tree.body[-1] if last and tree.body else None
+    found = (one.value for one in ast.walk(tree) if isinstance(one, ast.Expr) and one is not result)
+    return frozenset(f"{one.lineno}:{one.col_offset}-{one.end_col_offset}" for one in found)
 
 
 def _number(value: object) -> float | None:

@@ -15,6 +15,8 @@ _MESSAGES = ("msg", "err_msg", "message", "reason")
 #: Where a frame begins in a traceback, and where installed code lies.
 _FRAME = re.compile(r"^ *(?=File |Cell In\[)", re.MULTILINE)
 _LIBRARIES = ("site-packages", "dist-packages", "/lib/python")
+#: What the exercise's own code calls, and the copy of it in a course's library: the line above is its author's.
+_EXERCISES = ("/autograder/exercise/", "/_rules/")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -55,6 +57,8 @@ def line_that_raised(traceback: str) -> tuple[str, str]:
     The file is empty for a cell. Both are where the traceback shows none, or the line of an installed library.
     """
     _, *frames = _FRAME.split(_COLOUR.sub("", traceback))
+    while frames and any(place in frames[-1].partition("\n")[0] for place in _EXERCISES):
+        frames.pop()
     if not frames or any(place in frames[-1].partition("\n")[0] for place in _LIBRARIES):
         return "", ""
     marked = re.findall(r"^-+> *\d+ (.*)$", frames[-1], re.MULTILINE)

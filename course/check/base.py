@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from course.check._rules.rules import DTYPE
 from course.check._rules.values import NotComparable as NotComparable
 from course.check._rules.visible import CheckFailed as CheckFailed
 from course.check._rules.visible import is_own as is_own
@@ -34,6 +35,12 @@ def same_shape(name: str, what: str, got: Any, want: tuple[int, ...], axes: str,
         )
     if tuple(got.shape) != tuple(want):
         fail(name, f"{what} must have shape {want} = {axes}.", f"Yours has {tuple(got.shape)}.", look)
+
+
+def in_float32(name: str, what: str, got: Any) -> None:
+    """Fails unless ``got`` has the dtype that everything around it has in a model."""
+    if str(got.dtype) != "torch.float32":
+        fail(name, f"{what} must be float32, as everything around it is.", f"Yours is {got.dtype}.", DTYPE.hint)
 
 
 def finite(name: str, what: str, got: Any, look: str = "") -> None:

@@ -13,7 +13,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     from torch.nn import functional as F
 
     made = []
-    for shape, size in (((2, 3, 5, 4), 1.2), ((3, 2, 7, 6), 1.2), ((2, 2, 3, 5), 30.0)):
+    for shape, size in (((2, 3, 5, 4), 1.2), ((3, 2, 7, 6), 1.2), ((2, 2, 3, 5), 30.0), ((1, 2, 4, 3), 1.2)):
         query, key, value = (generator.normal(0, spread, shape).astype(np.float32) for spread in (size, 1.2, 1.0))
         double = (torch.from_numpy(x.astype(np.float64)) for x in (query, key, value))
         output = F.scaled_dot_product_attention(*double, is_causal=True).numpy()

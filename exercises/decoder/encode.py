@@ -19,7 +19,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
         words = ["".join(generator.choice(list(LETTERS), int(generator.integers(1, 12)))) for _ in range(12)]
         made.append(_case(learned, [*words, "aaaaaaa"]))
     # the rank decides: bc was learned before ab
-    made.append(_case([("b", "c"), ("a", "b"), ("a", "bc"), ("ab", "ab")], ["abc", "ab", "abab", "abcab", "xyz"]))
+    a, b, c = generator.permutation(list("fghijk"))[:3].tolist()
+    learned = [(b, c), (a, b), (a, b + c), (a + b, a + b)]
+    made.append(_case(learned, [a + b + c, a + b, a + b + a + b, a + b + c + a + b, "xyz"]))
     return made
 
 

@@ -16,7 +16,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
     from course.modern_parts import ReadyAttention
 
     made = []
-    for (batch, tokens, dim), heads, kv_heads in (((2, 5, 24), 6, 2), ((3, 6, 32), 8, 4), ((2, 7, 18), 3, 1)):
+    for (batch, tokens, dim), heads, kv_heads in (
+        ((2, 5, 24), 6, 2),
+        ((3, 6, 32), 8, 4),
+        ((2, 7, 18), 3, 1),
+        ((1, 4, 24), 4, 2),
+    ):
         cos, sin = (table.astype(np.float32) for table in tables(np.arange(2, tokens + 2), dim // heads))
         weights = attention_weights(generator, dim, heads, kv_heads)
         inputs = {"x": generator.normal(0, 1, (batch, tokens, dim)).astype(np.float32), "cos": cos, "sin": sin}

@@ -15,6 +15,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     for batch, tokens, config in (
         (2, 5, {"vocabulary": 11, "context": 9, "dim": 12, "heads": 3, "layers": 3}),
         (3, 7, {"vocabulary": 13, "context": 7, "dim": 10, "heads": 2, "layers": 2}),
+        (1, 4, {"vocabulary": 9, "context": 6, "dim": 8, "heads": 2, "layers": 2}),
     ):
         weights = draw_model(generator, config)
         ids = generator.integers(0, config["vocabulary"], (batch, tokens))

@@ -12,7 +12,12 @@ from ._gpt2 import block_output
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = []
-    for batch, tokens, dim, heads, size in ((2, 5, 12, 3, 1.0), (3, 4, 10, 2, 1.0), (2, 6, 8, 4, 8.0)):
+    for batch, tokens, dim, heads, size in (
+        (2, 5, 12, 3, 1.0),
+        (3, 4, 10, 2, 1.0),
+        (2, 6, 8, 4, 8.0),
+        (1, 5, 6, 2, 1.0),
+    ):
         x = generator.normal(0.5, size, (batch, tokens, dim)).astype(np.float32)
         weights = draw_block(generator, dim)
         expected = {"y": block_output(weights, x, heads)}

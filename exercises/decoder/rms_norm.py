@@ -16,6 +16,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     made = []
     for shape, size, eps in (
         ((3, 4, 6), 1.0, None), ((2, 5, 7), 1e-3, None), ((4, 3, 5), 0.2, 0.05), ((6, 8), 1e3, None),
+        ((1, 3, 5), 1.0, None),
     ):  # fmt: skip
         x = (size * generator.normal(0.5, 1, shape)).astype(np.float32)
         x[0, 0] = 0

@@ -14,7 +14,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     from course.modern_parts import ReadySwiGLU
 
     made = []
-    for shape, hidden in (((2, 3, 6), 10), ((4, 3, 8), 5)):
+    for shape, hidden in (((2, 3, 6), 10), ((4, 3, 8), 5), ((1, 4, 6), 7)):
         weights = network_weights(generator, shape[-1], hidden)
         x = generator.normal(0, 1.5, shape).astype(np.float32)
         output = loaded(ReadySwiGLU(shape[-1], hidden), weights)(tensor(x)).detach().numpy()

@@ -15,7 +15,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         (generator.normal(0, 2, (4, 3)), 1.0),
         (generator.normal(0, 1, (2, 6)) + 300, 0.5),
         (generator.normal(0, 2, (3, 8)), 0.0),
-        (np.array([[1, 4, 2, 4, 0], [3, 3, 3, 1, 3], [-2, -1, -1, -5, -1]]), 0.0),
+        (generator.permuted([[1, 4, 2, 4, 0], [3, 3, 3, 1, 3], [-2, -1, -1, -5, -1]], axis=1), 0.0),
     ]
     made = []
     for logits, value in drawn:

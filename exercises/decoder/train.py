@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import TEXT, Case, Exercise, Mistake, compare_case, text_array, variant
+from autograder.exercise import CHANGED, TEXT, Case, Exercise, Mistake, pure, text_array, variant
 
-from ._byte_pairs import drawn_words, ties, trained, without_ties
+from ._byte_pairs import LETTERS, drawn_words, ties, trained, without_ties
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = [_case(without_ties(generator, number, merges), merges) for number, merges in ((14, 6), (20, 9))]
-    made.append(_case({"abc": 5, "bca": 2}, 9))  # fewer pairs than merges
+    often, letters = int(generator.integers(3, 30)), "".join(generator.permutation(list(LETTERS))[:3])
+    # fewer pairs than merges; the last stands once
+    made.append(_case({letters: often, letters[1:] + letters[0]: 1}, 9))
     tied: dict[str, int] = {}
     while ties(tied, 5) < 3 or ties(tied, 1) == 0:  # decided by the alphabet alone
         tied = drawn_words(generator, 10, most=3)
@@ -50,6 +52,9 @@ MISTAKES = [
             ("merges.append(best)", 'merges.append("".join(best))')),
     Mistake("BPE-lost", "The words' frequencies were lost after the first merge.", "Each keeps its own.",
             (SPLIT, SPLIT.replace("best): often", "best): 1"))),
+    Mistake("BPE-once", "It stops where the most frequent pair stands only once.", "Until no pair is left.",
+            (STOP, "if max(counts.values(), default=0) < 2:")),
+    CHANGED.by(("    return merges", "    words.clear()\n    return merges")),
     Mistake("", "stops with an error where no pair is left", "", (STOP, "if False:")),
 ]  # fmt: skip
 
@@ -87,6 +92,6 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, compare_case, MISTAKES, right=RIGHT, framework="numpy",
+    cases, pure, MISTAKES, right=RIGHT, framework="numpy",
     shows=("the most frequent pair first", "ties go by the alphabet", "stops where no pair is left"),
 )  # fmt: skip

@@ -158,9 +158,9 @@ RIGHT = {
     ],
 }  # fmt: skip
 
-EXERCISE = Exercise(
-    cases, put_together, MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
+EXERCISE = Exercise(cases, put_together, MISTAKES, right=RIGHT, framework="torch", cell="attention_block_answer",
     parts=("attention_init", "attention_scores", "attention_weights", "attention_context"),
+    accepted={"detach": "Nothing is trained in this assignment: the trained weights are loaded."},
     shows=("the four parts work together", "heads merged", "skips and LayerNorms in place"),
     axes={"output": "batch, tokens, dim", "weights": "batch, heads, queries, keys"},
 )  # fmt: skip

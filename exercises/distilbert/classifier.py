@@ -77,7 +77,7 @@ MISTAKES = [
     Mistake("M15-order", "The ReLU comes before pre_classifier.", ORDER,
             (POOLED, "pooled_output = self.pre_classifier(nn.functional.relu(pooled_output))")),
     dropout_at_work("The logits").by((LOGITS, LOGITS.replace("pooled_output", "nn.functional.dropout(pooled_output, "
-                                                                              "0.2)"))),
+                                                                              "0.5)"))),
     Mistake("M15-class", "This is the number of the likeliest class, not the logits.", RAW,
             (LOGITS, f"{LOGITS}.argmax(-1)")),
     CHANGED.by((POOLED, "pooled_output[:] = nn.functional.relu(self.pre_classifier(pooled_output))")),

@@ -7,18 +7,23 @@ import numpy as np
 from autograder.exercise import TEXT, Case, Exercise, Mistake, text_array, variant
 
 from ._rules import tokens_rule
-from ._sentences import SENTENCES, tokens_of
+from ._sentences import tokens_of
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    drawn = [101, 102]
-    while not any(word.startswith("##") for word in tokens_of(drawn)):  # pieces of words tell how their marks are kept
-        drawn = [101, *generator.integers(2000, 29000, 9).tolist(), 102]
-    drawn[10:10] = drawn[1:9]  # every id has its token, also those that come twice, and whatever their number
+    made = [_drawn(generator, 6), _drawn(generator, 9)]
+    made[1][10:10] = made[1][1:9]  # every id has its token, also those that come twice, and whatever their number
     return [
-        Case({}, {"input_ids": np.array([ids])}, expected={TEXT + "tokens": text_array(tokens_of(ids))})
-        for ids in (SENTENCES[1], drawn)
+        Case({}, {"input_ids": np.array([ids])}, expected={TEXT + "tokens": text_array(tokens_of(ids))}) for ids in made
     ]
+
+
+def _drawn(generator: np.random.Generator, words: int) -> list[int]:
+    """A sentence's ids, pieces of words among them: they tell how their marks are kept."""
+    while True:
+        ids = [101, *generator.integers(2000, 29000, words).tolist(), 102]
+        if any(word.startswith("##") for word in tokens_of(ids)):
+            return ids
 
 
 #: The solution's answer.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake, variant
+from autograder.exercise import CHANGED, Case, Exercise, Mistake, variant
 
-from ._rules import EVAL_MODE, GRADIENTS, MODE, flagged
+from ._rules import EVAL_MODE, GRADIENTS, GRADIENTS_OFF, MODE, flagged
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -95,6 +95,14 @@ MISTAKES = [
     MODE.by((TRAIN, "pass")),
     EVAL_MODE.by((EVAL, "pass")),
     GRADIENTS.by((NO_GRAD, "if True:")),
+    GRADIENTS_OFF.by(("    return history", "    torch.set_grad_enabled(False)\n    return history")),
+    CHANGED.by(("    return history", "    train.clear()\n    return history")),
+    Mistake(
+        "FIT-threshold",
+        "Which of two logits is larger was read off one of them.",
+        "A logit has no fixed zero: argmax looks at both.",
+        (HITS, HITS.replace("model(inputs).argmax(dim=1)", "(model(inputs)[:, 1] > 0)")),
+    ),
 ]
 
 RIGHT = {
@@ -117,6 +125,9 @@ RIGHT = {
     """,
     ),
     "set_grad_enabled": [(NO_GRAD, "with torch.set_grad_enabled(False):")],
+    "probability above a half": [
+        (HITS, HITS.replace("model(inputs).argmax(dim=1)", "(model(inputs).softmax(1)[:, 1] > 0.5)"))
+    ],
     "lists": [("history.append((total / seen, hits / tested))", "history += [[total / seen, hits / tested]]")],
 }
 

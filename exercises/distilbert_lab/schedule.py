@@ -8,7 +8,8 @@ from autograder.exercise import Case, Exercise, Mistake, compare_case, variant
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    plans = ((4, 17), (0, 9), (int(generator.integers(5, 9)), int(generator.integers(20, 30))))
+    totals = generator.integers((7, 14, 20), (13, 20, 30)).tolist()
+    plans = zip((0, *generator.integers((2, 5), (5, 9)).tolist()), totals, strict=True)
     return [
         Case({"warmup": warmup, "total": total, "after": 3}, expected={"factors": _factors(warmup, total, 3)})
         for warmup, total in plans

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import CHANGED, Case, Exercise, Mistake, variant
 
-from ._rules import GRAPH, flagged
+from ._rules import EVAL_STEP, GRAPH, flagged
 
 Array = np.ndarray
 STEPS, RATE, MOMENTUM = 3, 0.4, 0.6
@@ -97,6 +97,8 @@ MISTAKES = [
         ("return loss.item()", "return F.cross_entropy(model(inputs), labels).item()"),
     ),
     Mistake("T-uphill", "The step goes uphill.", "backward on the loss itself.", (BACK, "    (-loss).backward()\n")),
+    EVAL_STEP.by((ZERO, f"    model.eval()\n{ZERO}")),
+    EVAL_STEP.by((ZERO, ""), ("    return loss", f"    model.eval()\n{ZERO}    return loss")),
     GRAPH.by(("loss.item()", "loss")),
     CHANGED.by(("return loss.item()", "inputs.zero_()\n    return loss.item()")),
 ]
@@ -114,6 +116,7 @@ RIGHT = {
         return float(loss.detach())
     """,
     ),
+    "train mode is set again": [(ZERO, f"    model.train()\n{ZERO}")],
     "detached": [("loss.item()", "loss.detach()")],
 }
 

@@ -15,7 +15,7 @@ from ._rules import DROPPED, SIZES, attention_head
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = []
-    for batch, tokens, d_model, d_k, d_v in ((2, 5, 12, 4, 3), (3, 6, 10, 3, 7)):
+    for batch, tokens, d_model, d_k, d_v in ((2, 5, 12, 4, 3), (3, 6, 10, 3, 7), (1, 4, 9, 5, 2)):
         weights = {
             f"w{letter}.weight": linear_weight(generator, size, d_model)
             for letter, size in (("q", d_k), ("k", d_k), ("v", d_v))

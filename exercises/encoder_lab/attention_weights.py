@@ -15,7 +15,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     import torch
 
     made = []
-    for batch, n, m, size in ((2, 5, 7, 1.5), (3, 6, 4, 1.5), (2, 4, 3, 800.0)):
+    for batch, n, m, size in ((2, 5, 7, 1.5), (3, 6, 4, 1.5), (2, 4, 3, 800.0), (1, 3, 5, 1.5)):
         scores = normal(generator, batch, n, m, size=size)
         expected = torch.from_numpy(scores.astype(np.float64)).softmax(-1).numpy()
         made.append(Case({}, {"scores": scores}, expected={"weights": expected}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
+from autograder.exercise import CHANGED, CUT, DTYPE, Case, Exercise, Mistake, Patch
 
 from .._attention import linear
 from ._answers import CLASSIFICATION, CLASSIFICATION_INIT
@@ -75,6 +75,7 @@ MISTAKES = [
     CHANGED.by(forward("self.linear(self.dropout(pooled.mul_(2)) / 2)")),
     Mistake("", "squeezed: a batch of one is lost", "", forward(f"{WHOLE}.squeeze()")),
     CUT.by(forward(f"{WHOLE}.detach()")),
+    DTYPE.by(forward(f"{WHOLE}.double()")),
 ]  # fmt: skip
 
 RIGHT = {

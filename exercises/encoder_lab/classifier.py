@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, Patch
+from autograder.exercise import CHANGED, CUT, DTYPE, Case, Exercise, Mistake, Patch
 
 from ._answers import CLASSIFICATION, CLASSIFICATION_INIT, ENCODER_INIT, MODEL, MODEL_INIT, NOT_BEGUN
 from ._arrays import normal
@@ -78,6 +78,7 @@ MISTAKES = [
     DROPPED,
     CHANGED.by(forward("self.classifier(x[:, 0]) + 0 * input_ids.zero_().sum()")),
     CUT.by(forward("self.classifier(x[:, 0]).detach()")),
+    DTYPE.by(forward("self.classifier(x[:, 0]).double()")),
     CUT.by(forward("self.classifier(x[:, 0].detach())")),
 ]  # fmt: skip
 

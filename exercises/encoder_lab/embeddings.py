@@ -17,11 +17,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
         (2, 5, 23, 9, 6, 1.0),
         (4, 7, 19, 11, 8, 1.0),
         (3, 6, 17, 8, 10, 1e-3),
+        (1, 4, 13, 7, 6, 1.0),
     ):
         weights = embedding_weights(generator, vocabulary, positions, d_model, size)
         ids = generator.integers(1, vocabulary, (batch, tokens))
         ids[0, 2] = 0  # a token like any other here: it has a position of its own
-        ids[1] = ids[0, ::-1]  # the same tokens elsewhere: positions must tell them apart
+        ids[1:2] = ids[0, ::-1]  # the same tokens elsewhere: positions must tell them apart
         sizes = {"vocab_size": vocabulary, "max_position_embeddings": positions, "d_model": d_model}
         expected = {
             "token_embeddings": np.array([vocabulary, d_model]),

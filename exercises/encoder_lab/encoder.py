@@ -16,7 +16,11 @@ from ._rules import DROPPED, SIZES, encoder
 def cases(generator: np.random.Generator) -> list[Case]:
     """Embeddings and layers have stand-ins: a tensor, and one linear map after the other."""
     made = []
-    for batch, tokens, sizes in ((2, 5, encoder_sizes(23, 9, 12, 3, 17, 5)), (4, 3, encoder_sizes(19, 7, 8, 4, 11, 6))):
+    for batch, tokens, sizes in (
+        (2, 5, encoder_sizes(23, 9, 12, 3, 17, 5)),
+        (4, 3, encoder_sizes(19, 7, 8, 4, 11, 6)),
+        (1, 4, encoder_sizes(17, 6, 6, 2, 9, 5)),
+    ):
         d_model, layers = sizes["d_model"], sizes["num_hidden_layers"]
         inputs = {
             "input_ids": generator.integers(1, sizes["vocab_size"], (batch, tokens)),

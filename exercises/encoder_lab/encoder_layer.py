@@ -16,7 +16,7 @@ from ._rules import DROPPED, NORM, SIZES, encoder_layer
 def cases(generator: np.random.Generator) -> list[Case]:
     """Attention and network have stand-ins: linear maps."""
     made = []
-    for batch, tokens, heads, size, wide in ((2, 5, 3, 4, 17), (3, 6, 4, 2, 11)):
+    for batch, tokens, heads, size, wide in ((2, 5, 3, 4, 17), (3, 6, 4, 2, 11), (1, 4, 2, 3, 7)):
         d_model = heads * size
         weights = norm_weights(generator, d_model, *NORMS)
         x = normal(generator, batch, tokens, d_model, size=4) + np.float32(0.7)  # any usual eps of a norm is right

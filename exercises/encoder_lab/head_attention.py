@@ -13,7 +13,12 @@ from ._layers import torch_attention
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = []
-    for batch, n, m, d, e, size in ((2, 5, 7, 4, 3, 1.3), (3, 6, 6, 9, 5, 1.3), (2, 3, 4, 5, 2, 100.0)):
+    for batch, n, m, d, e, size in (
+        (2, 5, 7, 4, 3, 1.3),
+        (3, 6, 6, 9, 5, 1.3),
+        (2, 3, 4, 5, 2, 100.0),
+        (1, 4, 5, 6, 3, 1.3),
+    ):
         inputs = {
             "query": normal(generator, batch, n, d, size=size),
             "key": normal(generator, batch, m, d, size=1.3),

@@ -14,7 +14,9 @@ from ._rules import steps_together
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = []
-    for batch, n, m, d, e, kind in ((2, 5, 5, 4, 3, "causal"), (3, 6, 4, 9, 5, "padding"), (2, 4, 7, 3, 6, "any")):
+    for batch, n, m, d, e, kind in (
+        (2, 5, 5, 4, 3, "causal"), (3, 6, 4, 9, 5, "padding"), (2, 4, 7, 3, 6, "any"), (1, 3, 5, 2, 6, "any"),
+    ):  # fmt: skip
         inputs = {
             "query": normal(generator, batch, n, d, size=1.3),
             "key": normal(generator, batch, m, d, size=1.3),

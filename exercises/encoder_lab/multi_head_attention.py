@@ -14,7 +14,7 @@ from ._rules import DROPPED, class_with_parts
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = []
-    for batch, tokens, heads, size in ((2, 5, 3, 4), (3, 6, 4, 2)):
+    for batch, tokens, heads, size in ((2, 5, 3, 4), (3, 6, 4, 2), (1, 4, 2, 3)):
         d_model = heads * size
         weights = {
             "output_linear.weight": linear_weight(generator, d_model, d_model),

@@ -15,7 +15,7 @@ from ._rules import steps_together
 def cases(generator: np.random.Generator) -> list[Case]:
     """More and fewer queries than keys, values longer and shorter than queries."""
     made = []
-    for batch, n, m, d, e in ((2, 5, 7, 4, 3), (3, 6, 6, 9, 5), (2, 4, 4, 4, 4), (3, 7, 4, 3, 6)):
+    for batch, n, m, d, e in ((2, 5, 7, 4, 3), (3, 6, 6, 9, 5), (2, 4, 4, 4, 4), (3, 7, 4, 3, 6), (1, 3, 5, 2, 4)):
         inputs = {
             "query": normal(generator, batch, n, d, size=1.3),
             "key": normal(generator, batch, m, d, size=1.3),

@@ -6,8 +6,8 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
+from ._rules import separator_heads
 from ._stored import TOKENS, stored
-from ._whole import separator_heads
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -2,107 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
-from .._attention import Array, gelu, layer_norm, linear
+from .._attention import linear
 from ._answers import EMBEDDINGS, MODEL, NETWORK
 from ._answers import ENCODER as ENCODER_FORWARD
 from ._arrays import linear_weight, normal
-from ._layers import (
-    ENCODER,
-    LAYER_EPS,
-    encoder_sizes,
-    encoder_weights,
-    torch_embedding,
-    torch_encoder,
-    torch_layer,
-    torch_multi_head,
-)
-from ._whole import STAND_INS, whole_model
+from ._layers import encoder_sizes, encoder_weights, torch_encoder
+from ._rules import whole_model
 
 LAYER_BY_LAYER = "Each class passes its own check? Then look at the shapes and numbers after each of them, one by one."
 
 
+#: The classes, by their exercises: nothing else is the student's.
+PARTS = (
+    "head_attention", "attention_head", "multi_head_init", "multi_head_attention", "feed_forward", "embeddings",
+    "encoder_layer", "encoder", "classification_head", "classifier",
+)  # fmt: skip
+
+
 def cases(generator: np.random.Generator) -> list[Case]:
-    made: list[Case] = []
-    for batch, tokens, sizes, classes in (
-        (3, 5, encoder_sizes(23, 9, 12, 3, 17, 2), 4),
-        (2, 7, encoder_sizes(19, 8, 8, 4, 11, 3), 3),
-    ):
-        d_model, layers = sizes["d_model"], sizes["num_hidden_layers"]
-        weights = {f"transformer_encoder.{name}": array for name, array in encoder_weights(generator, sizes).items()}
-        weights |= {
-            "classifier.linear.weight": linear_weight(generator, classes, d_model),
-            "classifier.linear.bias": normal(generator, classes),
-        }
-        inputs = {
-            "input_ids": generator.integers(1, sizes["vocab_size"], (batch, tokens)),
-            "encoded": normal(generator, batch, tokens, d_model),
-            "matrices": normal(generator, layers, d_model, d_model, size=d_model**-0.5),
-            "shifts": normal(generator, layers, d_model),
-            "head_matrix": normal(generator, d_model, classes, size=d_model**-0.5),
-            "head_shift": normal(generator, classes),
-        }
-        config = sizes | {"num_classes": classes, "dropout_prob": 0.25, "stand_ins": not made}
-        case = Case(config, inputs, weights)
-        expected = {f"encoded/{part}": _encoded(case, part) for part in ("own", *STAND_INS)}
-        logits = linear(expected["encoded/own"][:, 0], weights, "classifier.linear")
-        made.append(Case(config, inputs, weights, {}, expected | {"own/logits": logits}))
-    return made
+    return [
+        _case(generator, 3, 5, encoder_sizes(23, 9, 12, 3, 17, 2), 4),
+        _case(generator, 2, 7, encoder_sizes(19, 8, 8, 4, 11, 3), 3),
+        _case(generator, 1, 4, encoder_sizes(17, 6, 8, 2, 10, 2), 5),
+    ]
 
 
-def _encoded(case: Case, part: str) -> Array:
-    """What the encoder gives with a stand-in for this part, in float64: (batch, tokens, d_model)"""
-    ids, encoded = case.inputs["input_ids"], case.inputs["encoded"].astype(np.float64)
-    sizes = {name: int(case.config[name]) for name in ENCODER}
-    prefix = "transformer_encoder."
-    if part == "own":
-        return torch_encoder(ids, case.weights, sizes, prefix)
-    if part == "encoder":
-        return encoded
-    own = {name.removeprefix(prefix): array for name, array in case.weights.items() if name.startswith(prefix)}
-    x = encoded if part == "embeddings" else torch_embedding(ids, _below(own, "embeddings."), "")
-    for i in range(sizes["num_hidden_layers"]):
-        x = _layer(x, _below(own, f"layers.{i}."), sizes["num_attention_heads"], case, part, i)
-    return x
-
-
-def _layer(x: Array, weights: Mapping[str, Array], heads: int, case: Case, part: str, number: int) -> Array:
-    def stand_in(y: Array) -> Array:
-        return y @ case.inputs["matrices"][number].astype(np.float64) + case.inputs["shifts"][number]
-
-    if part == "layer":
-        return stand_in(x)
-    if part == "embeddings":
-        return torch_layer(x, weights, heads)
-    normed = layer_norm(x, weights, "layer_norm_1", LAYER_EPS)
-    attended = (
-        stand_in(normed) if part == "attention" else torch_multi_head(normed, _below(weights, "attention."), heads)
+def _case(generator: np.random.Generator, batch: int, tokens: int, sizes: dict[str, int], classes: int) -> Case:
+    """The expected logits are those of torch's own layers, in float64."""
+    weights = {f"transformer_encoder.{name}": array for name, array in encoder_weights(generator, sizes).items()}
+    weights |= {
+        "classifier.linear.weight": linear_weight(generator, classes, sizes["d_model"]),
+        "classifier.linear.bias": normal(generator, classes),
+    }
+    ids = generator.integers(1, sizes["vocab_size"], (batch, tokens))
+    encoded = torch_encoder(ids, weights, sizes, "transformer_encoder.")
+    logits = linear(encoded[:, 0], weights, "classifier.linear")
+    return Case(
+        sizes | {"num_classes": classes, "dropout_prob": 0.25}, {"input_ids": ids}, weights, {}, {"logits": logits}
     )
-    x = x + attended
-    normed = layer_norm(x, weights, "layer_norm_2", LAYER_EPS)
-    if part == "feed_forward":
-        return x + stand_in(normed)
-    wide = gelu(linear(normed, weights, "feed_forward.linear_1"))
-    return x + linear(wide, weights, "feed_forward.linear_2")
-
-
-def _below(weights: Mapping[str, Array], prefix: str) -> dict[str, Array]:
-    return {name.removeprefix(prefix): array for name, array in weights.items() if name.startswith(prefix)}
 
 
 WHOLE = Mistake("whole", "Put together, your classes do not give the model's logits.", LAYER_BY_LAYER,
                 passes_check=True)  # fmt: skip
 
 MISTAKES = [
-    Mistake("whole-crash", "Put together, your classes stop with {problem}", LAYER_BY_LAYER).by((MODEL, """
+    # what a stand-in does not have
+    Mistake("", "it stops where the encoder is real", "", (MODEL, """
         x = self.transformer_encoder(input_ids)
         if hasattr(self.transformer_encoder, "embeddings"):
-            x = x + self.transformer_encoder.pooler(x)  # which a stand-in does not have
+            x = x + self.transformer_encoder.pooler(x)
         return self.classifier(x[:, 0])
     """)),
     # a network that knows only few sizes
@@ -136,5 +88,5 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, whole_model, MISTAKES, right=RIGHT, framework="torch", cell="models.py", atol=1e-4, rtol=1e-3
+    cases, whole_model, MISTAKES, right=RIGHT, framework="torch", cell="models.py", parts=PARTS, atol=1e-4, rtol=1e-3
 )

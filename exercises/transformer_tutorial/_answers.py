@@ -10,24 +10,6 @@ def body(text: str, depth: int = 4) -> str:
     return indent(dedent(text).strip("\n"), " " * depth)
 
 
-_ATTENTION = """\
-class DotProductAttention(nn.Module):
-    def __init__(self, dropout, **kwargs):
-        super().__init__(**kwargs)
-        self.dropout = nn.Dropout(dropout)
-
-    def calculate_score(self, queries, keys):
-        return torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-
-    def forward(self, queries, keys, values, b, h, t, k, mask=None):
-"""
-
-
-def attention(forward: str) -> str:
-    """A right ``DotProductAttention`` with this body of ``forward``."""
-    return _ATTENTION + body(forward, 8)
-
-
 _SELF_ATTENTION = """\
 class SelfAttention(nn.Module):
     def __init__(self, k, heads=8, dropout=0.1):
@@ -97,31 +79,3 @@ class PositionalEncoding(nn.Module):
 def positions(init: str, forward: str = "x = x + self.pe[: x.size(1)]") -> str:
     """A right ``PositionalEncoding`` with these lines in ``__init__`` and ``forward``."""
     return _POSITIONS.format(init=body(init, 8), forward=body(forward, 8))
-
-
-_MODEL = """\
-class Transformer(nn.Module):
-    def __init__(self, k, heads, depth, seq_length, num_tokens, num_classes):
-        super().__init__()
-        self.k = k
-        self.num_tokens = num_tokens
-{init}
-
-    def forward(self, x):
-{forward}
-"""
-#: The parts of the classifier as the assignment was first published.
-PUBLISHED_PARTS = """
-    self.token_embedding = nn.Embedding(num_tokens, k)
-    self.pos_enc = PositionalEncoding(k)
-    transformer_blocks = []
-    for i in range(depth):
-        transformer_blocks.append(TransformerBlock(k=k, heads=heads))
-    self.transformer_blocks = nn.Sequential(*transformer_blocks)
-    self.classification_head = nn.Linear(k, num_classes)
-"""
-
-
-def model(forward: str, init: str = PUBLISHED_PARTS) -> str:
-    """The text of a ``Transformer`` with these lines in ``__init__`` and ``forward``."""
-    return _MODEL.format(init=body(init, 8), forward=body(forward, 8))

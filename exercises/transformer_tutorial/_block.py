@@ -32,6 +32,7 @@ def make(generator: np.random.Generator) -> list[Case]:
         ((2, 5, 6), 3, 1.0, 0),
         ((3, 4, 7), 2, 1.0, 0),
         ((2, 3, 5), 4, 4e-3, -1 / 6),
+        ((1, 4, 5), 2, 1.0, 0),
     ):
         weights = {
             f"norm_{i}.{kind}": generator.normal(kind == "weight", 0.3, k).astype(np.float32)

@@ -1,11 +1,9 @@
-"""Cases for ``Transformer``, with stand-ins for its parts.
+"""Cases for the methods of ``Transformer``, with stand-ins for its parts.
 
 The hidden cells put ``place`` and ``block`` in place of positions and blocks, so that only ``Transformer`` is judged.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -24,8 +22,8 @@ def block(x: Array, number: int) -> Array:
     return np.tanh(x / number) + number
 
 
-def draw(generator: np.random.Generator, b: int, t: int, k: int, depth: int, lengths: tuple[int, ...]) -> Case:
-    """lengths: how many real tokens each of the b sentences has; the rest is padding, id 0"""
+def draw(generator: np.random.Generator, b: int, t: int, k: int, depth: int) -> Case:
+    """Ids, states that come from no ids, and an average that comes from no states: of each method the input."""
     num_tokens, num_classes = 4 * k + 1, depth + 1
     config = {"k": k, "heads": 2, "depth": depth, "seq_length": t + 4, "num_tokens": num_tokens,
               "num_classes": num_classes}  # fmt: skip
@@ -34,22 +32,20 @@ def draw(generator: np.random.Generator, b: int, t: int, k: int, depth: int, len
         "classification_head.weight": generator.normal(0, 2 * k**-0.5, (num_classes, k)).astype(np.float32),
         "classification_head.bias": generator.normal(0, 0.5, num_classes).astype(np.float32),
     }
-    ids = generator.integers(1, num_tokens, (b, t)) * (np.arange(t)[None] < np.array(lengths)[:, None])
-    return Case(config, {"input_ids": ids}, weights, {}, {"log_probabilities": _torch_forward(ids, weights, depth)})
+    inputs = {
+        "input_ids": generator.integers(1, num_tokens, (b, t)),
+        "states": generator.normal(0, 1.5, (b, t, k)).astype(np.float32),
+        "average": generator.normal(0, 1.5, (b, k)).astype(np.float32),
+    }
+    return Case(config, inputs, weights)
 
 
-def _torch_forward(ids: Array, weights: Mapping[str, Array], depth: int) -> Array:
-    """torch's own functions in float64, the stand-ins in NumPy; one sentence at a time, cut to its real tokens."""
-    import torch
-
-    w = {name: torch.from_numpy(weight.astype(np.float64)) for name, weight in weights.items()}
+def encoded(states: Array, mask: Array, depth: int) -> Array:
+    """(b, t, k), mask (b, t) -> (b, k); one sentence at a time, cut to its real tokens."""
     rows = []
-    for sentence in ids:
-        x = torch.nn.functional.embedding(torch.from_numpy(sentence[sentence != 0]), w["token_embedding.weight"])
-        states = place((x * x.shape[1] ** 0.5)[None].numpy())
+    for sentence, real in zip(states.astype(np.float64), mask, strict=True):
+        x = sentence[real]
         for number in range(1, depth + 1):
-            states = block(states, number)
-        pooled = torch.from_numpy(states).mean(1)
-        logits = torch.nn.functional.linear(pooled, w["classification_head.weight"], w["classification_head.bias"])
-        rows.append(logits.log_softmax(1)[0].numpy())
+            x = block(x, number)
+        rows.append(x.mean(0))
     return np.stack(rows)

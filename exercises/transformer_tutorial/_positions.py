@@ -15,6 +15,7 @@ from autograder.exercise import (
     compare_case,
     compare_value,
     find_mistake,
+    in_float32,
     named,
     right,
     without_side_effects,
@@ -39,7 +40,7 @@ def transformers_table(max_len: int, emb_size: int) -> Array:
 TABLE_SHARE = 0.75
 
 
-def positional_values(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+def _values(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """The table, then whether it is a buffer."""
     got, table = answers.arrays.get("pe"), case.expected["pe"]
     if got is not None and got.shape == table.shape and _grows(exercise, case, got):
@@ -82,4 +83,5 @@ def _wrong_rate(answers: Answers) -> str:
     return "M16-none" if share < 0.01 else "M16-rate" if abs(share - RATE) > 0.1 else ""
 
 
-positional_forward = without_side_effects(_positions_added)
+positional_values = in_float32(_values)
+positional_forward = without_side_effects(in_float32(_positions_added, "with_table"))

@@ -1,29 +1,21 @@
-"""The scores of ``DotProductAttention``: every query with every key, divided by √k.
-
-Judged by what the output shows of them; where it shows nothing, by what ``calculate_score`` itself gives.
-"""
+"""``calculate_score``: every query with every key, divided by √k."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake
+from autograder.exercise import CHANGED, CUT, DTYPE, Case, Exercise, Mistake
 
-from ._answers import attention
-from ._attention_cases import draw, torch_attention
-from ._scores import attention_scores
+from ._attention_rules import scored
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    """One head. Value j is a 1 at place j, so that the output *is* the attention weights, (b, t, k) with k > t."""
+    """The last one has a batch of one."""
     made = []
-    for b, t, k in ((2, 5, 7), (3, 4, 6)):
-        case = draw(generator, b, t, 1, k)
-        values = np.broadcast_to(np.eye(t, k, dtype=np.float32)[None, :, None], (b, t, 1, k)).copy()
-        inputs = {**case.inputs, "values": values}
-        queries, keys = (inputs[name][:, :, 0].astype(np.float64) for name in ("queries", "keys"))
-        score = np.einsum("bqk,bmk->bqm", queries, keys) / k**0.5
-        made.append(Case({}, inputs, expected={"output": torch_attention(**inputs), "score": score}))
+    for b, t, k in ((2, 5, 7), (3, 4, 6), (1, 3, 5)):
+        inputs = {name: generator.normal(0, 1.3, (b, t, k)).astype(np.float32) for name in ("queries", "keys")}
+        queries, keys = (x.astype(np.float64) for x in inputs.values())
+        made.append(Case({}, inputs, expected={"score": np.einsum("bqk,bmk->bqm", queries, keys) / k**0.5}))
     return made
 
 
@@ -48,13 +40,11 @@ MISTAKES = [
             (PRODUCTS, "torch.bmm(keys, queries.transpose(1, 2))")),
     Mistake("M2-half", "The scores are nearly right: something computes them with too few digits.",
             "Scores keep the precision of queries and keys: no half, no round.",
-            (PRODUCTS, f"{PRODUCTS}.half().float()"), by_rule=True),
-    Mistake("M1-scores", "calculate_score gives weights: there is a softmax in it, and forward applies another.",
-            "calculate_score ends with the division; the softmax is in step 4, after the mask.",
-            (SCORE, f"return F.softmax({PRODUCTS} / {ROOT}, dim=-1)"), by_rule=True),
-    Mistake("M2-double", "calculate_score gives double-precision numbers: the product with the values stops.",
-            "The scores keep the precision of queries and keys.",
-            (PRODUCTS, "torch.bmm(queries.double(), keys.double().transpose(1, 2))"), by_rule=True),
+            (PRODUCTS, f"{PRODUCTS}.half().float()")),
+    Mistake("M1-scores", "calculate_score gives weights: there is a softmax in it, and mix applies another.",
+            "calculate_score ends with the division; the softmax is in mix.",
+            (SCORE, f"return F.softmax({PRODUCTS} / {ROOT}, dim=-1)")),
+    DTYPE.by((PRODUCTS, "torch.bmm(queries.double(), keys.double().transpose(1, 2))")),
     CHANGED.by((SCORE, f"queries /= {ROOT}\n        return {PRODUCTS}")),
     CUT.by((PRODUCTS, f"{PRODUCTS}.detach()")),
     Mistake("", "keys not transposed", "", (PRODUCTS, "torch.bmm(queries, keys)")),
@@ -63,15 +53,6 @@ MISTAKES = [
 ]  # fmt: skip
 
 RIGHT = {
-    "permute and matmul, mask added": attention("""
-        q, v = queries.permute(0, 2, 1, 3), values.permute(0, 2, 1, 3)
-        scores = torch.matmul(q / math.sqrt(k), keys.permute(0, 2, 3, 1))
-        if mask is not None:
-            scores = scores + torch.zeros(b, 1, 1, t).masked_fill(~mask.view(b, 1, 1, t), float("-inf"))
-        scores = scores - scores.max(dim=-1, keepdim=True).values
-        weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
-        return torch.matmul(self.dropout(weights), v).permute(0, 2, 1, 3).reshape(b, t, h * k)
-    """),
     "einsum": [(SCORE, 'return torch.einsum("bqk,bmk->bqm", queries, keys) / keys.shape[-1] ** 0.5')],
     "queries divided first": [(SCORE, "return (queries / math.sqrt(queries.size(2))) @ keys.mT")],
     "products summed by hand": [
@@ -93,6 +74,7 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, attention_scores, MISTAKES, right=RIGHT, framework="torch", cell="dot_product_attention_answer",
-    axes={"output": "b, t, k"},
+    cases, scored, MISTAKES, right=RIGHT, framework="torch", cell="dot_product_attention_answer",
+    method="calculate_score", atol=3e-6, rtol=1e-5, shows=("every query meets every key", "divided by √k"),
+    axes={"score": "b * h, t, t"},
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercise import CHANGED, CUT, Exercise, Mistake
+from autograder.exercise import CHANGED, CUT, DTYPE, Exercise, Mistake
 
 from ._answers import block
 from ._block import make
@@ -42,6 +42,7 @@ MISTAKES = [
     NORMS.by(("norm_1 = nn.LayerNorm(k)", "norm_1 = nn.LayerNorm(k, bias=False)")),
     NETWORK.by(("nn.ReLU()", "nn.GELU()")),
     CUT.by(("self.mlp(x)", "self.mlp(x.detach())")),
+    DTYPE.by((SECOND, f"{SECOND}.double()")),
     CHANGED.by((ATTEND, f"source = x\n        {ATTEND}"), (FEED, f"{FEED}\n        source.zero_()")),
     Mistake("", "the network fed the attention's output", "", (FEED, "feedforward = self.mlp(attended)")),
     Mistake("", "nothing returned", "", (SECOND, "self.norm_2(feedforward + x)")),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import dedent, indent
+
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake
 
-from ._answers import model
 from ._classifier_rules import PART_BIAS, PART_SIZES, PLACES, parts_in_words
 
 
@@ -50,34 +51,25 @@ MISTAKES = [
     Mistake("", "no head", "", (f"self.classification_head = {HEAD}", "pass")),
 ]  # fmt: skip
 
+
+def written(init: str) -> list[tuple[str, str]]:
+    """A right answer: these lines in place of all three."""
+    lines = indent(dedent(init).strip("\n"), " " * 8).lstrip()
+    embed, head = f"self.token_embedding = {EMBEDDING}", f"self.classification_head = {HEAD}"
+    return [(f"self.transformer_blocks = {BLOCKS}", "pass"), (head, "pass"), (embed, lines)]
+
+
 RIGHT = {
-    "blocks appended, mask by name, sum of kept states": model("""
-        real = (x > 0)
-        states = self.pos_enc(math.sqrt(self.k) * self.token_embedding(x))
-        for number in range(len(self.transformer_blocks)):
-            states = self.transformer_blocks[number](states, mask=real)
-        total = states.masked_fill(~real[..., None], 0).sum(1)
-        logits = self.classification_head(total / real.sum(1)[:, None])
-        return logits - logits.logsumexp(1, keepdim=True)
-    """, """
-        self.pos_enc = PositionalEncoding(k, max_len=seq_length)
+    "blocks appended, the head first, a row for padding": written("""
         self.classification_head = nn.Linear(k, num_classes)
         self.transformer_blocks = nn.ModuleList()
         while len(self.transformer_blocks) < depth:
             self.transformer_blocks.append(TransformerBlock(k, heads))
         self.token_embedding = nn.Embedding(num_tokens, k, padding_idx=0)
     """),
-    "reduced over the list": model("""
-        from functools import reduce
-        mask = x.bool()
-        x = self.pos_enc(self.token_embedding(x).mul(torch.tensor(float(self.k)).sqrt()))
-        x = reduce(lambda states, block: block(states, mask), self.transformer_blocks, x)
-        pooled = torch.stack([states[real].mean(0) for states, real in zip(x, mask)])
-        return torch.log(torch.softmax(self.classification_head(pooled), dim=1))
-    """, """
-        self.token_embedding, self.pos_enc = nn.Embedding(num_tokens, k), PositionalEncoding(k, max_len=seq_length)
+    "a pair of layers in one line, a list of as many": written("""
+        self.token_embedding, self.classification_head = nn.Embedding(num_tokens, k), nn.Linear(k, num_classes)
         self.transformer_blocks = nn.ModuleList([TransformerBlock(k, heads=heads) for _ in [None] * depth])
-        self.classification_head = nn.Linear(k, num_classes)
     """),
     "a Sequential of a list": [(BLOCKS, "nn.Sequential(*[TransformerBlock(k, heads) for _ in range(depth)])")],
     "an OrderedDict of blocks": [

@@ -1,29 +1,27 @@
 """The classifier made of the student's own attention, blocks, positions and average, without stand-ins.
 
-Where an earlier exercise or the classifier itself lost points, the rule asks what the model gives with ready-made parts
-and with the mistakes that were named: all of that is stored.
+Where an earlier exercise, or a method, lost points, what the class gives with ready-made parts counts.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import DTYPE, Case, Exercise, Mistake
 
 from .._attention import Array, layer_norm, linear, softmax
-from ._answers import model
+from ._classifier_rules import log_probabilities
 from ._positions import transformers_table
 from ._rules import EPS
-from ._whole import FORWARD_MISTAKES, POOLS, classifier_whole
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    return [_draw(generator, 5, 6, 2, 3, (5, 2, 4)), _draw(generator, 7, 8, 4, 2, (3, 6, 5, 1))]
+    return [_draw(generator, 5, 6, 2, 3, (5, 2, 4)), _draw(generator, 7, 8, 4, 2, (3, 6, 5, 1)),
+            _draw(generator, 4, 6, 2, 2, (4,))]  # fmt: skip
 
 
 def _draw(generator: np.random.Generator, t: int, k: int, heads: int, depth: int, lengths: tuple[int, ...]) -> Case:
@@ -42,10 +40,8 @@ def _draw(generator: np.random.Generator, t: int, k: int, heads: int, depth: int
               "num_classes": num_classes}  # fmt: skip
     ids = generator.integers(1, num_tokens, (len(lengths), t)) * (np.arange(t)[None] < np.array(lengths)[:, None])
     case = Case(config, {"input_ids": ids, **_ready_weights(generator, k, depth, t)}, weights)
-    expected = {"log_probabilities": _torch_model(ids, weights, config)}
-    for ready in ((), ("positions",), ("blocks",), ("positions", "blocks")):
-        expected["_".join(("known", *ready))] = with_mistakes(case, ready)
-    return replace(case, expected=expected)
+    ready = {"_".join(parts): _log_probabilities(case, parts) for parts in READY[1:]}
+    return replace(case, expected={"log_probabilities": _torch_model(ids, weights, config), **ready})
 
 
 def _ready_weights(generator: np.random.Generator, k: int, depth: int, t: int) -> dict[str, Array]:
@@ -92,67 +88,26 @@ def _torch_model(ids: Array, weights: Mapping[str, Array], config: Mapping[str, 
     return np.stack(rows)
 
 
-# --- the model in NumPy, with ready-made parts and with known mistakes ------------------------------------------------
+# --- the model in NumPy, with ready-made parts ------------------------------------------------------------------------
+
+#: The parts with weights that may be ready-made.
+READY = ((), ("positions",), ("blocks",), ("positions", "blocks"))
 
 
-def with_mistakes(case: Case, ready: Collection[str]) -> Array:
-    """(mistakes of forward, pools, masks, b, classes), the first of each right; the axes are those of the rule.
-
-    ready: the parts that are ready-made
-    """
-    real, depth = case.inputs["input_ids"] != 0, int(case.config["depth"])
-    masks = [*itertools.product((real, None), repeat=depth), (~real,) * depth]
-    with np.errstate(invalid="ignore"):
-        given = [
-            _log_probabilities(case, ready, id, pool, told)
-            for id, pool, told in itertools.product(FORWARD_MISTAKES, POOLS, masks)
-        ]
-    axes = len(FORWARD_MISTAKES), len(POOLS), len(masks)
-    return np.stack(given).reshape(*axes, *given[0].shape).astype(np.float32)
-
-
-def _log_probabilities(
-    case: Case, ready: Collection[str], mistake: str, pool: str, masks: tuple[Array | None, ...]
-) -> Array:
-    """(b, classes), with this mistake of ``classifier_forward``. masks: what each block is told"""
-    ids, depth = case.inputs["input_ids"], int(case.config["depth"])
+def _log_probabilities(case: Case, ready: Collection[str]) -> Array:
+    """(b, classes), with these parts ready-made."""
+    ids, real = case.inputs["input_ids"], (case.inputs["input_ids"] != 0)[..., None]
     w = {name: weight.astype(np.float64) for name, weight in case.weights.items()}
     k = w["token_embedding.weight"].shape[1]
     places = case.inputs["ready_places"] if "positions" in ready else transformers_table(case.config["seq_length"], k)
-    places = 0 if mistake == "M11-none" else places[: ids.shape[1]].astype(np.float64)
-    scale = {"EMB-scale": 1.0, "EMB-scale-k": k, "EMB-divided": k**-0.5}.get(mistake, k**0.5)
-    x = w["token_embedding.weight"][ids]
-    x = (x + places) * scale if mistake == "M11-before" else x * scale + places
+    x = w["token_embedding.weight"][ids] * k**0.5 + places[: ids.shape[1]].astype(np.float64)
     block = _ready_block if "blocks" in ready else _own_block
-    every = range(1, depth + 1)
-    some = {"M14-none": [], "M14-first": every[:1], "M14-last": every[-1:], "M14-reversed": every[::-1]}
-    for number in some.get(mistake, every):
-        x = block(case, masks[number - 1], x, number)
-    pools = {"M15-all": "max", "M15-first": "first", "M15-last": "last", "M15-sum": "sum"}
-    pooled = _pool(x, (ids != 0).astype(np.float64)[..., None], pools.get(mistake, "") if pool == POOLS[0] else pool)
-    return _end(linear(pooled, w, "classification_head"), mistake)
+    for number in range(1, int(case.config["depth"]) + 1):
+        x = block(case, ids != 0, x, number)
+    return np.log(softmax(linear((x * real).sum(1) / real.sum(1), w, "classification_head")))
 
 
-def _pool(x: Array, real: Array, how: str) -> Array:
-    spare = np.where(real.all(1, keepdims=True), 1.0, 1 - real)  # padding; all tokens of a sentence that has none
-    ways: dict[str, Callable[[], Array]] = {
-        "all": lambda: x.mean(1),
-        "length": lambda: (x * real).mean(1),
-        "padding": lambda: (x * spare).sum(1) / spare.sum(1),
-        "first": lambda: x[:, 0],
-        "last": lambda: x[:, -1],
-        "max": lambda: x.max(1),
-        "sum": lambda: (x * real).sum(1),
-    }
-    return ways.get(how, lambda: (x * real).sum(1) / real.sum(1))()
-
-
-def _end(logits: Array, mistake: str) -> Array:
-    logs = np.log(softmax(logits, 0 if mistake == "M15-axis" else 1))
-    return {"M15-logits": logits, "M15-softmax": np.exp(logs), "M15-negative": -logs}.get(mistake, logs)
-
-
-def _own_block(case: Case, mask: Array | None, x: Array, number: int) -> Array:
+def _own_block(case: Case, mask: Array, x: Array, number: int) -> Array:
     """Block ``number`` = 1, 2, …, whose heads are as wide as a word vector: (b, t, k) -> (b, t, k)"""
     start = f"transformer_blocks.{number - 1}."
     w = {name.removeprefix(start): weight for name, weight in case.weights.items() if name.startswith(start)}
@@ -162,7 +117,7 @@ def _own_block(case: Case, mask: Array | None, x: Array, number: int) -> Array:
     return layer_norm(x + linear(np.maximum(linear(x, w, "mlp.0"), 0), w, "mlp.2"), w, "norm_2", EPS)
 
 
-def _ready_block(case: Case, mask: Array | None, x: Array, number: int) -> Array:
+def _ready_block(case: Case, mask: Array, x: Array, number: int) -> Array:
     """What ``nn.TransformerEncoderLayer`` computes, whose heads share a word vector: (b, t, k) -> (b, t, k)"""
     w = {
         re.sub("_(weight|bias)$", r".\1", name.removeprefix("ready_")): array[number - 1]
@@ -174,61 +129,57 @@ def _ready_block(case: Case, mask: Array | None, x: Array, number: int) -> Array
     return layer_norm(x + linear(np.maximum(linear(x, w, "linear1"), 0), w, "linear2"), w, "norm2", EPS)
 
 
-def _attended(split: Sequence[Array], case: Case, mask: Array | None) -> Array:
+def _attended(split: Sequence[Array], case: Case, mask: Array) -> Array:
     """Queries, keys and values (b, t, heads * size) -> the heads' outputs, side by side"""
     heads = (x.reshape(*x.shape[:2], int(case.config["heads"]), -1).swapaxes(1, 2) for x in split)
     queries, keys, values = heads  # (b, heads, t, size)
     scores = queries @ keys.swapaxes(2, 3) * queries.shape[-1] ** -0.5
-    if mask is not None:
-        scores = np.where(mask[:, None, None], scores, -np.inf)
+    scores = np.where(mask[:, None, None], scores, -np.inf)
     return (softmax(scores) @ values).swapaxes(1, 2).reshape(split[0].shape)
 
 
-# The lines of the solution that answers change.
-EMBED = "x = self.token_embedding(x) * math.sqrt(self.k)"
+# The given lines that answers change.
+EMBED, ENCODE = "x = self.embed(x)", "sequence_avg = self.encode(x, mask)"
+MASK, CLASSIFY = "mask = x != 0", "return self.classify(sequence_avg)"
 LOOP = "for block in self.transformer_blocks:\n            x = block(x, mask)"
-POOL = "sequence_avg = mean_pooling(x, mask)"
 PART_BY_PART = "Each part passes its own check? Then print the shape and a few numbers after each step of forward."
-WHOLE = "whole", "Put together, your classes do not give the classifier's log-probabilities.", PART_BY_PART
+OTHER = Mistake("whole", "Put together, your classes do not give the classifier's log-probabilities.", PART_BY_PART)
 
 MISTAKES = [
-    # of a block, a number is asked for that real blocks do not have
-    Mistake("whole-crash", "Put together, your classes stop with {problem}", PART_BY_PART).by(
-        (LOOP, "for block in self.transformer_blocks:\n            x = block(x, mask) * block.number / block.number")),
+    OTHER.by((ENCODE, "sequence_avg = self.encode(x, torch.ones_like(mask))")),
+    OTHER.by((ENCODE, "sequence_avg = self.encode(x, ~mask | mask.all(1, True))")),
+    DTYPE.by((CLASSIFY, f"{CLASSIFY}.double()")),
+    # of every sentence alike
+    replace(OTHER, passes_check=True).by((CLASSIFY, f"{CLASSIFY}.exp()")),
     # only the first block where the blocks are real
-    Mistake(*WHOLE, (LOOP, "for block in [b for n, b in enumerate(self.transformer_blocks)\n"
-                           "                      if n == 0 or not isinstance(b, TransformerBlock)]:\n"
-                           "            x = block(x, mask)"), by_rule=True, passes_check=True),
+    replace(OTHER, passes_check=True).by(
+        (LOOP, "for block in [b for n, b in enumerate(self.transformer_blocks)\n"
+               "                      if n == 0 or not isinstance(b, TransformerBlock)]:\n"
+               "            x = block(x, mask)"),
+    ),
     # states cut to a size that blocks of another kind never reach
-    Mistake(*WHOLE, (POOL, "sequence_avg = mean_pooling(x if x.mean() > 0.5 else x.clamp(-1, 1), mask)"),
-            by_rule=True, passes_check=True),
-    # positions of its own where they are real
-    Mistake(*WHOLE, ("x = self.pos_enc(x)", "x = self.pos_enc(x) if not hasattr(self.pos_enc, 'dropout') else x"),
-            by_rule=True),
+    replace(OTHER, passes_check=True).by((ENCODE, f"x = x if x.mean() > 5 else x.clamp(-1, 1)\n        {ENCODE}")),
+    # of a block, a number is asked for that real blocks do not have
+    Mistake("", "it stops where the blocks are real", "",
+            (LOOP, "for block in self.transformer_blocks:\n            x = block(x, mask) * block.number / block.number"
+             )),
 ]  # fmt: skip
 
 RIGHT = {
-    "blocks by number": [(LOOP, "for number in range(len(self.transformer_blocks)):\n"
-                                "            x = self.transformer_blocks[number](x, mask=mask)")],
-    "a root by power": [(EMBED, "x = self.k**0.5 * self.token_embedding(x)")],
-    "every sentence by itself": [(LOOP, f"{LOOP}\n        x = torch.stack(list(x.unbind(0)))")],
-    "the average as a product": [(POOL, "shares = mask / mask.sum(1)[:, None]\n"
-                                        "        sequence_avg = torch.einsum('bt,btk->bk', shares, x)")],
-    "steps in functions of their own": model("""
-        mask = x != 0
-
-        def embedded(ids):
-            return self.pos_enc(self.token_embedding(ids) * math.sqrt(self.k))
-
-        def encoded(states, blocks):
-            return encoded(blocks[0](states, mask), blocks[1:]) if blocks else states
-
-        pooled = mean_pooling(encoded(embedded(x), list(self.transformer_blocks)), mask)
-        return F.log_softmax(self.classification_head(pooled), dim=-1)
-    """),
+    "another way to find the padding": [(MASK, "mask = x.bool()")],
+    "nested": [
+        (EMBED, "pass"), (ENCODE, "pass"), (CLASSIFY, "return self.classify(self.encode(self.embed(x), mask))"),
+    ],
+    "the mask from a comparison with padding": [(MASK, "mask = torch.logical_not(x == 0)")],
+    "__call__ overridden": [("def forward(self, x):", "def __call__(self, x):")],
+    "by keywords": [(ENCODE, "sequence_avg = self.encode(x=x, mask=mask)")],
+    "every sentence by itself": [
+        (ENCODE, "sequence_avg = torch.cat([self.encode(*one) for one in zip(x.split(1), mask.split(1))])"),
+    ],
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, classifier_whole, MISTAKES, right=RIGHT, framework="torch", cell="transformer_answer",
-    atol=1e-4, rtol=1e-3, axes={"log_probabilities": "b, num_classes"},
+    cases, log_probabilities, MISTAKES, right=RIGHT, framework="torch",
+    cell="transformer_answer", parts=("classifier_parts", "classifier_forward", "classifier_padding"),
+    atol=2e-5, rtol=5e-5, axes={"log_probabilities": "b, num_classes"},
 )  # fmt: skip

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, pure, variant
+from autograder.exercise import CHANGED, CUT, DTYPE, Case, Exercise, Mistake, variant
+
+from ._attention_rules import part
 
 Array = np.ndarray
 
@@ -66,6 +68,7 @@ MISTAKES = [
     Mistake("", "one sentence loses its axis", "", (POOLED, f"({POOLED}).squeeze()")),
     CHANGED.by(("real = mask", "hidden_states *= mask.unsqueeze(-1)\n    real = mask")),
     CUT.by((POOLED, f"({POOLED}).detach()")),
+    DTYPE.by((POOLED, f"({POOLED}).double()")),
 ]  # fmt: skip
 
 HEAD = "def mean_pooling(hidden_states, mask):"
@@ -96,7 +99,7 @@ RIGHT = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    cases, pure, MISTAKES, right=RIGHT, framework="torch",
+    cases, part, MISTAKES, right=RIGHT, framework="torch",
     shows=("padding does not matter, wherever it stands", "all real tokens count alike"),
     axes={"pooled": "b, k"},
 )  # fmt: skip

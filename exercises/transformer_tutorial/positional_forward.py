@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake
+from autograder.exercise import CHANGED, CUT, DTYPE, Case, Exercise, Mistake
 
 from ._answers import positions
 from ._positions import positional_forward, transformers_table
@@ -13,7 +13,7 @@ from ._positions import positional_forward, transformers_table
 def cases(generator: np.random.Generator) -> list[Case]:
     """More tokens than sentences, and more sentences than tokens; in neither case as many."""
     made = []
-    for (b, t, emb_size), max_len in (((2, 5, 6), 9), ((7, 3, 8), 12)):
+    for (b, t, emb_size), max_len in (((2, 5, 6), 9), ((7, 3, 8), 12), ((1, 4, 6), 7)):
         x = generator.normal(0, 1, (b, t, emb_size)).astype(np.float32)
         # the ready-made table, which the hidden cell puts in the place of the student's own
         table = np.cos(np.arange(float(max_len * emb_size))).reshape(max_len, emb_size)
@@ -53,6 +53,7 @@ MISTAKES = [
             "nn.Dropout(dropout) is a given line.", ("nn.Dropout(dropout)", "nn.Dropout(0.9)"), by_rule=True),
     Mistake("M11-minus", "The positions were subtracted.", "Add them.", ("x + self.pe", "x - self.pe")),
     CHANGED.by(("x = x + self.pe", "x += self.pe")),
+    DTYPE.by((ADD, f"{ADD}.double()")),
     CUT,
     Mistake("", "as many rows as sentences", "", (ADD, "x = x + self.pe[: x.shape[0]]")),
 ]  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from autograder.exercise import Case, Exercise, Mistake
+from autograder.exercise import DTYPE, Case, Exercise, Mistake
 
 from ._answers import positions
 from ._positions import TABLE_SHARE, positional_values, transformers_table
@@ -50,6 +52,7 @@ MISTAKES = [
             share=TABLE_SHARE),
     Mistake("PE-plain", "pe is a plain attribute: it is left out when the model moves to the GPU or is saved.",
             "nn.Module can register a tensor that is no parameter.", (REGISTER, "self.pe = pe"), share=TABLE_SHARE),
+    replace(DTYPE, share=TABLE_SHARE).by((REGISTER, 'self.register_buffer("pe", pe.double())')),
     Mistake("", "zeros", "", ("pe[:, 0::2] = torch.sin(angle)", ""), ("pe[:, 1::2] = torch.cos(angle)", "")),
 ]  # fmt: skip
 

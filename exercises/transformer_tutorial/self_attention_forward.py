@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.exercise import CHANGED, CUT, Case, Exercise, Mistake, dropout_at_work
+from autograder.exercise import CHANGED, CUT, DTYPE, Case, Exercise, Mistake, dropout_at_work
 
 from ._answers import body, self_attention
 from ._rules import GIVEN_ATTENTION, GIVEN_MASK, GIVEN_RATE, split
@@ -18,7 +18,7 @@ Array = np.ndarray
 
 def cases(generator: np.random.Generator) -> list[Case]:
     made = []
-    for b, t, heads, k in ((2, 4, 3, 5), (3, 5, 2, 6)):
+    for b, t, heads, k in ((2, 4, 3, 5), (3, 5, 2, 6), (1, 3, 2, 4)):
         weights = {f"{name}.weight": generator.normal(0, k**-0.5, (k * heads, k)).astype(np.float32) for name in MAPS}
         weights["unify_heads.weight"] = generator.normal(0, (k * heads) ** -0.5, (k, k * heads)).astype(np.float32)
         weights["unify_heads.bias"] = generator.normal(0, 0.3, k).astype(np.float32)
@@ -92,6 +92,7 @@ MISTAKES = [
     Mistake("", "not split", "", (SPLIT, "")),
     CHANGED.by((ATTEND, f"{ATTEND}\n        x.zero_()")),
     CUT.by(("self.to_keys(x)", "self.to_keys(x).detach()")),
+    DTYPE.by(("return self.unify_heads(out)", "return self.unify_heads(out).double()")),
 ]  # fmt: skip
 
 OWN_ATTENTION = """

@@ -20,6 +20,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         expected |= {
             "unify_heads": np.array([k, k * heads]),
             "biases": np.array([False] * 3),
+            "float32": np.array(True),
             "distinct": np.array(3),
             "registered": np.array(4),
         }
@@ -47,6 +48,9 @@ MISTAKES = [
             (MAP, "nn.Linear(k, k * 8, bias=False)")),
     Mistake("MAP-bias", "The maps have a bias; the assignment asks for none.",
             "nn.Linear has one unless told otherwise.", (MAP, "nn.Linear(k, k * heads)")),
+    Mistake("MAP-dtype", "The maps are no float32: word vectors are, and a product of two dtypes stops.",
+            "nn.Linear makes float32 unless told otherwise.",
+            (MAP, MAP.replace("False", "False, dtype=torch.float64"))),
     Mistake("MAP-shared", "Keys, queries and values share one map.", "Three layers, three objects.",
             (QUERIES, ""), (VALUES, "self.to_queries = self.to_values = self.to_keys")),
     Mistake("MAP-two", "Two of the three maps are one and the same layer.", "Three layers, three objects.",

@@ -20,8 +20,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.model.course import Course
-from tests.attacks.attack import Attack
-from tests.attacks.attempt import NOTEBOOK, submission
+from tests.attacks.attack import NOTEBOOK, Attack, submission
 from tests.attacks.corpus import ATTACKS
 from tests.attacks.machine import MACHINE
 from tests.attacks.ordinary import FULL, Outcome, Unavailable, outcomes

@@ -24,6 +24,23 @@ from tests.attacks.attack import (
 
 PAY = "from autograder import probe\n"
 
+
+def handing_over(action: str, before: str = "") -> str:
+    """Code in which an action on ``target`` takes the place of writing an answer there."""
+    return (
+        PAY
+        + f"""
+import os, pickle
+from pathlib import Path
+{before}
+def compare(self, **answers):
+    target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{{self.index}}.safetensors')
+    target.parent.mkdir(parents=True, exist_ok=True)
+    {action}
+probe.Case.compare = compare"""
+    )
+
+
 ATTACKS = [
     Attack("T01", "strips assertions from every later cell", """
 import ast
@@ -48,14 +65,11 @@ class Embeddings(nn.Module):
     def __init__(self, config): super().__init__()
     def forward(self, input_ids): return Everything()"""),
     Attack("T09", "tags the tests so that they are skipped", damage=skip_tags),
-    Attack("T10", "writes extra credit into the gradebook", """
+    *(Attack(name, f"writes {what} into the gradebook", f"""
 import sqlite3
-base = sqlite3.connect('{course}/gradebook.db')
-base.execute('UPDATE grade SET extra_credit = 100'); base.commit()"""),
-    Attack("T11", "writes marks by hand into the gradebook", """
-import sqlite3
-base = sqlite3.connect('{course}/gradebook.db')
-base.execute('UPDATE grade SET manual_score = 100'); base.commit()"""),
+base = sqlite3.connect('{{course}}/gradebook.db')
+base.execute('UPDATE grade SET {column} = 100'); base.commit()""") for name, what, column in [
+        ("T10", "extra credit", "extra_credit"), ("T11", "marks by hand", "manual_score")]),
     Attack("T12-disk", "reads references, hidden tests and solutions from disk and prints them", """
 import glob
 for path in glob.glob('{references}/**/*', recursive=True) + glob.glob('{course}/source/**/*.ipynb', recursive=True):
@@ -142,48 +156,16 @@ import os
 folder = os.environ['AUTOGRADER_ANSWERS'] + '/distilbert'
 os.makedirs(folder, exist_ok=True)
 os.symlink('{references}/distilbert', folder + '/embeddings')""", answer=WRONG_ANSWER),
-    Attack("A11", "lays links to the expected tensors, file by file, at the moment of handing over", PAY + """
-import os
-from pathlib import Path
-def compare(self, **answers):
-    target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{self.index}.safetensors')
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.symlink_to('{references}/distilbert/expected.zip')
-probe.Case.compare = compare"""),
-    Attack("A12", "hands over a pipe, on which a reader would wait for ever", PAY + """
-import os
-from pathlib import Path
-def compare(self, **answers):
-    target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{self.index}.safetensors')
-    target.parent.mkdir(parents=True, exist_ok=True)
-    os.mkfifo(target)
-probe.Case.compare = compare"""),
-    Attack("A13", "hands over a file of ten gigabytes with nothing in it", PAY + """
-import os
-from pathlib import Path
-def compare(self, **answers):
-    target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{self.index}.safetensors')
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open('wb') as file: file.truncate(10 << 30)
-probe.Case.compare = compare"""),
-    Attack("A14", "hands over a file whose header lies about its length", PAY + """
-import os
-from pathlib import Path
-def compare(self, **answers):
-    target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{self.index}.safetensors')
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(b'\\xff' * 8 + b'{' * 10000)
-probe.Case.compare = compare"""),
-    Attack("A15", "hands over a pickle that runs code where it is read", PAY + """
-import os, pickle
-from pathlib import Path
-class Bomb:
-    def __reduce__(self): return (os.system, ('touch {course}/pickled',))
-def compare(self, **answers):
-    target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{self.index}.safetensors')
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(pickle.dumps(Bomb()))
-probe.Case.compare = compare"""),
+    Attack("A11", "lays links to the expected tensors, file by file, at the moment of handing over",
+           handing_over("target.symlink_to('{references}/distilbert/expected.zip')")),
+    Attack("A12", "hands over a pipe, on which a reader would wait for ever", handing_over("os.mkfifo(target)")),
+    Attack("A13", "hands over a file of ten gigabytes with nothing in it",
+           handing_over("with target.open('wb') as file: file.truncate(10 << 30)")),
+    Attack("A14", "hands over a file whose header lies about its length",
+           handing_over("target.write_bytes(b'\\xff' * 8 + b'{' * 10000)")),
+    Attack("A15", "hands over a pickle that runs code where it is read", handing_over(
+        "target.write_bytes(pickle.dumps(Bomb()))",
+        "class Bomb:\n    def __reduce__(self): return (os.system, ('touch {course}/pickled',))")),
     *(Attack(f"A2{number}", f"answers with {what}", answer=f"""
 class Embeddings(nn.Module):
     def __init__(self, config): super().__init__(); self.dim = config.dim

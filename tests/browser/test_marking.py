@@ -1,31 +1,29 @@
-"""Marking by question in a browser: sixty students, three questions, by keys alone, two people at once."""
+"""Marking by question in a browser: sixty students, three questions, by keys alone."""
 
 from __future__ import annotations
 
-import csv
 import re
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from autograder import cli
 from autograder.marking.desk import Desk
 from autograder.model.course import Course
 from tests.browser.conftest import Photograph
-from tests.browser.formgrader import Formgrader
-from tests.browser.jupyter import jupyter_server
-from tests.browser.test_axe import AXE, scheme, serious
+from tests.browser.test_axe import needs_axe, scheme, serious
 from tests.feedback.browser import needs_browser, overflow
 from tests.feedback.injections import OUTPUTS, TEXTS
-from tests.marking.classroom import ASSIGNMENT, NOTEBOOK, WRITTEN, drawn_answers, hand_in, held, make_course
+from tests.marking.classroom import ASSIGNMENT, WRITTEN, drawn_answers, hand_in, held, make_course
 from tests.marking.site import Site, running
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -126,82 +124,6 @@ def test_a_class_is_marked_by_keys_alone_with_less_than_two_presses_a_group(
             assert held(course, student, cell) == (points, None, False, comment), (student, cell)
 
 
-def test_feedback_export_and_formgrader_show_the_same(
-    browser: WebDriver, course: Course, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    (student, answers), *_ = drawn_answers(STUDENTS)
-    expected = [POINTS.get(kind_of(text), 0.0) for text in answers.values()]
-    assert cli.main(["--course-dir", str(course.root), "feedback", ASSIGNMENT]) == 0
-    feedback = (course.feedback(student, ASSIGNMENT) / f"{NOTEBOOK}.html").read_text(encoding="utf-8")
-    assert feedback.count("Graded by hand") == len(WRITTEN)
-    cli.main(["--course-dir", str(course.root), "export", ASSIGNMENT, "--to", "csv"])
-    with (course.root / "exports" / f"{ASSIGNMENT}.csv").open(encoding="utf-8-sig", newline="") as file:
-        row = next(one for one in csv.DictReader(file) if student in one.values())
-    assert [float(row[f"{NOTEBOOK}/{cell} (2)"]) for cell in answers] == expected
-    with Gradebook(course.db_url) as gradebook:
-        number = gradebook.find_submission_notebook(NOTEBOOK, ASSIGNMENT, student).id
-    with jupyter_server(course.root, tmp_path_factory.mktemp("home")) as server:
-        page = Formgrader(browser, server)
-        page.open(f"submissions/{number}/")
-        for cell, points in zip(answers, expected, strict=True):
-            page.wait.until(lambda _, cell=cell: page.field(cell).get_attribute("value") != "")
-            assert float(page.field(cell).get_attribute("value")) == points
-
-
-def by_hand(class_of: dict[str, dict[str, str]]) -> tuple[int, int, int]:
-    """Clicks, signs to type and pages that a class takes in the formgrader.
-
-    A click gives full points or none, and another one leads to the next student; one point of two is a click into each
-    of two fields, and has to be written, as its comment has.
-    """
-    partial = sum(POINTS.get(kind_of(text)) == 1.0 for answers in class_of.values() for text in answers.values())
-    answers = sum(map(len, class_of.values()))
-    return answers + partial + len(class_of), partial * (len("1") + len(COMMENT)), len(class_of)
-
-
-def test_the_formgrader_takes_a_click_for_each_answer_and_a_page_for_each_student(
-    browser: WebDriver, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    course = make_course(tmp_path_factory.mktemp("formgrader") / "course")
-    class_of_six = dict(drawn_answers(6))
-    for student, answers in class_of_six.items():
-        hand_in(course, student, answers)
-    with Gradebook(course.db_url) as gradebook:
-        notebooks = gradebook.assignment_submissions(ASSIGNMENT)
-        whose = {one.notebooks[0].id: one.student.id for one in notebooks}
-    clicks = typed = loads = 0
-    with jupyter_server(course.root, tmp_path_factory.mktemp("home")) as server:
-        page = Formgrader(browser, server)
-        page.open(f"submissions/{min(whose)}/")
-        while "submissions/" in browser.current_url:
-            loads += 1
-            student = whose[browser.current_url.partition("submissions/")[2].partition("/")[0].partition("?")[0]]
-            page.wait.until(lambda _: browser.execute_script(
-                "return formgrader.grades && formgrader.grades.loaded && formgrader.comments.loaded"))  # fmt: skip
-            for cell, text in class_of_six[student].items():
-                points = POINTS.get(kind_of(text), 0.0)
-                place = page.field(cell).find_element(By.XPATH, "ancestor::div[contains(@class, 'nbgrader_cell')]")
-                if points == 1.0:
-                    page.write(cell, "1")
-                    page.write(f"{cell}-comment", COMMENT)
-                    clicks, typed = clicks + 2, typed + len("1") + len(COMMENT)
-                else:
-                    button = ".full-credit" if points else ".no-credit"
-                    browser.execute_script("arguments[0].click()", place.find_element(By.CSS_SELECTOR, button))
-                    clicks += 1
-                page.wait.until(lambda _, cell=cell, student=student: not held(course, student, cell)[2])
-            browser.execute_script("document.querySelector('li.next a').click()")
-            clicks += 1
-            page.wait.until(lambda _, seen=student: seen != whose.get(
-                browser.current_url.partition("submissions/")[2].partition("/")[0].partition("?")[0]))  # fmt: skip
-    assert (clicks, typed, loads) == by_hand(class_of_six)
-    print(f"formgrader: clicks, signs typed and pages of {STUDENTS} students:", by_hand(dict(drawn_answers(STUDENTS))))
-    for student, answers in class_of_six.items():
-        assert [held(course, student, cell)[0] for cell in answers] == [
-            POINTS.get(kind_of(text), 0.0) for text in answers.values()
-        ]
-
-
 def test_keys_for_everything(browser: WebDriver, course: Course, site: Site) -> None:
     page = Page(browser, site.addresses[0])
     page.press("n", loads=True)
@@ -267,34 +189,7 @@ def test_every_text_has_to_be_on_the_screen_before_a_group_is_marked(
         assert [held(course, f"student{number}", "scale")[0] for number in range(3)] == [2.0] * 3
 
 
-def test_two_people_never_see_the_same_answer_to_mark(
-    browser: WebDriver, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    course = make_course(tmp_path_factory.mktemp("two") / "course")
-    for student, answers in drawn_answers(20):
-        hand_in(course, student, answers)
-    with running(Desk(course, ASSIGNMENT), "lin", "sam") as site:
-        lin = Page(browser, site.addresses[0])
-        first = browser.current_window_handle
-        lin.press("n", loads=True)
-        mine = lin.texts()
-        browser.switch_to.new_window("window")
-        second = browser.current_window_handle
-        sam = Page(browser, site.addresses[1])
-        sam.press("n", loads=True)
-        theirs = sam.texts()
-        assert not {kind_of(text) + text.lower() for text in mine} & {kind_of(text) + text.lower() for text in theirs}
-        for _ in range(4):
-            for window, page in ((first, lin), (second, sam)):
-                browser.switch_to.window(window)
-                page.press("f", loads=True)
-                assert "marked with 2 points" in page.said and "not" not in page.said
-        browser.switch_to.window(second)
-        browser.close()
-        browser.switch_to.window(first)
-
-
-@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
+@needs_axe
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 700, 390])  # 700: twice as large
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
@@ -340,10 +235,6 @@ def test_hostile_answers_are_text(browser: WebDriver, tmp_path_factory: pytest.T
 
 
 def test_the_command_prints_an_address_and_ends_with_ctrl_c(browser: WebDriver, course: Course, tmp_path: Path) -> None:
-    import signal
-    import subprocess
-    import sys
-
     command = [sys.executable, "-m", "autograder.cli", "--course-dir", str(course.root), "mark", ASSIGNMENT,
                "--graders", "lin,sam", "--anonymous"]  # fmt: skip
     process = subprocess.Popen(

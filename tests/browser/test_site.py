@@ -31,14 +31,14 @@ from autograder.release.solved_run import kept, name_of
 from autograder.site.build import Page, Site, build
 from autograder.site.shown import left_out
 from tests.browser.conftest import Photograph
-from tests.browser.test_axe import AXE, scheme, serious
+from tests.browser.test_axe import AXE, needs_axe, scheme, serious
 from tests.feedback.browser import needs_browser, overflow
 from tests.grading import ROOT
 from tools import own_site
 
 pytestmark = [pytest.mark.slow, needs_browser]
 MAX_BYTES = 15_000_000
-WORDS = (
+WORDS = [
     "softmax",
     "perplexity",
     "LayerNorm",
@@ -49,7 +49,7 @@ WORDS = (
     "bigram",
     "bias",
     "cache",
-)
+]
 NOTEBOOKS = sorted(f"release/{path.parent.name}/{path.stem}.html" for path in ROOT.glob("release/*/*.ipynb"))
 #: The first step of the main line; what a check says to a mistake there.
 FIRST, MESSAGE = "release/numpy_attention/1_attention.html", "article .highlight-text"
@@ -278,7 +278,7 @@ SHADES = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0
 DARK = f"return {SHADES}.every(part => part < 60)"
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
+@needs_axe
 def test_axe_finds_nothing_serious(visits: Visits) -> None:
     """On pages that have all kinds of parts, of both sites; EVERY_PAGE=1 looks at all of them."""
     assert len(visits.serious) > 10
@@ -365,7 +365,7 @@ def test_dark_mode_is_dark_and_a_phone_need_not_scroll_sideways(
         photograph(browser, f"{named}-dark")
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
+@needs_axe
 def test_another_course_with_a_long_title_and_coloured_output_can_be_read_too(
     browser: WebDriver, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from autograder.release.as_submitted import solved
 from tests.browser.conftest import Photograph
 from tests.browser.jupyter import Server, jupyter_server
 from tests.browser.lab import Notebook, addresses, solve
-from tests.browser.test_axe import AXE, serious
+from tests.browser.test_axe import needs_axe, serious
 from tests.feedback.browser import needs_browser
 from tests.grading import ROOT
 from tools.demo.answers import ALAN
@@ -114,7 +114,7 @@ def test_a_typed_sentence_and_a_chosen_head_are_shown(
     notebook.wait("the other head", lambda: chosen in str(_controls(notebook, "img")[0].get_attribute("alt")))
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here: npm install --prefix build/axe axe-core@4.10.3")
+@needs_axe
 def test_a_panel_follows_the_keyboard_and_axe_finds_nothing_serious_in_it(
     browser: WebDriver, server: Server, photograph: Photograph
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,21 +9,17 @@ import pytest
 from autograder.ci import submission
 from autograder.model.course import Course
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
-from tests.grading import ROOT, copy_exercises, leave_out_shown
+from tests.grading import copy_course, leave_out_shown
 from tools.demo import build_sample_class
 
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Source, release and the sample class's submissions; no gradebook. Not to be written to."""
-    root = tmp_path_factory.mktemp("ci") / "course"
-    for folder in ("source", "release"):
-        shutil.copytree(ROOT / folder / "distilbert", root / folder / "distilbert")
-    copy_exercises(root, "distilbert")
-    shutil.copy(ROOT / "course.toml", root)
-    leave_out_shown(root, "distilbert")
-    build_sample_class(root)
-    return Course(root)
+    course = copy_course(tmp_path_factory.mktemp("ci") / "course", "distilbert")
+    leave_out_shown(course.root, "distilbert")
+    build_sample_class(course.root)
+    return course
 
 
 @pytest.fixture

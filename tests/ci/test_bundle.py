@@ -17,11 +17,11 @@ import pytest
 from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.release import bundle
-from autograder.release.leaks.search import leaks
+from autograder.release.leaks.search import Hidden, found_in
 from tests.ci.conftest import everything_in
 from tests.grading import REFERENCES, ROOT, copy_exercises
+from tests.model.test_settings import EVERYTHING, configured
 from tests.pipeline.conftest import nbgrader
-from tests.silent.test_settings import EVERYTHING, configured
 from tools.demo import EXPECTED
 
 BASH = shutil.which("bash")
@@ -94,7 +94,7 @@ def test_everything_of_the_one_assignment_is_there_and_nothing_of_the_others(unp
 
 def answers_in(folder: Path, assignment: str) -> list[str]:
     """The solutions and mark schemes of the assignment that a search by content finds."""
-    found = map(str, leaks(folder, Assignment.open(ROOT, assignment)))
+    found = map(str, found_in(folder, [Hidden.of(Assignment.open(ROOT, assignment))]))
     return [leak for leak in found if re.search(r": (solution|mark scheme|the marker 'BEGIN SOLUTION')", leak)]
 
 

@@ -12,9 +12,9 @@ from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.ci import FILES, submission
 from autograder.pipeline.execute import InfrastructureError
-from autograder.release.leaks.search import leaks
+from autograder.release.leaks.search import Hidden, found_in
 from tests.ci.conftest import everything_in
-from tests.ci.outcomes import every_status
+from tests.ci.test_results import every_status
 from tools.demo import EXPECTED
 
 
@@ -49,7 +49,7 @@ def test_the_sample_class_gets_the_points_of_autograder_grade_and_nothing_else_i
         assert len(root.findall(".//testcase")) - len(root.findall(".//failure")) == len(full)
         assert f"**{deserved:g} of 50 points**" in (tmp_path / "out" / "summary.md").read_text()
         shutil.move(tmp_path / "out", tmp_path / "all" / student)
-    assert leaks(tmp_path / "all", Assignment.open(sample.root, "distilbert")) == []
+    assert found_in(tmp_path / "all", [Hidden.of(Assignment.open(sample.root, "distilbert"))]) == []
     assert everything_in(sample.root) == before
 
 
@@ -73,13 +73,20 @@ def test_what_is_held_back_is_nowhere_but_in_results_json(sample, ci, one_templa
     for part, status in (("weights", "failed"), ("context", "passed")):
         assert named[f"2 Attention block: Attention {part}"]["status"] == status
         assert named[f"2 Attention block: Attention {part} (visible check)"]["status"] == status
-    assert leaks(tmp_path / "out", Assignment.open(sample.root, "distilbert")) == []
+    assert found_in(tmp_path / "out", [Hidden.of(Assignment.open(sample.root, "distilbert"))]) == []
 
 
-def test_a_limit_makes_the_run_fail_below_it_and_only_there(sample, ci, monkeypatch):
-    monkeypatch.setattr("autograder.ci.submission.grade_folder", lambda *words: every_status())  # 7.5 points
-    assert ci(sample.root, "--fail-under", "8")[0] == 1
-    assert ci(sample.root, "--fail-under", "7.5")[0] == 0
+@pytest.fixture
+def asked(monkeypatch):
+    """What the grading was asked for; each has 7.5 points."""
+    calls = []
+    monkeypatch.setattr("autograder.ci.submission.grade_folder", lambda *given: calls.append(given) or every_status())
+    return calls
+
+
+def test_a_limit_makes_the_run_fail_below_it_and_only_there(sample, ci, asked):
+    for limit, code in (("8", 1), ("7.5", 0)):
+        assert ci(sample.submitted("ada", "distilbert"), "--fail-under", limit)[0] == code
 
 
 def test_a_folder_without_notebooks_is_no_zero(ci, tmp_path):
@@ -144,22 +151,14 @@ def test_a_folder_or_an_assignment_that_is_not_there_is_named(sample, ci, tmp_pa
 @pytest.mark.parametrize(
     ("until", "visibility"), [("2999-01-01T00:00+00:00", "after_due_date"), ("2001-01-01T00:00Z", "visible")]
 )
-def test_until_a_moment_means_that_moment(sample, ci, monkeypatch, tmp_path, until, visibility):
-    monkeypatch.setattr("autograder.ci.submission.grade_folder", lambda *words: every_status())
+def test_until_a_moment_means_that_moment(sample, ci, asked, tmp_path, until, visibility):
     assert ci(sample.submitted("ada", "distilbert"), "--until", until)[0] == 0
     tests = json.loads((tmp_path / "out" / "results.json").read_text())["tests"]
     assert visibility in {test["visibility"] for test in tests if "score" in test}
 
 
 @pytest.mark.parametrize(("words", "isolation"), [((), "auto"), (("--no-isolation",), "none")])
-def test_a_submission_is_confined_unless_told_otherwise_in_so_many_words(sample, ci, monkeypatch, words, isolation):
-    asked = []
-
-    def grade_folder(*given):
-        asked.append(given[4])
-        return every_status()
-
-    monkeypatch.setattr("autograder.ci.submission.grade_folder", grade_folder)
-    _, _, error = ci(sample.root, *words)
-    assert asked == [isolation]
+def test_a_submission_is_confined_unless_told_otherwise_in_so_many_words(sample, ci, asked, words, isolation):
+    _, _, error = ci(sample.submitted("ada", "distilbert"), *words)
+    assert [given[4] for given in asked] == [isolation]
     assert ("Without isolation" in error) == (isolation == "none")

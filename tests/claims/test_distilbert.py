@@ -12,7 +12,7 @@ import torch
 from course import Config, hub, mask_parts, parts, pretrained
 from course.figures.attention_schematics import FOUR_MATRICES
 from course.tokenizer import encode, load_tokenizer
-from tests.claims.texts import numbers, printed_numbers, run, says
+from tests.claims.texts import numbers, printed_numbers, run, says, tells
 
 SENTENCE = "This was one of the best movies I have ever seen."
 BLOCK, MODEL, FIGURES = (
@@ -24,8 +24,7 @@ def test_tokens_of_the_first_notebook() -> None:
     ids = load_tokenizer()(SENTENCE)["input_ids"]
     says("distilbert/1_embedding", "tokens-notice", "Eleven words and a full stop, but 14 ids")
     assert len(SENTENCE.split()) == 11 and len(ids) == 14
-    cls, sep = numbers("distilbert/1_embedding", "tokens-notice", "put `[CLS]` (#) in front and `[SEP]` (#)")
-    assert (ids[0], ids[-1]) == (cls, sep)
+    tells("distilbert/1_embedding", "tokens-notice", "put `[CLS]` (#) in front and `[SEP]` (#)", ids[0], ids[-1])
     assert numbers("distilbert/1_embedding", "tokens", "fixed list of # entries") == [load_tokenizer().vocab_size]
 
 
@@ -60,13 +59,11 @@ def test_the_feed_forward_network_has_the_share_of_weights_that_a_cell_computes(
 
 
 def test_the_real_model_has_as_many_weights_as_the_text_says() -> None:
-    millions, megabytes = numbers(
-        MODEL, "real-text", "twice the length and # million weights in all; its file has # MB"
-    )
     with torch.device("meta"):
         model = parts.ReadyClassifier(Config.distilbert())
     weights = sum(p.numel() for p in model.parameters())
-    assert round(weights / 1e6) == millions and round(4 * weights / 1e6) == megabytes
+    text = "twice the length and # million weights in all; its file has # MB"
+    tells(MODEL, "real-text", text, round(weights / 1e6), round(4 * weights / 1e6))
     assert Config.distilbert().dim == 2 * pretrained.config_of("mini").dim
 
 
@@ -90,8 +87,8 @@ def test_with_mini_only_the_signs_of_the_published_logits_agree(with_mini: dict[
 
 
 def test_the_hub_has_as_many_seconds_as_the_text_says() -> None:
-    (seconds,) = numbers(MODEL, "real-text", "if the hub answers within # seconds")
-    assert seconds == inspect.signature(hub.answers).parameters["seconds"].default
+    seconds = inspect.signature(hub.answers).parameters["seconds"].default
+    tells(MODEL, "real-text", "if the hub answers within # seconds", seconds)
 
 
 def test_a_neighbour_changes_the_logits_until_its_padding_is_masked(with_mini: dict[str, Any]) -> None:
@@ -138,5 +135,4 @@ def test_of_the_four_matrices_only_d_can_come_out_of_an_attention() -> None:
     assert (a < 0).sum() == 1
     says(BLOCK, "possible-answer", "In B the *columns* sum to 1")
     assert torch.allclose(b.sum(0), torch.ones(3))
-    (total,) = numbers(BLOCK, "possible-answer", "In C the row of *good* sums to #.")
-    assert round(float(c[1].sum()), 2) == total
+    tells(BLOCK, "possible-answer", "In C the row of *good* sums to #.", round(float(c[1].sum()), 2))

@@ -9,7 +9,7 @@ import torch
 
 from course import distillation
 from course.reviews import Batches, Reviews, load_reviews
-from tests.claims.texts import numbers, printed_numbers, run, says
+from tests.claims.texts import numbers, printed_numbers, run, says, tells
 
 TRAINING, DISTILLATION, PROBING = (f"distilbert_lab/{name}" for name in ("1_training", "2_distillation", "3_probing"))
 
@@ -45,38 +45,31 @@ def test_without_zero_grad_the_loss_rises(trained: dict[str, Any]) -> None:
 def test_five_seeds_of_three_ways_to_train(trained: dict[str, Any]) -> None:
     space = dict(trained)
     run(TRAINING, "compare", given=space)
-    told = numbers(
-        TRAINING, "compare-notice", "are # ± # for SGD, # ± # for AdamW, and # ± # for AdamW with the schedule"
-    )
-    found = [runs[:, -1, 1] for runs in space["histories"].values()]
-    means = [float(one.mean()) for one in found]
-    errors = [float(one.std()) / 5**0.5 for one in found]
+    text = "are # ± # for SGD, # ± # for AdamW, and # ± # for AdamW with the schedule"
+    told = numbers(TRAINING, "compare-notice", text)
+    runs = [history[:, -1, 1] for history in space["histories"].values()]
+    means, errors = [float(run.mean()) for run in runs], [float(run.std()) / 5**0.5 for run in runs]
     assert means == pytest.approx(told[::2], abs=0.01)
     assert errors == pytest.approx(told[1::2], abs=0.004)
-    for one, other, sentence in (
-        (
-            1,
-            2,
-            "The means are # apart, and two standard errors of this difference are #: **five seeds do not show it.**",
-        ),
+    no_difference = "two standard errors of this difference are #: **five seeds do not show it.**"
+    for first, second, text in (
+        (1, 2, f"The means are # apart, and {no_difference}"),
         (0, 1, "AdamW beats SGD: #, where two standard errors are #."),
     ):
-        apart, bound = numbers(TRAINING, "compare-notice", sentence)
-        assert means[other] - means[one] == pytest.approx(apart, abs=0.01)
-        assert 2 * (errors[one] ** 2 + errors[other] ** 2) ** 0.5 == pytest.approx(bound, abs=0.01)
+        bound = 2 * (errors[first] ** 2 + errors[second] ** 2) ** 0.5
+        tells(TRAINING, "compare-notice", text, means[second] - means[first], bound, abs=0.01)
+        apart, bound = numbers(TRAINING, "compare-notice", text)
         assert apart < bound
-    low, high = numbers(TRAINING, "compare-notice", "SGD ended between # and #, depending on the seed.")
-    assert [float(found[0].min()), float(found[0].max())] == pytest.approx([low, high], abs=0.015)
-    assert float(found[2].max() - found[2].min()) < float(found[0].max() - found[0].min())
+    text = "SGD ended between # and #, depending on the seed."
+    tells(TRAINING, "compare-notice", text, float(runs[0].min()), float(runs[0].max()), abs=0.015)
+    assert float(runs[2].max() - runs[2].min()) < float(runs[0].max() - runs[0].min())
 
 
 def test_the_body_learns_its_reviews_by_heart(trained: dict[str, Any]) -> None:
     rows = [printed_numbers(line) for line in run(TRAINING, "body", given=dict(trained)).splitlines()]
-    first, last, at_first, at_last = numbers(
-        TRAINING, "body-notice", "The loss falls from # to #, but the accuracy, # at first, stops at #:"
-    )
-    assert [rows[0][0], rows[2][0]] == pytest.approx([first, last], abs=0.03)
-    assert [rows[0][1], rows[1][1], rows[2][1]] == pytest.approx([at_first, at_last, at_last], abs=0.03)
+    text = "The loss falls from # to #, but the accuracy, # at first, stops at #:"
+    for last in (1, 2):
+        tells(TRAINING, "body-notice", text, rows[0][0], rows[2][0], rows[0][1], rows[last][1], abs=0.03)
 
 
 class _NoFigures:
@@ -104,9 +97,9 @@ def test_the_parts_sum_to_the_logit_within_a_hundred_thousandth(probed: dict[str
 def test_accuracies_by_layer(probed: dict[str, Any]) -> None:
     space = dict(probed)
     run(PROBING, "by-layer", given=space)
-    first, fourth = numbers(PROBING, "by-layer-notice", "# after the first layer, # after the fourth")
     means = [mean for mean, _ in space["curves"]["sentiment, read at [CLS]"]]
-    assert [round(means[1], 2), round(means[4], 2)] == pytest.approx([first, fourth], abs=0.011)
+    text = "# after the first layer, # after the fourth"
+    tells(PROBING, "by-layer-notice", text, round(means[1], 2), round(means[4], 2), abs=0.011)
     assert abs(means[0] - 0.5) < 0.04 and means[5] == pytest.approx(means[4], abs=0.03)
     assert all(abs(mean - 0.5) < 0.07 for mean, _ in space["curves"]["labels shuffled"])
 
@@ -115,17 +108,12 @@ def test_words_and_their_arbitrary_labels(probed: dict[str, Any]) -> None:
     space = dict(probed)
     run(PROBING, "selectivity", given=space)
     real, control = ([mean for mean, _ in values] for values in space["curves"].values())
-    (by_heart, at_first) = numbers(
-        PROBING,
-        "selectivity-notice",
-        "are learned by heart to #, and the sentiment of the review can hardly be read, #.",
-    )
-    faded, at_last = numbers(
-        PROBING, "selectivity-notice", "the word itself fades, down to #, and the review's sentiment comes in, up to #"
-    )
-    (third,) = numbers(PROBING, "selectivity-notice", "the probe's accuracy on the real task, #, is *lower*")
-    found = [control[0], real[0], control[6], real[6], real[3]]
-    assert found == pytest.approx([by_heart, at_first, faded, at_last, third], abs=0.011)
+    for text, *values in (
+        ("are learned by heart to #, and the sentiment of the review can hardly be read, #.", control[0], real[0]),
+        ("the word itself fades, down to #, and the review's sentiment comes in, up to #", control[6], real[6]),
+        ("the probe's accuracy on the real task, #, is *lower*", real[3]),
+    ):
+        tells(PROBING, "selectivity-notice", text, *values, abs=0.011)
     assert real[3] < control[3]
 
 
@@ -133,24 +121,21 @@ def test_effects(probed: dict[str, Any]) -> None:
     space = dict(probed)
     run(PROBING, "effects", "together", given=space)
     direct, knocked_out = space["direct"], space["knocked_out"]
-    last, whole, network = numbers(
-        PROBING, "effects-notice", "# of a difference of #; most of the rest, #, is from the last network"
-    )
-    (missing,) = numbers(PROBING, "effects-notice", "without it the difference falls by #.")
-    (one_by_one,) = numbers(PROBING, "effects-notice", "costs less than it wrote: # for all twelve")
-    (together,) = numbers(PROBING, "together-notice", "Together they cost #.")
     sentences = space["sentences"]
     parts = torch.stack([space["attribute"](ids) * (1 if space["difference"](ids) > 0 else -1) for ids in sentences])
-    assert float(direct[5].sum()) == pytest.approx(last, abs=0.02)
-    assert float(parts.sum(1).mean()) == pytest.approx(whole, abs=0.02)
-    assert float(parts.mean(0)[-1]) == pytest.approx(network, abs=0.02)
-    assert float(knocked_out[3, 9]) == pytest.approx(missing, abs=0.02) == knocked_out.max()
-    assert float(knocked_out[5].sum()) == pytest.approx(one_by_one, abs=0.02)
-    assert space["total"] == pytest.approx(together, abs=0.02)
-    heads = [(layer, head) for layer, head in ((3, 9), (5, 10), (1, 7), (5, 0))]
-    for row, (layer, head) in enumerate(heads, 1):
-        told = numbers(PROBING, "exercise-disagree", f"| {row} | layer {layer}, head {head} | # | # |")
-        assert told == pytest.approx([abs(float(direct[layer, head])), abs(float(knocked_out[layer, head]))], abs=0.011)
+    whole, network = float(parts.sum(1).mean()), float(parts.mean(0)[-1])
+    for cell, text, *values in (
+        ("effects-notice", "# of a difference of #; most of the rest, #, is from the last network",
+         float(direct[5].sum()), whole, network),
+        ("effects-notice", "without it the difference falls by #.", float(knocked_out[3, 9])),
+        ("effects-notice", "costs less than it wrote: # for all twelve", float(knocked_out[5].sum())),
+        ("together-notice", "Together they cost #.", space["total"]),
+    ):  # fmt: skip
+        tells(PROBING, cell, text, *values, abs=0.02)
+    assert knocked_out[3, 9] == knocked_out.max()
+    for row, (layer, head) in enumerate(((3, 9), (5, 10), (1, 7), (5, 0)), 1):
+        values = (abs(float(effects[layer, head])) for effects in (direct, knocked_out))
+        tells(PROBING, "exercise-disagree", f"| {row} | layer {layer}, head {head} | # | # |", *values, abs=0.011)
 
 
 # --- notebook 2 -------------------------------------------------------------------------------------------------------
@@ -165,6 +150,10 @@ def mean_and_error(runs: list[dict[str, float]], column: str) -> tuple[float, fl
     return distillation.mean_and_error([run[column] for run in runs])
 
 
+def notice_tells(text: str, *values: float) -> None:
+    tells(DISTILLATION, "table-notice", text, *values, abs=0.5e-3, rel=5e-3)
+
+
 def test_the_table_has_a_line_for_each_row_and_no_number_of_its_own(rows: Any) -> None:
     printed = run(DISTILLATION, "table", given={"distillation": distillation}).splitlines()
     assert [line[:24].strip() for line in printed[1:] if "int8" not in line] == list(rows)
@@ -177,18 +166,14 @@ def test_two_layers_have_nine_tenths_of_the_accuracy_in_a_third_of_the_time(rows
     (base,), (untrained,) = rows["teacher, 6 layers"], rows["layers 0, 3, untrained"]
     student = rows["layers 0, 3: soft"]
     assert len(student) == 3
-    mean, error = mean_and_error(student, "accuracy")
-    (coin,) = numbers(DISTILLATION, "table-notice", "the two layers answer like a coin: #.")
-    told = numbers(
-        DISTILLATION, "table-notice", "they have # ± #. That is # % of their teacher's accuracy, #, in a third of"
-    )
-    (agreement,) = numbers(DISTILLATION, "table-notice", "the same as their teacher on # % of the reviews")
-    assert [coin, *told] == pytest.approx(
-        [untrained["accuracy"], mean, error, 100 * mean / base["accuracy"], base["accuracy"]], abs=0.5e-3, rel=5e-3
-    )
-    assert mean >= 0.9 * base["accuracy"]
+    (mean, error), whole = mean_and_error(student, "accuracy"), base["accuracy"]
+    notice_tells("the two layers answer like a coin: #.", untrained["accuracy"])
+    text = "they have # ± #. That is # % of their teacher's accuracy, #, in a third of"
+    notice_tells(text, mean, error, 100 * mean / whole, whole)
+    agreement = 100 * mean_and_error(student, "agreement")[0]
+    tells(DISTILLATION, "table-notice", "the same as their teacher on # % of the reviews", agreement, abs=0.5)
+    assert mean >= 0.9 * whole
     assert mean_and_error(student, "seconds")[0] == pytest.approx(base["seconds"] / 3, rel=0.05)
-    assert 100 * mean_and_error(student, "agreement")[0] == pytest.approx(agreement, abs=0.5)
     assert abs(mean_and_error(student, "int8 accuracy")[0] - mean) < error
 
 
@@ -196,10 +181,8 @@ def test_a_third_layer_costs_half_of_the_time(rows: Any) -> None:
     (base,), student = rows["teacher, 6 layers"], rows["layers 1, 3, 5: soft"]
     assert len(student) == 3
     mean, error = mean_and_error(student, "accuracy")
-    told = numbers(
-        DISTILLATION, "table-notice", "5 have # ± #. That is # % of the teacher's accuracy, in half of its time"
-    )
-    assert told == pytest.approx([mean, error, 100 * mean / base["accuracy"]], abs=0.5e-3, rel=5e-3)
+    text = "5 have # ± #. That is # % of the teacher's accuracy, in half of its time"
+    notice_tells(text, mean, error, 100 * mean / base["accuracy"])
     assert mean_and_error(student, "seconds")[0] == pytest.approx(base["seconds"] / 2, rel=0.05)
 
 
@@ -207,9 +190,8 @@ def test_hard_labels_beside_soft_targets(rows: Any) -> None:
     soft, hard = rows["layers 0, 3: soft"], rows["layers 0, 3: hard labels"]
     assert len(hard) == 3
     mean, error = mean_and_error(hard, "accuracy")
-    agreement = mean_and_error(hard, "agreement")[0]
-    told = numbers(DISTILLATION, "table-notice", "labels they have # ± #, and agree with the teacher on # %")
-    assert told == pytest.approx([mean, error, 100 * agreement], abs=0.5e-3, rel=5e-3)
+    agreement = 100 * mean_and_error(hard, "agreement")[0]
+    notice_tells("labels they have # ± #, and agree with the teacher on # %", mean, error, agreement)
     apart = abs(mean - mean_and_error(soft, "accuracy")[0])
     says(DISTILLATION, "end", "with hard labels the student is just as good")
     assert apart < error
@@ -241,14 +223,15 @@ def test_sixty_steps_of_distillation() -> None:
     names: dict[str, Any] = {}
     answers = ("student_from_answer", "soft_loss_answer", "hidden_loss_answer", "distil_step_answer")
     run(DISTILLATION, "imports", "teacher", *answers, "train", "distil", given=names)
-    (before,) = numbers(DISTILLATION, "distil-notice", "the three inherited layers have an accuracy of #:")
-    (after,) = numbers(DISTILLATION, "distil-notice", "Sixty steps bring #, at half of the teacher's time.")
-    (error,) = numbers(DISTILLATION, "distil-notice", "On 500 reviews an accuracy has a standard error of about #,")
-    first, last = numbers(DISTILLATION, "distil-notice", "the loss falls, from # to #,")
-    assert names["before"].accuracy == pytest.approx(before, abs=0.005)
-    assert names["after"].accuracy == pytest.approx(after, abs=0.02)
-    assert (after * (1 - after) / 500) ** 0.5 == pytest.approx(error, abs=0.001)
-    assert len(names["losses"]) == 60
-    assert sum(names["losses"][:10]) / 10 == pytest.approx(first, abs=0.1)
-    assert sum(names["losses"][-10:]) / 10 == pytest.approx(last, abs=0.1)
+    before, after, losses = names["before"].accuracy, names["after"].accuracy, names["losses"]
+    error = (after * (1 - after) / 500) ** 0.5
+    assert len(losses) == 60
+    first, last = sum(losses[:10]) / 10, sum(losses[-10:]) / 10
+    for text, values, within in (
+        ("the three inherited layers have an accuracy of #:", [before], 0.005),
+        ("Sixty steps bring #, at half of the teacher's time.", [after], 0.02),
+        ("On 500 reviews an accuracy has a standard error of about #,", [error], 0.001),
+        ("the loss falls, from # to #,", [first, last], 0.1),
+    ):
+        tells(DISTILLATION, "distil-notice", text, *values, abs=within)
     assert names["after"].seconds == pytest.approx(names["first"].seconds / 2, rel=0.25)

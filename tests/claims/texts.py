@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import nbformat
+import pytest
 
 from tests.grading import ROOT
 
@@ -30,6 +31,12 @@ def numbers(notebook: str, cell_id: str, sentence: str) -> list[float]:
 def says(notebook: str, cell_id: str, sentence: str) -> None:
     """Fails where the cell no longer says this sentence, so that a test is not kept for a text that has gone."""
     assert numbers(notebook, cell_id, sentence) == []
+
+
+def tells(notebook: str, cell_id: str, sentence: str, *values: float, **tolerance: float) -> None:
+    """Fails unless these are the numbers where ``sentence`` has a ``#``; tolerance: of ``pytest.approx``, else none."""
+    told = numbers(notebook, cell_id, sentence)
+    assert told == ([pytest.approx(value, **tolerance) for value in values] if tolerance else [*values])
 
 
 def run(notebook: str, *cell_ids: str, given: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from autograder.assignment.assignment import Assignment
-from autograder.release.leaks.search import leaks
+from autograder.release.leaks.search import Hidden, found_in
 from tests.colab.conftest import Colab
 from tests.grading import without_markers
 from tests.pipeline.conftest import ROOT
@@ -38,7 +38,7 @@ def test_the_published_wheel_holds_the_course_and_no_answer(wheel: Path) -> None
     assert any(name.endswith(".safetensors") for name in names)
     assignments = [Assignment.open(ROOT, folder.name) for folder in sorted((ROOT / "release").iterdir())]
     accepted = {one["digest"] for one in tomllib.loads((ROOT / "course.toml").read_text("utf-8"))["accepted"]}
-    assert [one for one in leaks(wheel.parent, assignments) if one.digest not in accepted] == []
+    assert [one for one in found_in(wheel.parent, map(Hidden.of, assignments)) if one.digest not in accepted] == []
 
 
 def test_nothing_but_the_course_and_what_it_needs_is_in_sight(colab: Colab, tmp_path: Path) -> None:

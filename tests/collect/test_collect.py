@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import shutil
+import stat
+import struct
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.cli import main
-from autograder.collect import make_plan
+from autograder.collect import archive, make_plan
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
+from autograder.model import submitted_cells as limits
 from autograder.model.course import Course
-from tests.collect.uploads import MOODLE, ONE, SHEET, TWO, collect, packed, submitted
+from tests.collect.conftest import MOODLE, ONE, SHEET, TWO, collect, inner, packed, sent, submitted
 from tests.pipeline.conftest import ROOT
 from tools.demo import build_sample_class
 
 
-def test_canvas_files_get_their_own_names_back_and_the_latest_counts(course, tmp_path):
+def test_canvas_files_get_their_own_names_back_and_the_latest_counts(course):
     files = {
         f"lovelaceada_101_9001_{ONE}": b"first",
         "lovelaceada_101_9002_1_embedding-1.ipynb": b"second",
@@ -32,7 +38,7 @@ def test_canvas_files_get_their_own_names_back_and_the_latest_counts(course, tmp
         f"müllerjörg_103_9005_{TWO}": "für".encode(),
         f"לוי_104_9006_{ONE}": b"right to left",
     }
-    assert collect(course, packed(tmp_path / "c.zip", files)) == 0
+    assert sent(course, files) == 0
     assert submitted(course) == {
         f"lovelaceada-101/{ONE}": b"eleventh",
         f"turingalan-102/{ONE}": b"late",
@@ -42,76 +48,83 @@ def test_canvas_files_get_their_own_names_back_and_the_latest_counts(course, tmp
 
 
 @pytest.mark.parametrize("separator", ["/", ""], ids=["folders", "flat"])
-def test_moodle_with_folders_and_without(course, tmp_path, separator):
+def test_moodle_with_folders_and_without(course, separator):
     people = {"7": "Seán O'Brien", "8": "Seán O'Brien", "9": "李 小龍"}
     files = {MOODLE.format(name=name, number=who) + separator + ONE: who.encode() for who, name in people.items()}
-    assert collect(course, packed(tmp_path / "m.zip", files)) == 0
+    assert sent(course, files) == 0
     assert submitted(course) == {f"SeánOBrien-7/{ONE}": b"7", f"SeánOBrien-8/{ONE}": b"8", f"李小龍-9/{ONE}": b"9"}
 
 
-def test_the_instructors_list_names_students_and_tells_who_sent_nothing(course, tmp_path, capsys):
-    (tmp_path / "names.csv").write_text("id,student\n101,ada\n102,alan\n", encoding="utf-8-sig")
-    source = packed(tmp_path / "c.zip", {f"lovelaceada_101_9001_{ONE}": b"1"})
-    assert collect(course, source, "--names", str(tmp_path / "names.csv")) == 0
+def test_the_instructors_list_names_students_and_tells_who_sent_nothing(course, capsys):
+    names = "id,student\n101,ada\n102,alan\n".encode("utf-8-sig")
+    assert sent(course, {f"lovelaceada_101_9001_{ONE}": b"1"}, names=names) == 0
     assert set(submitted(course)) == {f"ada/{ONE}"}
     assert "nothing from: alan" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     "lines",
-    [
-        "id,student\n1,../up\n",
-        "id,student\n1,.hidden\n",
-        "id,student\n1,a/b\n",
-        "id,student\n1,a\n2,a\n",
-        "a,b\n1,2\n",
-        "\xff",
-    ],
-)
-def test_a_list_of_names_with_a_mistake_stops_before_anything_is_written(course, tmp_path, capsys, lines):
-    (tmp_path / "names.csv").write_bytes(lines.encode("latin-1"))
-    source = packed(tmp_path / "c.zip", {f"lovelaceada_101_9001_{ONE}": b"1"})
-    assert collect(course, source, "--names", str(tmp_path / "names.csv")) == 2
+    ["id,student\n1,../up\n", "id,student\n1,.hidden\n", "id,student\n1,a/b\n", "id,student\n1,a\n2,a\n",
+     "a,b\n1,2\n", "\xff"],
+)  # fmt: skip
+def test_a_list_of_names_with_a_mistake_stops_before_anything_is_written(course, capsys, lines):
+    assert sent(course, {f"lovelaceada_101_9001_{ONE}": b"1"}, names=lines.encode("latin-1")) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (course.root / "submitted").exists()
 
 
-def test_a_name_that_imitates_a_number_is_never_guessed_at(course, tmp_path, capsys):
+def test_a_name_that_imitates_a_number_is_never_guessed_at(course, capsys):
     files = {
         f"b_123_456_{ONE}": b"of 123",
         f"a_999_1_123_456_{ONE}": b"whose?",
         "a_999_1_123_456_other.ipynb": b"whose?",
         f"x_999_assignsubmission_file__123_assignsubmission_file_/{ONE}": b"whose?",
     }
-    assert collect(course, packed(tmp_path / "c.zip", files), "--from", "canvas") == 1
+    assert sent(course, files, "--from", "canvas") == 1
     assert submitted(course) == {f"b-123/{ONE}": b"of 123"}
     assert "more than one way" in capsys.readouterr().out
-    again = packed(tmp_path / "m.zip", {name: data for name, data in files.items() if name.startswith("x")})
-    assert collect(course, again, "--from", "moodle") == 2
+    again = {name: data for name, data in files.items() if name.startswith("x")}
+    assert sent(course, again, "--from", "moodle") == 2
 
 
-def test_times_come_from_the_instructors_list(course, tmp_path, capsys):
-    source = packed(tmp_path / "c.zip", {f"ada_101_1_{ONE}": b"x", f"alan_102_2_{ONE}": b"y"})
-    (tmp_path / "times.csv").write_text("id,time\n101,2026-11-21T18:00:00+01:00\n999,2026-11-21T18:00:00+01:00\n")
-    assert collect(course, source, "--times", str(tmp_path / "times.csv")) == 0
+def test_times_come_from_the_instructors_list(course, capsys):
+    files = {f"ada_101_1_{ONE}": b"x", f"alan_102_2_{ONE}": b"y"}
+    first = "id,time\n101,2026-11-21T18:00:00+01:00\n999,2026-11-21T18:00:00+01:00\n"
+    assert sent(course, files, times=first) == 0
     assert {who: when.isoformat() for who, when in read_times(course.root, SHEET).items()} == {
         "ada-101": "2026-11-21T17:00:00+00:00"
     }
     assert "1 without a recorded time" in capsys.readouterr().out
-    (tmp_path / "times.csv").write_text("id,time\n101,2026-11-21 18:00\n")
-    assert collect(course, source, "--times", str(tmp_path / "times.csv")) == 2
+    for day, outcome in (
+        (23, "there already; its first time counts, 2026-11-21 18:00 UTC+01:00"),
+        (20, "there already; its time is 2026-11-20 18:00 UTC+01:00 now and was 2026-11-21 18:00 UTC+01:00"),
+    ):
+        assert sent(course, files, times=f"id,time\n101,2026-11-{day}T18:00:00+01:00\n") == 0
+        assert f"ada-101: {outcome}\n" in capsys.readouterr().out
+    assert read_times(course.root, SHEET)["ada-101"].day == 20
+    assert sent(course, files, times="id,time\n101,2026-11-21 18:00\n") == 2
 
 
-def test_what_is_there_is_replaced_only_by_force_and_then_kept(course, tmp_path, capsys):
+def test_what_is_there_is_replaced_only_by_force_and_then_kept(course, capsys):
     first, second = ({f"ada_101_1_{ONE}": data} for data in (b"first", b"second"))
-    assert collect(course, packed(tmp_path / "1.zip", first)) == 0
-    assert collect(course, packed(tmp_path / "1.zip", first)) == 0
+    assert sent(course, first) == 0
+    assert sent(course, first) == 0
     assert "there already" in capsys.readouterr().out
-    assert collect(course, packed(tmp_path / "2.zip", second)) == 1
+    assert sent(course, second) == 1
     assert submitted(course) == {f"ada-101/{ONE}": b"first"}
-    assert collect(course, packed(tmp_path / "2.zip", second), "--force") == 0
+    assert sent(course, second, "--force") == 0
     assert submitted(course) == {f"ada-101/{ONE}": b"second"}
     assert (course.root / ".autograder" / "replaced" / SHEET / "ada-101-1" / ONE).read_bytes() == b"first"
+
+
+@pytest.mark.parametrize("forms", [("NFC", "NFD", "NFD"), ("NFD", "NFC", "NFD"), ("NFD", "NFD", "NFC")])
+def test_a_name_is_one_name_in_zip_list_and_folder(course, capsys, forms):
+    zipped, listed, folder = (normalize(form, "müllerjörg") for form in forms)
+    (course.root / "submitted" / folder / SHEET).mkdir(parents=True)
+    (course.root / "submitted" / folder / SHEET / ONE).write_bytes(b"x")
+    assert sent(course, {f"{zipped}_103_9005_{ONE}": b"x"}, names=f"id,student\n103,{listed}\n") == 0
+    assert "müllerjörg: there already" in capsys.readouterr().out
+    assert submitted(course) == {f"{folder}/{ONE}": b"x"}
 
 
 def test_nothing_is_written_without_a_yes(course, tmp_path, capsys, monkeypatch):
@@ -136,7 +149,7 @@ def test_a_link_in_place_of_a_students_folder_is_not_written_through(course, tmp
     (tmp_path / "elsewhere").mkdir()
     (course.root / "submitted").mkdir()
     (course.root / "submitted" / "ada-101").symlink_to(tmp_path / "elsewhere")
-    assert collect(course, packed(tmp_path / "c.zip", {f"ada_101_1_{ONE}": b"x"})) == 1
+    assert sent(course, {f"ada_101_1_{ONE}": b"x"}) == 1
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -170,7 +183,7 @@ def test_clones_give_what_was_committed_and_nothing_of_a_repository_runs(course,
     assert not (tmp_path / "ran").exists()
 
 
-def test_the_sample_class_from_canvas_is_the_sample_class(course, tmp_path):
+def test_the_sample_class_from_canvas_is_the_sample_class(course):
     build_sample_class(course.root)
     assignment = Assignment.open(course.root, SHEET)
     before, files, names = {}, {}, ["id,student"]
@@ -179,9 +192,8 @@ def test_the_sample_class_from_canvas_is_the_sample_class(course, tmp_path):
         names.append(f"{number},{student}")
         for place, path in enumerate(sorted(course.submitted(student, SHEET).glob("*.ipynb"))):
             files[f"{student}_{number}_{number}{place}_{path.name}"] = path.read_bytes()
-    (tmp_path / "names.csv").write_text("\n".join(names))
     shutil.rmtree(course.root / "submitted")
-    assert collect(course, packed(tmp_path / "c.zip", files), "--names", str(tmp_path / "names.csv")) == 0
+    assert sent(course, files, names="\n".join(names)) == 0
     for student, submission in before.items():
         assert read_submission(course.submitted(student, SHEET), student, assignment).notebooks == submission.notebooks
 
@@ -192,7 +204,7 @@ def test_a_folder_is_no_zip_of_canvas(released, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_guides_commands_run_as_written(course, tmp_path):
+def test_the_guides_commands_run_as_written(course):
     text = (ROOT / "docs" / "collecting.md").read_text(encoding="utf-8")
     packed(course.root / "submissions.zip", {f"lovelaceada_101_9001_{ONE}": b"1"})
     (course.root / "students.csv").write_text("id,student\n101,ada\n")
@@ -201,3 +213,101 @@ def test_the_guides_commands_run_as_written(course, tmp_path):
         done = subprocess.run(command, cwd=course.root, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     assert set(submitted(course)) == {f"ada/{ONE}", f"lovelaceada-101/{ONE}"}
+
+
+def test_a_zip_in_the_zip_is_opened_once(course, capsys):
+    deeper = inner({TWO: b"too deep"})
+    beside = {f"__MACOSX/work/._{ONE}": b"junk", "work/deeper.zip": deeper, "work/photo.png": b"p"}
+    uploads = {
+        "lovelaceada_101_9001_homework.zip": inner({f"work/{ONE}": b"mine", **beside}),
+        "turingalan_102_9002_x.zip": b"PK no zip",
+    }
+    assert sent(course, uploads) == 1
+    assert submitted(course) == {f"lovelaceada-101/{ONE}": b"mine"}
+    said = capsys.readouterr().out
+    assert "deeper.zip" in said and "refused" in said
+
+
+def entry(name, kind):
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.external_attr = 3, (kind | 0o777) << 16
+    return info
+
+
+def test_paths_that_lead_elsewhere_are_refused_and_the_rest_is_taken(course, tmp_path, capsys):
+    leads_out = ["../../../escaped.ipynb", "/etc/escaped.ipynb", "C:/escaped.ipynb", "work\\..\\escaped.ipynb",
+                 "work/./escaped.ipynb"]  # fmt: skip
+    names = [*leads_out, "escaped\x07.ipynb", "long" * 100 + ".ipynb"]
+    files = {f"s_{place}_1_all.zip": inner({ONE: b"good", name: b"evil"}) for place, name in enumerate(names, 101)}
+    assert sent(course, files) == 1
+    assert submitted(course) == {f"s-{place}/{ONE}": b"good" for place in range(101, 101 + len(names))}
+    said = " ".join(capsys.readouterr().out.split())
+    assert [said.count(reason) for reason in ("leads out", "control", "too long")] == [len(leads_out), 1, 1]
+    assert not list(tmp_path.rglob("*escaped*"))
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR])
+def test_links_and_devices_are_refused(course, kind):
+    held = inner([(entry(ONE, kind), b"/etc/passwd"), (TWO, b"good")])
+    assert sent(course, {"lovelaceada_101_9001_all.zip": held}) == 1
+    assert submitted(course) == {f"lovelaceada-101/{TWO}": b"good"}
+
+
+def test_a_bomb_costs_its_own_upload_alone(course, capsys):
+    bomb = inner({ONE: b"\0" * (40 << 20)})
+    assert sent(course, {"mallory_666_1_all.zip": bomb, f"lovelaceada_101_2_{ONE}": b"good"}) == 1
+    assert submitted(course) == {f"lovelaceada-101/{ONE}": b"good"}
+    assert "200 times" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_an_archive_says_of_its_sizes_counts_for_nothing():
+    """The header claims three bytes; more are there."""
+    data = bytearray(inner({ONE: b"x" * 5000}))
+    place = data.rindex(b"PK\x01\x02")
+    struct.pack_into("<I", data, place + 24, 3)
+    with archive.opened(io.BytesIO(bytes(data)), "it") as opened:
+        entry, *_ = archive.sound_entries(opened)
+        assert not entry.reason and entry.info.file_size == 3
+        with contextlib.suppress(archive.Refused):
+            assert len(entry.read(1000)) <= 1000
+
+
+def test_a_file_above_the_limit_is_refused(course, monkeypatch):
+    monkeypatch.setattr("autograder.collect.gathering.MAX_NOTEBOOK_BYTES", 1000)
+    files = {f"lovelaceada_101_1_{ONE}": b"x" * 1001, f"lovelaceada_101_2_{TWO}": b"x" * 1000}
+    assert sent(course, files) == 1
+    assert set(submitted(course)) == {f"lovelaceada-101/{TWO}"}
+    assert limits.MAX_NOTEBOOK_BYTES > 1000
+
+
+def test_two_entries_of_one_name_and_entries_that_share_bytes_are_refused():
+    with pytest.warns(UserWarning, match="Duplicate"):
+        twice = inner([(ONE, b"one"), (ONE, b"two"), (TWO, b"good")])
+    with archive.opened(io.BytesIO(twice), "it") as opened:
+        reasons = [entry.reason for entry in archive.sound_entries(opened)]
+    assert ["two entries" in reason for reason in reasons] == [True, True, False]
+    data = bytearray(inner({ONE: b"x" * 2000, TWO: b"y" * 2000}))
+    second = data.rindex(b"PK\x01\x02")
+    struct.pack_into("<I", data, second + 42, 0)  # the second entry begins where the first does
+    with archive.opened(io.BytesIO(bytes(data)), "it") as opened:
+        assert all("shares bytes" in entry.reason for entry in archive.sound_entries(opened))
+
+
+def test_an_encrypted_entry_is_refused():
+    data = bytearray(inner({ONE: b"secret"}))
+    struct.pack_into("<H", data, data.rindex(b"PK\x01\x02") + 8, 1)
+    with archive.opened(io.BytesIO(bytes(data)), "it") as opened:
+        assert [entry.reason for entry in archive.sound_entries(opened)] == ["it is encrypted"]
+
+
+def test_too_many_entries_are_refused_as_a_whole(course, monkeypatch, capsys):
+    monkeypatch.setattr(archive, "MAX_ENTRIES", 3)
+    assert sent(course, {f"s_{number}_1_{ONE}": b"x" for number in range(4)}) == 2
+    assert "at most 3" in capsys.readouterr().err
+
+
+def test_a_students_own_timestamp_is_neither_written_nor_believed(course):
+    upload = inner({ONE: b"x", "timestamp.txt": b"2020-01-01 00:00:00 UTC"})
+    assert sent(course, {"ada_101_1_all.zip": upload}) == 0
+    assert set(submitted(course)) == {f"ada-101/{ONE}"}
+    assert read_times(course.root, SHEET) == {}

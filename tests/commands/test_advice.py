@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from autograder.errors import gradebook_said
-from tests.silent.small_class import SHEET, hand_in, run, small_class
+from tests.small_class import SHEET, hand_in, run, small_class
 
 
 def make_old(database) -> None:
@@ -21,7 +21,7 @@ def make_old(database) -> None:
 
 
 @pytest.mark.slow
-def test_h6_an_old_gradebook_is_upgraded_as_the_message_says(tmp_path, capsys):
+def test_an_old_gradebook_is_upgraded_as_the_message_says(tmp_path, capsys):
     course = small_class(tmp_path / "course")
     make_old(course.root / "gradebook.db")
     hand_in(course, "cleo")
@@ -47,11 +47,11 @@ def test_h6_an_old_gradebook_is_upgraded_as_the_message_says(tmp_path, capsys):
         ('connection to server at "127.0.0.1" failed: Connection refused', "the database server runs"),
     ],
 )
-def test_h6_the_advice_goes_with_what_the_database_said(reason, advice):
+def test_the_advice_goes_with_what_the_database_said(reason, advice):
     assert advice in gradebook_said(reason if isinstance(reason, Exception) else sqlite3.OperationalError(reason))
 
 
-def test_h6_a_gradebook_that_is_none_is_said_so(tmp_path, capsys):
+def test_a_gradebook_that_is_none_is_said_so(tmp_path, capsys):
     course = small_class(tmp_path / "course")
     (course.root / "gradebook.db").write_bytes(b"no database" * 100)
     for command, code in ((("grade", SHEET), 2), (("status",), 1), (("report", SHEET), 2)):
@@ -61,7 +61,7 @@ def test_h6_a_gradebook_that_is_none_is_said_so(tmp_path, capsys):
         assert "backup" in said.err + said.out, command
 
 
-def test_h6_a_course_without_a_makefile_is_not_told_to_make(tmp_path, capsys):
+def test_a_course_without_a_makefile_is_not_told_to_make(tmp_path, capsys):
     course = small_class(tmp_path / "course")
     (course.root / "gradebook.db").unlink()
     assert run(course, "grade", SHEET) == 2
@@ -69,7 +69,7 @@ def test_h6_a_course_without_a_makefile_is_not_told_to_make(tmp_path, capsys):
     assert f"run 'autograder release {SHEET}' first" in said and "make" not in said.split()
 
 
-def test_h6_who_has_no_grade_is_named(tmp_path, capsys):
+def test_who_has_no_grade_is_named(tmp_path, capsys):
     course = small_class(tmp_path / "course")
     hand_in(course, "cleo")
     assert run(course, "feedback", SHEET, "--student", "cleo") == 2

@@ -11,10 +11,12 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from autograder import cli, commands
+from autograder.commands import _output
 from autograder.errors import GradingError
 from tests.commands.parsing import parsed
 
@@ -178,6 +180,8 @@ def test_an_unexpected_error_is_one_line_and_with_debug_a_traceback(monkeypatch,
 def test_a_stopped_command_says_how_it_goes_on(monkeypatch, capsys):
     failing(monkeypatch, KeyboardInterrupt())
     assert cli.main(["status"]) == 130
+    assert capsys.readouterr().err == "autograder: stopped; the same command begins anew\n"
+    assert cli._stopped(["grade", "toy"]) == 130
     assert capsys.readouterr().err == "autograder: stopped; the same command goes on where this one stopped\n"
 
 
@@ -213,3 +217,14 @@ def test_the_shell_completes_commands_and_assignments(shell, tmp_path):
 
     assert "release" in complete("autograder rel")
     assert "distilbert" in complete("autograder grade dis")
+
+
+def test_long_work_says_how_far_it_is_where_there_is_no_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(_output, "SAY_EVERY", 0.0)
+    for quiet, as_json in ((False, False), (False, True), (True, False)):
+        output = _output.Output(SimpleNamespace(obj=SimpleNamespace(quiet=quiet)), as_json=as_json)
+        with output.progress("graded") as told:
+            told(1, 3)
+            told(2, 3, "ada: no")
+        said = capsys.readouterr()
+        assert (said.err if as_json else said.out) == ("" if quiet else "graded: 1 of 3\ngraded: 2 of 3  ada: no\n")

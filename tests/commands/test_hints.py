@@ -14,7 +14,7 @@ from autograder.gradebook.results import StudentResult, result_of
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
 from autograder.release.generate import generate
-from tests.silent.small_class import RIGHT, SHEET, WRONG, hand_in, run, small_class, write_source
+from tests.small_class import RIGHT, SHEET, WRONG, hand_in, run, small_class, write_source
 
 STUB = "# YOUR CODE HERE\n    raise NotImplementedError()"
 NOBODY = "mean (1_mean): 0 of 3 students who answered have points: is its test right?"
@@ -41,7 +41,7 @@ def shown(course: Course, capsys, *words: str) -> str:
     return said.out + said.err
 
 
-def test_h7_a_test_that_nobody_passes_is_named_wherever_an_instructor_looks(course, capsys):
+def test_a_test_that_nobody_passes_is_named_wherever_an_instructor_looks(course, capsys):
     with_test(course, "assert mean([1, 2, 3]) == 7")
     assert NOBODY in shown(course, capsys, "grade", SHEET, "--workers", "1")  # dan's untouched notebook does not count
     assert NOBODY in shown(course, capsys, "grade", SHEET)
@@ -54,7 +54,7 @@ def test_h7_a_test_that_nobody_passes_is_named_wherever_an_instructor_looks(cour
     assert "Nobody who answered has points: is the test right?" in page and "<td>3 students</td>" in page
 
 
-def test_h7_a_test_that_an_untouched_notebook_passes_is_named(course, capsys):
+def test_a_test_that_an_untouched_notebook_passes_is_named(course, capsys):
     with_test(course, "assert mean")
     assert UNTOUCHED in shown(course, capsys, "grade", SHEET, "--workers", "1")
     assert UNTOUCHED in shown(course, capsys, "status")
@@ -62,7 +62,7 @@ def test_h7_a_test_that_an_untouched_notebook_passes_is_named(course, capsys):
     assert "Whoever changed nothing has points" in (course.root / "reports" / SHEET / "index.html").read_text()
 
 
-def test_h7_nothing_is_said_where_somebody_passes_or_too_few_answered(course, capsys):
+def test_nothing_is_said_where_somebody_passes_or_too_few_answered(course, capsys):
     hand_in(course, "dan", STUB)
     assert "is its test right" not in shown(course, capsys, "grade", SHEET, "--workers", "1")
     with_test(course, "assert mean([1, 2, 3]) == 7")
@@ -70,7 +70,7 @@ def test_h7_nothing_is_said_where_somebody_passes_or_too_few_answered(course, ca
     assert "is its test right" not in shown(course, capsys, "grade", SHEET, "--workers", "1")
 
 
-def test_h7_notes_that_the_table_counts_can_be_read(course, capsys):
+def test_notes_that_the_table_counts_can_be_read(course, capsys):
     path = course.submitted("ada", SHEET) / "1_mean.ipynb"
     text = path.read_text()
     path.with_name("1_mean (1).ipynb").write_text(text)
@@ -81,7 +81,7 @@ def test_h7_notes_that_the_table_counts_can_be_read(course, capsys):
     assert "ada: " in listed and "'gone'" in listed and "lists the notes" not in listed
 
 
-def test_h7_who_has_no_time_is_named_where_there_is_a_deadline(course, capsys):
+def test_who_has_no_time_is_named_where_there_is_a_deadline(course, capsys):
     assert "recorded time" not in shown(course, capsys, "grade", SHEET)
     policy = f'timezone = "UTC"\n[assignments.{SHEET}]\ndeadline = 2027-01-15T23:59:00\n'
     (course.root / "late_policy.toml").write_text(policy)
@@ -90,7 +90,7 @@ def test_h7_who_has_no_time_is_named_where_there_is_a_deadline(course, capsys):
     assert shown(course, capsys, "status").count("recorded time") == 1
 
 
-def test_h7_a_notebook_without_points_has_no_0_and_a_cell_of_0_points_has_not_failed(capsys):
+def test_a_notebook_without_points_has_no_0_and_a_cell_of_0_points_has_not_failed(capsys):
     from rich.console import Console
 
     cells = (CellVerdict("square", "passed", 2.0, 2.0), CellVerdict("extra", "failed", 0.0, 0.0))
@@ -107,6 +107,6 @@ def test_h7_a_notebook_without_points_has_no_0_and_a_cell_of_0_points_has_not_fa
     assert [part.strip() for part in line.strip("│").split("│")] == ["ada", "", "2", "2/2", ""]
 
 
-def test_h7_the_page_of_a_notebook_without_points_says_so():
+def test_the_page_of_a_notebook_without_points_says_so():
     page = render_notebook(None, NotebookVerdict("ada", "ps", "0_intro", ()))
     assert "No points are given in this notebook" in page and "of 0 points" not in page and "<table" not in page

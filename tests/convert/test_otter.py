@@ -208,7 +208,7 @@ def test_a_question_by_hand_has_its_points_in_its_answer():
         ("manual: true\npoints: {each: 2}", 1, "({'each': 2}) are no number"),
     ],
 )
-def test_h6_points_that_a_person_gives_are_told_as_they_are_written(config, points, note):
+def test_points_that_a_person_gives_are_told_as_they_are_written(config, points, note):
     made = convert(notebook(question("why", solution=text("Because."), config=config)))
     (cell,) = [one for one in made.notebook.cells if cells.is_graded(one)]
     assert cells.max_points(cell) == points

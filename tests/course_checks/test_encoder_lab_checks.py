@@ -47,7 +47,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a3_a6_a7_check_and_grading_refuse_alike(fault: str) -> None:
+def test_a6_a7_check_and_grading_refuse_alike(fault: str) -> None:
     exercise, _, name = FAULTS[fault].partition(": ")
     _, wrong = loader.sample_answers(REFERENCES.folder, f"encoder_lab/{exercise}")
     (found,) = [one for one in wrong if one.name == name]
@@ -56,7 +56,7 @@ def test_a3_a6_a7_check_and_grading_refuse_alike(fault: str) -> None:
     assert tried.visible[exercise]
 
 
-def test_a13_a_dropout_is_judged_by_what_it_does_in_training() -> None:
+def test_a_dropout_is_judged_by_what_it_does_in_training() -> None:
     right, _ = loader.sample_answers(REFERENCES.folder, "encoder_lab/classification_head")
     (found,) = [one for one in right if one.name == "a function that is told the share"]
     tried = trials("encoder_lab").run(texts_of(found, trials("encoder_lab").solutions), only=["classification_head"])

@@ -85,7 +85,7 @@ def test_an_answer_that_is_wrong_in_no_known_way_hears_what_it_lacks(exercise: s
 
 
 @pytest.mark.parametrize("exercise", ["self_attention", "multihead_attention"])
-def test_a7_a_function_that_changes_what_it_is_given_is_refused(exercise: str) -> None:
+def test_a_function_that_changes_what_it_is_given_is_refused(exercise: str) -> None:
     text = solution("numpy_attention", "1_attention", f"{exercise}_answer")
     text = text.replace("    scores = ", "    W_q /= 2\n    scores = ", 1)
     with pytest.raises(CheckFailed, match="changes the array that it is given"):

@@ -67,9 +67,9 @@ def test_a_part_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
     assert encoder_lab.effects(lambda: nn.Sequential(nn.Linear(3, 3), Endless()), given=X) == {}
     assert encoder_lab.effects(lambda: Endless()(X), given=X) == {}
     heads = torch.ones(1, 2, 1, 3)
-    case = SimpleNamespace(queries=heads, keys=heads, values=heads, load=lambda module: module)
+    case = SimpleNamespace(queries=heads, keys=heads, values=heads, mask=heads[:, :, 0, 0] > 0)
     with pytest.raises(limits.TookTooLong):
-        transformer_tutorial.attention_output(Endless, case)
+        transformer_tutorial.attention_mask(Endless, case)
     assert limits._stopped
 
 

@@ -43,7 +43,7 @@ def test_a_stub_is_told_that_it_is_not_filled_in_yet() -> None:
         def __init__(self, *_: object, **__: object) -> None:
             super().__init__()
 
-        def forward(self, *_: object, **__: object) -> None:
+        def calculate_score(self, *_: object) -> None:
             raise NotImplementedError
 
     with pytest.raises(CheckFailed, match="not filled in yet"):

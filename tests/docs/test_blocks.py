@@ -53,7 +53,7 @@ NOT_HERE = {
     "make setup": "these tests run in what it made",
     "jupyter lab": "it serves until somebody stops it; tests/browser starts it, and opens the formgrader",
     ". .venv/bin/activate": "these tests run in this environment",
-    "python3 -m venv .venv && . .venv/bin/activate && pip install ./autograder": "tests/kit installs the wheel",
+    "python3 -m venv .venv && . .venv/bin/activate && pip install ./autograder": "test_kit installs the wheel",
     **dict.fromkeys(
         (
             "autograder explain grace ps1 squares",

@@ -22,11 +22,11 @@ UNTRUE = [
 
 
 @pytest.mark.parametrize(("file", "sentence"), UNTRUE)
-def test_g5_an_untrue_promise_is_gone(file: str, sentence: str) -> None:
+def test_an_untrue_promise_is_gone(file: str, sentence: str) -> None:
     assert sentence not in " ".join((ROOT / file).read_text(encoding="utf-8").split())
 
 
-def test_g5_every_test_that_the_guides_name_exists() -> None:
+def test_every_test_that_the_guides_name_exists() -> None:
     """A promise is followed by the test that holds it: a file or a folder of tests, or one test in it."""
     missing = []
     for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"]:

@@ -19,9 +19,9 @@ from nbgrader.api import Gradebook
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.model import cells
 from autograder.model.course import Course
+from tests import small_class
 from tests.docs.test_blocks import NOT_HERE, SHEET, type_in
 from tests.grading import ROOT
-from tests.silent import small_class
 
 pytestmark = pytest.mark.slow
 
@@ -114,10 +114,10 @@ def rows(path: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_h8_a_term_by_the_guide_alone_has_one_row_per_person_from_beginning_to_end(course: Course) -> None:
+def test_a_term_by_the_guide_alone_has_one_row_per_person_from_beginning_to_end(course: Course) -> None:
     root = course.root
     make_it_ones_own(course)
-    type_in(root, in_words("nbgrader db student import"))
+    type_in(root, in_words("autograder student import"))
     for assignment in ASSIGNMENTS:
         for command in commands():
             if "references" in command and assignment != EXAMPLE:

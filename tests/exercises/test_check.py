@@ -127,7 +127,7 @@ def test_what_was_checked_need_not_be_checked_again_until_something_changes(tmp_
     assert check.state(course, assignment)
 
 
-def test_h1_what_is_accepted_of_an_answer_stops_nothing_until_the_answer_changes(tmp_path):
+def test_what_is_accepted_of_an_answer_stops_nothing_until_the_answer_changes(tmp_path):
     wrong = f'SampleAnswer("w", "{SQUARED}", points=0, mistake="cubed")'
     found = checked(tmp_path / "before", wrong=wrong)
     (doubt,) = found.doubts
@@ -139,7 +139,7 @@ def test_h1_what_is_accepted_of_an_answer_stops_nothing_until_the_answer_changes
     assert len(changed.accepting(Accepted.of_course(tmp_path)).doubts) == 1
 
 
-def test_h1_what_was_accepted_is_asked_for_again_when_it_is_taken_back(tmp_path):
+def test_what_was_accepted_is_asked_for_again_when_it_is_taken_back(tmp_path):
     assignment, course = tiny_course(tmp_path), Course(tmp_path)
     accept(tmp_path, [pinned("answer", "tiny/doubled", "text", "x")], "meant so")
     remember(course, assignment)

@@ -14,7 +14,7 @@ from autograder.model.course import Course
 from autograder.release.generate import draft
 from tests.exercises.tiny import tiny_course
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
-from tests.silent.small_class import SHEET, small_class
+from tests.small_class import SHEET, small_class
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def test_a_release_stays_as_it_was_where_a_sample_answer_gets_points_that_it_sho
     assert not (tmp_path / "release" / "tiny").exists()
 
 
-def test_g3_a_release_stops_where_an_answer_is_not_called_by_its_name(tmp_path, capsys):
+def test_a_release_stops_where_an_answer_is_not_called_by_its_name(tmp_path, capsys):
     tiny_course(tmp_path, RIGHT + MISNAMED)
     assert run(tmp_path, "release", "tiny") == 1
     assert "it is not called cubed" in capsys.readouterr().out
@@ -120,7 +120,7 @@ def test_an_assignment_that_cannot_be_checked_does_not_stop_the_others(tmp_path,
     assert "run 'autograder check other' again" in said
 
 
-def test_h6_a_course_without_sample_answers_is_not_told_that_they_were_right(tmp_path, capsys):
+def test_a_course_without_sample_answers_is_not_told_that_they_were_right(tmp_path, capsys):
     course = small_class(tmp_path / "course")
     for _ in range(2):
         assert run(course.root, "release", SHEET) == 0

@@ -39,7 +39,7 @@ def _first(references: References, seed: int, skip: int = 0) -> float:
     return float(case.inputs["x"][0])
 
 
-def test_g3_it_is_drawn_until_the_sample_answers_have_their_names(tmp_path: Path) -> None:
+def test_it_is_drawn_until_the_sample_answers_have_their_names(tmp_path: Path) -> None:
     tiny_course(tmp_path, ANSWERS, CHANCE)
     references = References.of_course(tmp_path)
     seed = next(seed for seed in range(100) if _first(references, seed) == 4.0)
@@ -58,7 +58,7 @@ def test_g3_it_is_drawn_until_the_sample_answers_have_their_names(tmp_path: Path
     assert (tmp_path / "elsewhere/tiny/expected.zip").read_bytes() == before
 
 
-def test_g3_what_no_draw_tells_apart_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_no_draw_tells_apart_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tiny_course(tmp_path, ANSWERS.replace("x == 5", "x == 99"), CHANCE)
     left = draw_named(Course(tmp_path), "tiny", 1)
     assert left == ["doubled: 'cleverly': it is not called squared, but has no name"]
@@ -92,7 +92,7 @@ def test_a_right_answer_that_is_wrong_is_drawn_until_two_draws_differ_and_left_t
     assert any("'rounded'" in one.text for one in found.problems)
 
 
-def test_g3_release_stops_where_check_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_release_stops_where_check_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tiny_course(tmp_path, ANSWERS.replace("x == 5", "x == 99"), CHANCE)
     assert main(["--course-dir", str(tmp_path), "release", "tiny"]) == 1
     said = capsys.readouterr().out

@@ -38,40 +38,40 @@ def names(judgements: list[Judgement]) -> set[str]:
     return {check.mistake for check in merged(judgements) if check.mistake}
 
 
-def test_a11_a_name_that_another_case_refutes_is_not_told() -> None:
+def test_a_name_that_another_case_refutes_is_not_told() -> None:
     assert names(judged(lambda x: x**2, [3.0, 4], [5.0, 6])) == {"square"}
     odd = judged(lambda x: np.where(x > 4, 3 * x, x**2), [3.0, 4], [5.0, 6])
     assert names(odd) == set() and [judgement.earned for judgement in odd] == [0, 0]
 
 
-def test_a11_a_case_that_cannot_show_a_mistake_refutes_nothing() -> None:
+def test_a_case_that_cannot_show_a_mistake_refutes_nothing() -> None:
     assert names(judged(lambda x: x**2, [3.0, 4], [2.0, 0])) == {"square"}
     assert names(judged(lambda x: np.where(x == 2, 7, x**2), [3.0, 4], [2.0, 2])) == {"square"}
 
 
-def test_a11_a_right_case_that_can_show_a_mistake_refutes_it() -> None:
+def test_a_right_case_that_can_show_a_mistake_refutes_it() -> None:
     assert names(judged(lambda x: np.where(x > 4, 2 * x, x**2), [3.0, 4], [5.0, 6])) == set()
 
 
-def test_a11_a_case_that_overflowed_refutes_nothing() -> None:
+def test_a_case_that_overflowed_refutes_nothing() -> None:
     """The catalogue's numbers may come from double precision."""
     overflowed = judged(lambda x: np.where(x > 4, np.inf, x**2), [3.0, 4], [5.0, 6])
     assert names(overflowed) == {"square"}
 
 
-def test_a11_two_mistakes_of_which_each_shows_in_cases_of_its_own_keep_both_names() -> None:
+def test_two_mistakes_of_which_each_shows_in_cases_of_its_own_keep_both_names() -> None:
     high_and_low = [Mistake(id, "", "", ("2 * x", id)) for id in ("high", "low")]
     exercise = Exercise(lambda generator: [], mistakes=high_and_low)
     both = judged(lambda x: np.where(x > 4, 0, 1), [3.0, 4], [5.0, 6], exercise=exercise)
     assert names(both) == {"high", "low"}
 
 
-def test_a11_without_its_name_a_mistake_keeps_the_points_it_leaves() -> None:
+def test_without_its_name_a_mistake_keeps_the_points_it_leaves() -> None:
     told = judged(lambda x: np.where(x > 4, 9 * x, x + 2), [3.0, 4], [5.0, 6])
     assert names(told) == set() and [judgement.earned for judgement in told] == [0.5, 0]
 
 
-def test_a11_the_next_nearest_name_is_asked_too() -> None:
+def test_the_next_nearest_name_is_asked_too() -> None:
     """Of zeros, both ``square`` and ``zero`` are true of the first case; the second one knows."""
     assert names(judged(lambda x: 0 * x, [1e-6, -1.0], [5.0, 6])) == {"zero"}
     near = Mistake("near", "Nearly zero.", "", ("2 * x", "near"))
@@ -79,7 +79,7 @@ def test_a11_the_next_nearest_name_is_asked_too() -> None:
     assert names(judged(lambda x: 0 * x, [3.0, 4], [5.0, 6], exercise=exercise)) == {"zero"}
 
 
-def test_a11_a_rule_that_needs_no_numbers_keeps_its_word() -> None:
+def test_a_rule_that_needs_no_numbers_keeps_its_word() -> None:
     def rule(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
         return named(exercise, "square") if case.inputs["x"][0] == 3 else compare_case(exercise, case, answers)
 

@@ -37,7 +37,7 @@ class Misspelt(nn.Module):
         return x
 
 
-def test_a10_the_visible_check_tells_a_stub_from_what_torch_raises() -> None:
+def test_the_visible_check_tells_a_stub_from_what_torch_raises() -> None:
     assert NOT_FILLED_IN in said(stub)
     unfinished = type("Unfinished", (nn.Module,), {"forward": lambda self, x: stub()})
     assert NOT_FILLED_IN in said(lambda: nn.Sequential(nn.Identity(), unfinished())(1))
@@ -46,7 +46,7 @@ def test_a10_the_visible_check_tells_a_stub_from_what_torch_raises() -> None:
         assert NOT_FILLED_IN not in told and 'required "forward"' in told and hint in told
 
 
-def test_a10_only_a_raise_of_the_students_own_is_a_stub() -> None:
+def test_only_a_raise_of_the_students_own_is_a_stub() -> None:
     own: dict = {}
     library: dict = {}
     exec(compile("def f():\n    raise NotImplementedError", "/usr/lib/python3/dist-packages/x.py", "exec"), library)
@@ -64,7 +64,7 @@ def raised_by(function) -> BaseException:
 
 @pytest.mark.slow
 @one_worker("distilbert")
-def test_a10_a_misspelt_forward_is_called_so_in_every_cell_that_it_costs() -> None:
+def test_a_misspelt_forward_is_called_so_in_every_cell_that_it_costs() -> None:
     block = solution("distilbert", "2_attention_block", "attention_block_answer").replace(*MISSPELT)
     verdict = grade_cells("distilbert", "2_attention_block", {"attention_block_answer": block})
     lost = [one.cell for one in verdict.cells if one.max_points and one.points == 0]
@@ -76,7 +76,7 @@ def test_a10_a_misspelt_forward_is_called_so_in_every_cell_that_it_costs() -> No
 
 @pytest.mark.slow
 @one_worker("distilbert")
-def test_a10_who_calls_a_module_list_is_told_to_go_through_it() -> None:
+def test_who_calls_a_module_list_is_told_to_go_through_it() -> None:
     model = solution("distilbert", "3_model_assembly", "classifier_model_answer")
     loop = model[model.index("        for i, block in") : model.index("        return hidden_states")]
     wrong = model.replace(loop, "        hidden_states, weights = self.attention_layers(hidden_states)\n")
@@ -86,7 +86,7 @@ def test_a10_who_calls_a_module_list_is_told_to_go_through_it() -> None:
 
 
 @pytest.mark.slow
-def test_a10_a_plain_test_tells_them_apart_as_well() -> None:
+def test_a_plain_test_tells_them_apart_as_well() -> None:
     opened = assignment(answer("def f():\n    return 1", "f_answer"), test("assert f() == 1", "f"))
     stopped = "Your code stopped with NotImplementedError"
     hints = {
@@ -98,7 +98,7 @@ def test_a10_a_plain_test_tells_them_apart_as_well() -> None:
         assert one.checks[0].message.startswith(told)
 
 
-def test_a10_the_line_that_raised_is_read_from_both_forms_of_a_traceback() -> None:
+def test_the_line_that_raised_is_read_from_both_forms_of_a_traceback() -> None:
     python = (
         'Traceback (most recent call last):\n  File "<cell>", line 3, in f\n    raise NotImplementedError()\n'
         "NotImplementedError\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 
@@ -70,37 +71,79 @@ def test_mistakes_in_two_parts_cost_these_two(
 
 
 BLOCK = solution("distilbert", "2_attention_block", "attention_block_answer")
-STEPS = {
-    "self.attention_scores(q, k)": "q @ k.mT",
-    "self.attention_weights(scores)": "scores.softmax(-1)",
-    "self.attention_context(weights, v)": "weights @ v",
+#: Cell of a class, its assignment and notebook -> the statements of its forward in which methods are not called.
+IN_ONE_FORWARD = {
+    ("distilbert", "2_attention_block", "attention_block_answer"): {
+        "self.attention_scores(q, k)": "q @ k.mT",
+        "self.attention_weights(scores)": "scores.softmax(-1)",
+        "self.attention_context(weights, v)": "weights @ v",
+    },
+    ("transformer_tutorial", "1_queries_keys_values", "dot_product_attention_answer"): {
+        "self.fold(queries), self.fold(keys), self.fold(values)":
+            "(x.transpose(1, 2).flatten(0, 1) for x in (queries, keys, values))",
+        "self.calculate_score(queries, keys)": "queries @ keys.mT / k**0.5",
+        "self.hide(score, mask, h)": "score.masked_fill(~mask.repeat_interleave(h, dim=0)[:, None], -torch.inf)",
+        "self.mix(score, values)": "self.dropout(score.softmax(-1)) @ values",
+        "self.unfold(out, h)": "out.unflatten(0, (b, h)).transpose(1, 2).flatten(2)",
+    },
+    ("transformer_tutorial", "3_training", "transformer_answer"): {
+        "self.embed(x)": "self.pos_enc(self.token_embedding(x) * self.k**0.5)",
+        "sequence_avg = self.encode(x, mask)":
+            "for block in self.transformer_blocks:\n            x = block(x, mask)\n"
+            "        sequence_avg = mean_pooling(x, mask)",
+        "self.classify(sequence_avg)": "self.classification_head(sequence_avg).log_softmax(-1)",
+    },
+}  # fmt: skip
+#: Cell of a class -> a mistake in one statement of its forward, and what its parts still have.
+MISTAKEN = {
+    "attention_block_answer": ({"self.attention_weights(scores)": "scores.softmax(-2)"}, {"attention_init": 4}),
+    "dot_product_attention_answer": ({"self.calculate_score(queries, keys)": "queries @ keys.mT"}, {}),
+    "transformer_answer": ({"self.embed(x)": "self.pos_enc(self.token_embedding(x))"}, {"classifier_parts": 1}),
+}  # fmt: skip
+CLASSES = [pytest.param(*place, marks=one_worker(place[0]), id=place[2]) for place in IN_ONE_FORWARD]
+#: Cell of a class -> the exercises on it.
+ON = {
+    cell: {
+        slug.partition("/")[2]
+        for slug, made in REFERENCES.exercises(sheet).items()
+        if (made.cell or f"{slug.partition('/')[2]}_answer") == cell
+    }
+    for sheet, _, cell in IN_ONE_FORWARD
 }
 
 
-def in_one_forward(methods: str, **changes: str) -> str:
-    """The block, its forward without calls of its methods. methods: "stubs", or "none"."""
-    head, marker, rest = BLOCK.partition("    def attention_scores")
-    parts, given, forward = rest.partition("    # Given: the block")
-    for call, step in {**STEPS, **changes}.items():
-        assert forward.count(call) == 1
-        forward = forward.replace(call, step)
-    for step in ("return q @ k.transpose(-2, -1)", "return scores.softmax(dim=-1)", "return weights @ v"):
-        assert parts.count(step) == 1
-        parts = parts.replace(step, "raise NotImplementedError()")
-    return head + (marker + parts if methods == "stubs" else "") + given + forward
+def in_one_forward(place: tuple[str, str, str], methods: str, **changes: str) -> str:
+    """The class, its forward without calls of its methods. methods: "stubs", or "none"."""
+    tree = ast.parse(solution(*place))
+    owner = tree.body[-1]
+    assert isinstance(owner, ast.ClassDef)
+    kept: list[ast.stmt] = []
+    for method in owner.body:
+        if isinstance(method, ast.FunctionDef) and method.name not in ("__init__", "forward"):
+            method.body = ast.parse("raise NotImplementedError()").body
+            if methods == "none":
+                continue
+        kept.append(method)
+    owner.body = kept
+    text = ast.unparse(tree)
+    for call, step in {**IN_ONE_FORWARD[place], **changes}.items():
+        assert text.count(call) == 1, call
+        text = text.replace(call, step)
+    return text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("methods", ["stubs", "none"])
-def test_parts_within_a_right_whole_have_their_points_and_within_a_wrong_one_none(methods: str) -> None:
-    name = "2_attention_block"
-    right = grade_cells("distilbert", name, {"attention_block_answer": in_one_forward(methods)})
-    assert [cell.cell for cell in right.cells if cell.points != cell.max_points] == []
-    mistaken = in_one_forward(methods, **{"self.attention_weights(scores)": "scores.softmax(-2)"})
-    wrong = grade_cells("distilbert", name, {"attention_block_answer": mistaken})
-    lost = {cell.cell for cell in wrong.cells if cell.points != cell.max_points}
-    assert {"attention_scores", "attention_weights", "attention_context"} <= lost
-    assert cell_of(wrong, "attention_init").points == 4
+@pytest.mark.parametrize(("sheet", "notebook", "cell"), CLASSES)
+def test_parts_within_a_right_whole_have_their_points_and_within_a_wrong_one_none(
+    sheet: str, notebook: str, cell: str, methods: str
+) -> None:
+    place = sheet, notebook, cell
+    right = grade_cells(sheet, notebook, {cell: in_one_forward(place, methods)})
+    assert [one.cell for one in right.cells if one.points != one.max_points and one.judged != "manual"] == []
+    changes, left = MISTAKEN[cell]
+    wrong = grade_cells(sheet, notebook, {cell: in_one_forward(place, methods, **changes)})
+    assert {name: cell_of(wrong, name).points for name in ON[cell]} == {**dict.fromkeys(ON[cell], 0), **left}
 
 
 @pytest.mark.slow
@@ -123,17 +166,25 @@ def test_a_seam_costs_the_whole_once(given: str, seam: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", ["embeddings", "attention_block", "pretrained_logits"])
-def test_a_class_that_was_left_as_it_was_earns_nothing(whole: str) -> None:
-    exercise = REFERENCES.exercise(f"distilbert/{whole}")
+@pytest.mark.parametrize(
+    "slug",
+    [
+        pytest.param(slug, id=slug, marks=one_worker(slug.partition("/")[0]))
+        for slug in WHOLES
+        if not isinstance(REFERENCES.exercise(slug).parts, Mapping)
+        and not REFERENCES.exercise(slug).cell.endswith(".py")
+    ],
+)
+def test_a_class_that_was_left_as_it_was_earns_nothing(slug: str) -> None:
+    exercise, (sheet, _, whole) = REFERENCES.exercise(slug), slug.partition("/")
     cell = exercise.cell or f"{whole}_answer"
     (name, left), *_ = (
         (name, one.source)
-        for name, notebook in assignment("distilbert").release.items()
+        for name, notebook in assignment(sheet).release.items()
         for one in notebook.cells
         if grade_id(one) == cell
     )
-    verdict = grade_cells("distilbert", name, {cell: left})
+    verdict = grade_cells(sheet, name, {cell: left})
     assert {cell_of(verdict, one).points for one in (whole, *exercise.parts)} == {0}
 
 

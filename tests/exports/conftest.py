@@ -44,9 +44,10 @@ def course(released: Course, tmp_path: Path) -> Course:
     return Course(shutil.copytree(released.root, tmp_path / "course"))
 
 
-@pytest.fixture
-def named(course: Course) -> Course:
-    """Everybody of NAMES has 3 + 2 points."""
+@pytest.fixture(scope="session")
+def named(released: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Everybody of NAMES has 3 + 2 points; to be read, not written into."""
+    course = Course(shutil.copytree(released.root, tmp_path_factory.mktemp("named") / "course"))
     for student, (first, last) in NAMES.items():
         hand_in(course, student, cells=cells(3.0, 2.0))
         rename(course, student, first, last)

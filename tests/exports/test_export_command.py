@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shlex
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
@@ -13,6 +16,7 @@ from nbgrader.api import Gradebook
 from autograder import cli
 from autograder.exports import FORMATS
 from autograder.feedback import write_feedback
+from autograder.gradebook.late.file import read_policy
 from autograder.gradebook.late.times import record_times
 from tests.exports.conftest import cells, mark, rename
 from tests.feedback.toy import hand_in
@@ -38,21 +42,20 @@ def penalties(course, student: str) -> list[float | None]:
         return [one.late_submission_penalty for one in gradebook.find_submission("toy", student).notebooks]
 
 
-@pytest.mark.parametrize("to", sorted(FORMATS))
-def test_every_format_is_written_where_it_says(course, type_, to):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    code, out, _ = type_("toy", "--to", to)
-    assert code == 0
-    path = course.root / out.strip().removeprefix(f"{course.root}/")
-    assert path.parent == course.root / "exports"
-    assert b"ada" in path.read_bytes()
-    assert [left.name for left in path.parent.glob(".*")] == [".gitignore"]
-
-
 def test_a_file_of_ones_own_choice(course, type_):
     hand_in(course, "ada", cells=cells(3.0, 2.0))
     assert type_("toy", "--to", "json", "--out", "mine/grades.json")[:2] == (0, "mine/grades.json\n")
     assert json.loads((course.root / "mine" / "grades.json").read_text())["students"][0]["score"] == 5.0
+
+
+def test_times_are_told_in_the_zone_of_the_deadline(course, type_):
+    (course.root / "late_policy.toml").write_text('timezone = "Europe/Berlin"\n' + POLICY.replace("59:00Z", "59:00"))
+    record_times(course.root, "toy", {"ada": datetime(2026, 11, 30, 22, 58, tzinfo=UTC)})
+    hand_in(course, "ada", cells=cells(3.0, 2.0))
+    _, out, _ = type_("toy", "--to", "csv")
+    assert "2026-11-30T23:58:00+01:00,0," in (course.root / out.strip()).read_text()
+    with Gradebook(course.db_url) as gradebook:
+        assert gradebook.find_submission("toy", "ada").timestamp == datetime(2026, 11, 30, 22, 58)
 
 
 def test_who_waits_is_counted_on_stderr(course, type_):
@@ -162,3 +165,35 @@ def test_nbgrader_export_says_in_one_line_what_is_wrong_with_the_policy(course):
     assert done.said.count("\n") == 1
     assert "did you mean 'deadline'?" in done.said
     assert not (course.root / "grades.csv").exists()
+
+
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "exports.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE)
+
+
+def test_every_command_writes_the_file_that_the_guide_names(course, monkeypatch):
+    monkeypatch.chdir(course.root)
+    hand_in(course, "ada", cells=cells(3.0, 2.0))
+    lines = [line.replace("distilbert", "toy") for block in blocks("sh") for line in block.splitlines()]
+    assert len(lines) == 8
+    for line in lines:
+        command, _, said = line.partition("#")
+        assert cli.main(shlex.split(command)[1:]) == 0
+        path = Path(said.split(":")[0].strip())
+        assert b"ada" in path.read_bytes(), line
+        assert [left.name for left in path.parent.glob(".*")] == [".gitignore"]
+    written = " ".join(lines)
+    assert all(f"toy --to {to}" in written for to in FORMATS)
+
+
+def test_the_late_policy_of_the_guide_is_one(tmp_path):
+    text, private = blocks("toml")
+    (tmp_path / "extensions.toml").write_text(private, encoding="utf-8")
+    (tmp_path / "late_policy.toml").write_text(text, encoding="utf-8")
+    policy = read_policy(tmp_path, {"distilbert"}, {"ada", "grace"})
+    rules = policy.assignments["distilbert"]
+    assert (policy.free_days, rules.per_day_share, rules.afterwards) == (3, 0.1, "refused")
+    assert set(rules.extensions) == {"ada", "grace"}

@@ -1,19 +1,22 @@
-"""Each format, re-read by somebody else: columns as the importers have them, names as they were."""
+"""Each format, re-read by somebody else: columns as the importers have them, names as they were, and no formula."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import random
 import re
+import shutil
 
 import pytest
 
 from autograder.errors import GradingError
 from autograder.exports import FORMATS, WITH_TEMPLATE
 from autograder.exports.formats import make
-from autograder.exports.sheet import original
+from autograder.exports.sheet import neutral, number, original, read_sheet, to_csv, whole_number
 from autograder.gradebook.gather import gather
+from autograder.model.course import Course
 from tests.exports import importers
 from tests.exports.conftest import NAMES, cells, comment, rename
 from tests.feedback.toy import hand_in
@@ -55,9 +58,10 @@ def test_json_has_the_names_as_they_are(named):
     ]
 
 
-def test_csv_has_a_line_per_student_and_a_column_per_exercise(named):
-    comment(named, "ada", "why", "Well argued;\n=surely")
-    data = make(gather(named, "toy"), "csv").data
+def test_csv_has_a_line_per_student_and_a_column_per_exercise(named, tmp_path):
+    course = Course(shutil.copytree(named.root, tmp_path / "course"))
+    comment(course, "ada", "why", "Well argued;\n=surely")
+    data = make(gather(course, "toy"), "csv").data
     assert data.startswith(b"\xef\xbb\xbf")
     rows = {row["student"]: row for row in csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))}
     ada = rows["ada"]
@@ -77,9 +81,11 @@ def test_canvas_reads_the_plain_file_by_login(named):
 CANVAS_HEADER = "Student,ID,SIS User ID,SIS Login ID,Section,Other (7),Toy (4711),Homework Current Score,Final Score\n"
 
 
-def canvas_export(tmp_path, lines: str, header: str = CANVAS_HEADER):
+def canvas_export(tmp_path, lines: str):
     path = tmp_path / "gradebook.csv"
-    path.write_text(f"\ufeff{header}    Points Possible,,,,,10,5.00,(read only),(read only)\n{lines}", encoding="utf-8")
+    path.write_text(
+        f"\ufeff{CANVAS_HEADER}    Points Possible,,,,,10,5.00,(read only),(read only)\n{lines}", encoding="utf-8"
+    )
     return path
 
 
@@ -107,31 +113,6 @@ def test_what_waits_is_empty_in_canvas_and_not_zero(course, tmp_path):
     given = canvas_export(tmp_path, "Ada,1,,ada,A,,4,,\nBob,2,,bob,A,,4,,\n")
     rows = importers.strictly(make(gather(course, "toy"), "canvas", given).data)
     assert [(row[3], row[-1]) for row in rows[2:]] == [("ada", ""), ("bob", "0")]
-
-
-@pytest.mark.parametrize(
-    ("header", "said"),
-    [
-        ("Student,ID,SIS Login ID,Section,Sums (1),Loops (2)\n", "expected one assignment column called 'toy'"),
-        ("Student,ID,SIS Login ID,Section,Final Score (2026)\n", "found none"),
-        ("Name,ID,SIS Login ID,Section,Toy (1)\n", "expected Canvas's gradebook export"),
-        ("Student,ID,SIS Login ID,Toy (1)\n", "expected Canvas's gradebook export"),
-    ],
-)
-def test_another_table_than_canvas_wrote_is_refused(named, tmp_path, header, said):
-    (tmp_path / "g.csv").write_text(header + "x,1,ada,A" + "," * (header.count(",") - 3) + "\n")
-    with pytest.raises(GradingError, match=re.escape(said)):
-        make(gather(named, "toy"), "canvas", tmp_path / "g.csv")
-
-
-def test_another_maximum_in_canvas_or_moodle_is_refused(named, tmp_path):
-    canvas = canvas_export(tmp_path, "")
-    canvas.write_text(canvas.read_text().replace("5.00", "100.00"))
-    with pytest.raises(GradingError, match="has 100 points in Canvas, but toy has 5"):
-        make(gather(named, "toy"), "canvas", canvas)
-    moodle = worksheet(tmp_path, "Participant 900,Ada,ada@uni.example,Submitted,,100.00,Yes,-,-,\n")
-    with pytest.raises(GradingError, match="maximum grade is 100 in Moodle, but toy has 5"):
-        make(gather(named, "toy"), "moodle", moodle)
 
 
 WORKSHEET = (
@@ -188,17 +169,28 @@ def test_moodles_gradebook_export_is_filled_in_too(named, tmp_path):
     assert len(made.left_out) == len(NAMES) - 2
 
 
+CANVAS = "Student,ID,SIS Login ID,Section,Toy (1)\n"
+
+
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("to", "table", "said"),
     [
-        ("Identifier,Name,Bewertung\n", "Grade is not there"),
-        ("Vorname,Nachname,Bewertung\n", "expected Moodle's grading worksheet"),
+        ("canvas", "Student,ID,SIS Login ID,Section,Sums (1),Loops (2)\nx,1,ada,A,,",
+         "expected one assignment column called 'toy'"),
+        ("canvas", "Student,ID,SIS Login ID,Section,Final Score (2026)\nx,1,ada,A,", "found none"),
+        ("canvas", "Name,ID,SIS Login ID,Section,Toy (1)\nx,1,ada,A,", "expected Canvas's gradebook export"),
+        ("canvas", "Student,ID,SIS Login ID,Toy (1)\nx,1,ada,A", "expected Canvas's gradebook export"),
+        ("canvas", CANVAS + "    Points Possible,,,,100.00\n", "has 100 points in Canvas, but toy has 5"),
+        ("moodle", WORKSHEET + "Participant 900,Ada,ada@uni.example,Submitted,,100.00,Yes,-,-,\n",
+         "maximum grade is 100 in Moodle, but toy has 5"),
+        ("moodle", "Identifier,Name,Bewertung\n1,2,3\n", "Grade is not there"),
+        ("moodle", "Vorname,Nachname,Bewertung\n1,2,3\n", "expected Moodle's grading worksheet"),
     ],
-)
-def test_another_table_than_moodle_wrote_is_refused(named, tmp_path, header, said):
-    (tmp_path / "m.csv").write_text(header + "1,2,3\n")
-    with pytest.raises(GradingError, match=said):
-        make(gather(named, "toy"), "moodle", tmp_path / "m.csv")
+)  # fmt: skip
+def test_another_table_than_the_lms_wrote_is_refused(named, tmp_path, to, table, said):
+    (tmp_path / "table.csv").write_text(table)
+    with pytest.raises(GradingError, match=re.escape(said)):
+        make(gather(named, "toy"), to, tmp_path / "table.csv")
 
 
 def test_gradescopes_columns_and_states(course):
@@ -238,3 +230,105 @@ def test_a_template_goes_with_the_formats_that_fill_one(named, tmp_path):
         if to not in WITH_TEMPLATE:
             with pytest.raises(GradingError, match="--columns goes with"):
                 make(gather(named, "toy"), to, tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\rx", "\nx", " =1", '"=1"', "'=1", "＝1", "－a", "- point", "\0=1"],
+)
+def test_what_would_begin_a_formula_gets_an_apostrophe_and_gives_it_back(text):
+    assert neutral(text).startswith("'")
+    assert original(neutral(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [("Doe;=1", "Doe;'=1"), ("a,+b", "a,'+b"), ('x; "=1', "x;' \"=1"), ("a\n=1", "a\n'=1"), ("a\t@b", "a\t'@b")],
+)
+def test_what_stands_after_a_separator_inside_a_cell_is_harmless_too(text, safe):
+    assert neutral(text) == safe
+    assert original(safe) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["Ada", "O'Brien", "a=b", "Anne-Marie", "x@y.example", "", "-", "-3", "+4.5", "-3,5", "'tis", "50 %"]
+)
+def test_a_harmless_text_stays_as_it_is(text):
+    assert neutral(text) == text == original(text)
+
+
+def test_any_text_comes_back():
+    chance = random.Random(7)
+    for _ in range(5000):
+        text = "".join(chance.choices("=+-@',;\t\r\n \"a1＝", k=chance.randint(0, 7)))
+        assert original(neutral(text)) == text
+
+
+def test_numbers_are_plain_numbers():
+    assert [number(value) for value in (50.0, 2.5, 1 / 3, 0.0, -0.0, 1e-9, -1.25)] == [
+        "50", "2.5", "0.333333", "0", "0", "0", "-1.25",
+    ]  # fmt: skip
+    assert (number(9.999, 2), number(100, 2), number(7, 0)) == ("10", "100", "7")
+
+
+def test_a_strict_reader_gets_every_text_back():
+    texts = ['a "quoted" one', "two\nlines", "comma, semicolon;", "ليلى", "Jörg", "", "\\", "''"]
+    read = list(csv.reader(io.StringIO(to_csv([texts, [None, 1.5, "x"]]).decode(), newline=""), strict=True))
+    assert read == [texts, ["", "1.5", "x"]]
+
+
+def test_only_who_wants_a_byte_order_mark_gets_one():
+    assert to_csv([["ä"]], bom=True).startswith(b"\xef\xbb\xbf")
+    assert to_csv([["ä"]]) == "ä\r\n".encode()
+
+
+@pytest.mark.parametrize("data", ["\ufeffA,B\r\nä,2\r\n\r\n", "A;B\nä;2\n", 'A,B\n"ä",2'])
+def test_a_table_is_read_with_commas_or_semicolons_and_with_or_without_a_mark(tmp_path, data):
+    (tmp_path / "given.csv").write_bytes(data.encode())
+    sheet = read_sheet(tmp_path / "given.csv")
+    assert (sheet.header, sheet.lines) == (("A", "B"), (("ä", "2"),))
+    assert (sheet.column("b"), sheet.column("C")) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "expected a CSV file"),
+        (b'A,B\n"open', "expected a CSV file"),
+        (b"PK\x03\x04\0\0\xff\xfe", "not as a workbook"),
+        (b"A,B\n1,2,3", "more cells"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_in_one_line(tmp_path, data, said):
+    if data is not None:
+        (tmp_path / "given.csv").write_bytes(data)
+    with pytest.raises(GradingError, match=said) as caught:
+        read_sheet(tmp_path / "given.csv")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "A;B\r\nMüller;1\r\n".encode("cp1252"),
+        "sep=;\r\nA;B\r\nMüller;1\r\n".encode("cp1252"),
+        '"sep=,"\nA,B\nMüller,1\n'.encode("utf-8-sig"),
+        "A\tB\r\nMüller\t1\r\n".encode("utf-16"),
+        "A;B;\r\nMüller;1;\r\n".encode(),
+        "A;B\r\nMüller;1;;\r\n".encode(),
+    ],
+)
+def test_a_table_is_read_as_excel_writes_it(tmp_path, data):
+    (tmp_path / "given.csv").write_bytes(data)
+    sheet = read_sheet(tmp_path / "given.csv")
+    assert (sheet.column("A"), sheet.column("B")) == (0, 1)
+    assert [line[:2] for line in sheet.lines] == [("Müller", "1")]
+
+
+def test_a_number_that_a_spreadsheet_wrote_is_the_number():
+    assert {whole_number(text) for text in ("101.0", "101,00", "101")} == {"101"}
+    assert [whole_number(text) for text in ("a.0", "1.5", "")] == ["a.0", "1.5", ""]
+    for text in ("1.23457E+11", "1,2E+05"):
+        with pytest.raises(ValueError, match="was shortened by a spreadsheet"):
+            whole_number(text)

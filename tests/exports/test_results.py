@@ -13,107 +13,12 @@ from autograder.errors import GradingError, NothingToGrade
 from autograder.exports.formats import remarks
 from autograder.gradebook.gather import gather
 from autograder.gradebook.late.times import record_times
-from autograder.gradebook.results import StudentResult
+from autograder.gradebook.results import ResultsTable, StudentResult
+from autograder.model.course import Course
 from tests.exports.conftest import cells, mark, rename
 from tests.feedback.toy import hand_in
 
 KEY, WHY = ("1_sums", "row_sums"), ("1_sums", "why")
-
-
-def row(course, student: str = "ada") -> StudentResult:
-    return next(row for row in gather(course, "toy").rows if row.student.id == student)
-
-
-def test_without_anything_graded_it_is_said(course):
-    with pytest.raises(NothingToGrade, match="run 'autograder grade toy' first"):
-        gather(course, "toy")
-
-
-def test_a_written_answer_waits_and_the_sum_waits_with_it(course):
-    hand_in(course, "ada", cells=cells(3.0, None))
-    ada = row(course)
-    assert (ada.state, ada.waiting, ada.exercises[KEY].points) == ("waiting", [WHY], 3.0)
-    assert (ada.points, ada.deduction, ada.score) == (None, None, None)
-
-
-def test_a_mark_by_hand_ends_the_waiting_and_beats_the_judge(course):
-    hand_in(course, "ada", cells=cells(3.0, None))
-    mark(course, "ada", "why", 1.5)
-    assert (row(course).state, row(course).score) == ("graded", 4.5)
-    mark(course, "ada", "row_sums", 2.0)
-    assert row(course).score == 3.5
-    mark(course, "ada", "row_sums", 0.0)
-    assert row(course).score == 1.5
-
-
-def test_extra_credit_counts_with_a_mark_and_not_without(course):
-    hand_in(course, "ada", cells=cells(3.0, None))
-    mark(course, "ada", "why", None, extra=1.0)
-    assert row(course).state == "waiting"
-    mark(course, "ada", "why", 2.0, extra=1.0)
-    assert row(course).score == 6.0
-    with Gradebook(course.db_url) as gradebook:
-        assert gradebook.find_submission("toy", "ada").score == 6.0
-
-
-def test_a_failure_of_the_grader_is_no_zero_although_the_gradebook_still_has_points(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    hand_in(course, "ada", cells=cells(None, 2.0, "infrastructure"))
-    with Gradebook(course.db_url) as gradebook:
-        gradebook.find_grade("row_sums", "1_sums", "toy", "ada").auto_score = 3.0
-        gradebook.db.commit()
-    assert (row(course).state, row(course).score) == ("infrastructure", None)
-    mark(course, "ada", "row_sums", 1.0)
-    assert (row(course).state, row(course).score) == ("graded", 3.0)
-
-
-def test_a_real_zero_is_a_zero(course):
-    hand_in(course, "ada", cells=cells(0.0, 0.0))
-    assert (row(course).state, row(course).score) == ("graded", 0.0)
-
-
-def test_a_submission_that_was_never_graded_waits_for_the_grader(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    course.submitted("bob", "toy").mkdir(parents=True)
-    with Gradebook(course.db_url) as gradebook, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nbgrader builds its rows outside of the session
-        gradebook.update_or_create_student("eve")
-        gradebook.update_or_create_submission("toy", "eve")  # as nbgrader does before it runs anything
-    for student in ("bob", "eve"):
-        assert (row(course, student).state, row(course, student).score) == ("infrastructure", None)
-
-
-def test_an_unreadable_verdict_waits_for_the_grader_unless_the_gradebook_knows(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    (course.autograded("ada", "toy") / "verdicts.json").write_text("{")
-    assert (row(course).state, row(course).score) == ("graded", 5.0)
-    hand_in(course, "bob", cells=cells(3.0, 2.0))
-    (course.root / "gradebook.db").unlink()
-    assert (row(course).state, row(course).score) == ("infrastructure", None)
-    assert row(course, "bob").score == 5.0
-
-
-def test_who_handed_in_nothing_has_no_score(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    rename(course, "eve", "Eve", "Elsewhere")
-    assert (row(course, "eve").state, row(course, "eve").score) == ("nothing handed in", None)
-    assert not remarks(gather(course, "toy"))[0].startswith("1 student (ada)")
-
-
-def test_a_class_without_a_gradebook_has_the_judges_points(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    (course.root / "gradebook.db").unlink()
-    assert row(course).score == 5.0
-    assert not (course.root / "gradebook.db").exists()
-
-
-def test_a_gradebook_that_is_none_is_said_in_one_line(course):
-    hand_in(course, "ada")
-    (course.root / "gradebook.db").write_text("no database at all")
-    with pytest.raises(GradingError, match="the gradebook cannot be opened"):
-        gather(course, "toy")
-
-
 POLICY = """
 [assignments.toy]
 deadline = 2026-11-30T23:59:00Z
@@ -121,67 +26,137 @@ per_day = "20%"
 hard_deadline = 2026-12-07T23:59:00Z
 after_hard_deadline = "refused"
 """
-LATE = datetime(2026, 12, 1, 12, tzinfo=UTC)
+LATE, TOO_LATE = datetime(2026, 12, 1, 12, tzinfo=UTC), datetime(2026, 12, 24, tzinfo=UTC)
+JUDGED, WAITS, FAILED = cells(3.0, 2.0), cells(3.0, None), cells(None, 2.0, "infrastructure")
+
+#: Student -> what the judge said, marks by hand (cell, points, extra credit) -> state and score.
+FATES = {
+    "judged": (JUDGED, [], "graded", 5.0),
+    "zero": (cells(0.0, 0.0), [], "graded", 0.0),
+    "waits": (WAITS, [], "waiting", None),
+    "marked": (WAITS, [("why", 1.5)], "graded", 4.5),
+    "beaten": (WAITS, [("why", 1.5), ("row_sums", 2.0)], "graded", 3.5),
+    "beaten_to_0": (WAITS, [("why", 1.5), ("row_sums", 0.0)], "graded", 1.5),
+    "extra_alone": (WAITS, [("why", None, 1.0)], "waiting", None),
+    "extra": (WAITS, [("why", 2.0, 1.0)], "graded", 6.0),
+    "grader_failed": (FAILED, [], "infrastructure", None),
+    "failed_and_marked": (FAILED, [("row_sums", 1.0)], "graded", 3.0),
+}
+#: Student -> what the judge said, when it came -> state, deduction, score.
+LATE_FATES = {
+    "late": (JUDGED, LATE, "graded", 1.0, 4.0),
+    "waits_late": (WAITS, LATE, "waiting", None, None),
+    "failed_late": (FAILED, LATE, "infrastructure", None, None),
+    "refused": (JUDGED, TOO_LATE, "refused", None, None),
+    "unrecorded": (JUDGED, None, "graded", 0.0, 5.0),
+}
+
+
+def row(course: Course, student: str = "ada") -> StudentResult:
+    return by_student(gather(course, "toy"))[student]
+
+
+def by_student(table: ResultsTable) -> dict[str, StudentResult]:
+    return {row.student.id: row for row in table.rows}
+
+
+@pytest.fixture(scope="module")
+def table(released, tmp_path_factory) -> ResultsTable:
+    """Everybody of FATES; ``eve`` handed in nothing, ``bob`` and ``kim`` were never graded."""
+    course = Course(shutil.copytree(released.root, tmp_path_factory.mktemp("fates") / "course"))
+    for student, (judged, marks, *_) in FATES.items():
+        if judged is FAILED:  # the gradebook still has points of an earlier time
+            hand_in(course, student, cells=JUDGED)
+        hand_in(course, student, cells=judged)
+        for given in marks:
+            mark(course, student, *given)
+    rename(course, "eve", "Eve", "Elsewhere")
+    course.submitted("bob", "toy").mkdir(parents=True)
+    with Gradebook(course.db_url) as gradebook, warnings.catch_warnings():
+        for student in ("grader_failed", "failed_and_marked"):
+            gradebook.find_grade("row_sums", "1_sums", "toy", student).auto_score = 3.0
+        warnings.simplefilter("ignore")  # nbgrader builds its rows outside of the session
+        gradebook.update_or_create_student("kim")
+        gradebook.update_or_create_submission("toy", "kim")  # as nbgrader does before it runs anything
+        gradebook.db.commit()
+        assert gradebook.find_submission("toy", "extra").score == 6.0
+    return gather(course, "toy")
+
+
+@pytest.mark.parametrize("student", FATES)
+def test_what_counts_of_the_judges_points_and_of_marks_by_hand(table, student):
+    *_, state, score = FATES[student]
+    assert (by_student(table)[student].state, by_student(table)[student].score) == (state, score)
+
+
+def test_the_sum_waits_with_the_answer_and_who_has_nothing_has_no_score(table):
+    rows = by_student(table)
+    waits = rows["waits"]
+    assert (waits.waiting, waits.exercises[KEY].points) == ([WHY], 3.0)
+    assert (waits.points, waits.deduction, waits.score) == (None, None, None)
+    for student, state in (("bob", "infrastructure"), ("kim", "infrastructure"), ("eve", "nothing handed in")):
+        assert (rows[student].state, rows[student].score) == (state, None)
+    assert not any("judged" in line for line in remarks(table))
+
+
+def test_without_anything_graded_it_is_said(course):
+    with pytest.raises(NothingToGrade, match="run 'autograder grade toy' first"):
+        gather(course, "toy")
+
+
+def test_verdicts_and_gradebook_stand_in_for_each_other(course):
+    for student in ("ada", "bob"):
+        hand_in(course, student, cells=JUDGED)
+    (course.autograded("ada", "toy") / "verdicts.json").write_text("{")
+    assert (row(course).state, row(course).score) == ("graded", 5.0)
+    (course.root / "gradebook.db").unlink()
+    assert (row(course).state, row(course).score) == ("infrastructure", None)
+    assert row(course, "bob").score == 5.0
+    assert not (course.root / "gradebook.db").exists()
+    (course.root / "gradebook.db").write_text("no database at all")
+    with pytest.raises(GradingError, match="the gradebook cannot be opened"):
+        gather(course, "toy")
 
 
 def test_the_policy_takes_points_off_and_only_the_policy(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
+    for student, (judged, moment, *_) in LATE_FATES.items():
+        hand_in(course, student, cells=judged)
+        if moment:
+            record_times(course.root, "toy", {student: moment})
     with Gradebook(course.db_url) as gradebook:
-        gradebook.find_submission("toy", "ada").notebooks[0].late_submission_penalty = 0.5
+        gradebook.find_submission("toy", "late").notebooks[0].late_submission_penalty = 0.5
         gradebook.db.commit()
-    record_times(course.root, "toy", {"ada": LATE})
-    assert (row(course).deduction, row(course).score) == (0.5, 4.5)  # nbgrader's own, as no policy speaks
+    for student in ("late", "unrecorded"):  # the student's own words count for nothing
+        course.submitted(student, "toy").mkdir(parents=True)
+        (course.submitted(student, "toy") / "timestamp.txt").write_text("2026-11-01 00:00:00 UTC")
+    assert (row(course, "late").deduction, row(course, "late").score) == (0.5, 4.5)  # nbgrader's own: no policy speaks
     (course.root / "late_policy.toml").write_text(POLICY)
-    assert (row(course).points, row(course).deduction, row(course).score) == (5.0, 1.0, 4.0)
-
-
-def test_a_submission_that_waits_or_that_the_grader_failed_on_has_no_penalty(course):
-    (course.root / "late_policy.toml").write_text(POLICY)
-    record_times(course.root, "toy", {"ada": LATE, "bob": LATE})
-    hand_in(course, "ada", cells=cells(None, 2.0, "infrastructure"))
-    hand_in(course, "bob", cells=cells(3.0, None))
-    for student in ("ada", "bob"):
-        assert (row(course, student).deduction, row(course, student).score) == (None, None)
-
-
-def test_a_refused_submission_has_no_score_and_is_named(course):
-    (course.root / "late_policy.toml").write_text(POLICY)
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    record_times(course.root, "toy", {"ada": datetime(2026, 12, 24, tzinfo=UTC)})
-    assert (row(course).state, row(course).score, row(course).deduction) == ("refused", None, None)
-    assert any(line.startswith("1 student (ada): handed in after the hard") for line in remarks(gather(course, "toy")))
-
-
-def test_a_students_own_timestamp_counts_for_nothing(course):
-    (course.root / "late_policy.toml").write_text(POLICY)
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    folder = course.submitted("ada", "toy")
-    folder.mkdir(parents=True)
-    (folder / "timestamp.txt").write_text("2026-11-01 00:00:00 UTC")
-    record_times(course.root, "toy", {"ada": LATE})
-    assert row(course).score == 4.0
-
-
-def test_without_a_recorded_time_a_submission_is_on_time_and_that_is_said(course):
-    (course.root / "late_policy.toml").write_text(POLICY)
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    assert row(course).score == 5.0
-    said = "1 student (ada): no time was recorded, counted as on time"
-    assert said in remarks(gather(course, "toy"))
-    record_times(course.root, "toy", {"ada": LATE})
+    table = gather(course, "toy")
+    rows = by_student(table)
+    assert rows["late"].points == 5.0
+    for student, (*_, state, deduction, score) in LATE_FATES.items():
+        found = rows[student]
+        assert (found.state, found.deduction, found.score) == (state, deduction, score), student
+    assert any(line.startswith("1 student (refused): handed in after the hard") for line in remarks(table))
+    said = "1 student (unrecorded): no time was recorded, counted as on time"
+    assert said in remarks(table)
+    record_times(course.root, "toy", {"unrecorded": LATE})
     assert said not in remarks(gather(course, "toy"))
 
 
-def test_a_typo_in_the_policy_stops_everything(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    for text, said in (
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
         ("[assignments.toys]\ndeadline = 2026-11-30T23:59:00Z", "unknown assignment 'toys'; did you mean 'toy'?"),
         (POLICY + "[assignments.toy.extensions]\nadda = 1", "unknown student 'adda'; did you mean 'ada'?"),
-    ):
-        (course.root / "late_policy.toml").write_text(text)
-        with pytest.raises(GradingError) as caught:
-            gather(course, "toy")
-        assert said in str(caught.value)
+    ],
+)
+def test_a_typo_in_the_policy_stops_everything(course, policy, said):
+    hand_in(course, "ada", cells=JUDGED)
+    (course.root / "late_policy.toml").write_text(policy)
+    with pytest.raises(GradingError) as caught:
+        gather(course, "toy")
+    assert said in str(caught.value)
 
 
 def test_free_days_spent_on_an_earlier_sheet_are_gone(course):
@@ -189,7 +164,7 @@ def test_free_days_spent_on_an_earlier_sheet_are_gone(course):
     text = "free_days = 2\nper_day = 1\n[assignments.toy]\ndeadline = 2026-12-14T12:00:00Z\n"
     earlier = "[assignments.earlier]\ndeadline = 2026-11-30T12:00:00Z\n"
     (course.root / "late_policy.toml").write_text(text + earlier)
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
+    hand_in(course, "ada", cells=JUDGED)
     record_times(course.root, "toy", {"ada": datetime(2026, 12, 16, tzinfo=UTC)})
     assert (row(course).lateness.days, row(course).score) == (2, 5.0)
     record_times(course.root, "earlier", {"ada": datetime(2026, 12, 1, tzinfo=UTC)})

@@ -40,24 +40,41 @@ def total(rules=None, **results):
     return next(row for row in total_of(tables, rules or TotalRules()).rows if row.student.id == "ada")
 
 
-def test_without_rules_points_add_up():
-    made = total(a=result(4.0), b=result(9.0))
-    assert (made.points, made.max_points, made.percent) == (13.0, 20.0, 65.0)
+def waived_result(counts):
+    waiver = Waiver("a", *KEY, counts, "a wrong rule", datetime(2026, 12, 1, tzinfo=UTC).date())
+    return StudentResult(Student("ada"), {KEY: waived(ExerciseResult("failed", 2.0, 10.0), waiver)})
 
 
-def test_a_weight_counts_points_so_often_and_0_not_at_all():
-    made = total(TotalRules({"a": 2.0, "c": 0.0}), a=result(4.0), b=result(9.0), c=result(0.0))
-    assert (made.points, made.max_points) == (17.0, 30.0)
+MISSING, ZERO, DROP = result(None, status="missing"), TotalRules(missing="zero"), TotalRules(drop_lowest=1)
+LATE, REFUSED = result(10.0, lateness=Lateness(2, share=0.8)), result(10.0, lateness=Lateness(9, refused=True))
+#: Rules, Ada's results -> her points, how many there are, what is dropped.
+TOTALS = [
+    (None, {"a": result(4.0), "b": result(9.0)}, 13.0, 20.0, []),
+    (TotalRules({"a": 2.0, "c": 0.0}), {"a": result(4.0), "b": result(9.0), "c": result(0.0)}, 17.0, 30.0, []),
+    (DROP, {"a": result(4.0, 8.0), "b": result(3.0, 3.0), "c": result(2.0, 10.0)}, 7.0, 11.0, ["c"]),
+    # of equal shares the one that weighs most
+    (TotalRules({"b": 3.0}, drop_lowest=1), {"a": result(0.0), "b": result(0.0), "c": result(5.0)}, 5.0, 20.0, ["b"]),
+    (None, {"a": result(8.0), "b": MISSING}, None, 20.0, []),
+    (ZERO, {"a": result(8.0), "b": MISSING}, 8.0, 20.0, []),
+    (DROP, {"a": result(0.0), "b": MISSING, "c": result(8.0)}, 8.0, 20.0, ["b"]),  # first of all
+    (DROP, {"a": MISSING, "b": MISSING, "c": result(8.0)}, None, 20.0, ["a"]),
+    (None, {"a": LATE, "b": result(5.0)}, 7.0, 20.0, []),
+    (DROP, {"a": LATE, "b": result(5.0)}, 5.0, 10.0, ["a"]),
+    (None, {"a": REFUSED, "b": result(5.0)}, None, 20.0, []),
+    (ZERO, {"a": REFUSED, "b": result(5.0)}, 5.0, 20.0, []),
+    (DROP, {"a": REFUSED, "b": result(5.0)}, 5.0, 10.0, ["a"]),
+    (None, {"a": waived_result("full"), "b": result(5.0)}, 15.0, 20.0, []),
+    (None, {"a": waived_result("drop"), "b": result(5.0)}, 5.0, 10.0, []),
+    (TotalRules(drop_lowest=2), {"a": result(4.0)}, 4.0, 10.0, []),  # one always counts
+]
 
 
-def test_the_lowest_share_is_dropped():
-    made = total(TotalRules(drop_lowest=1), a=result(4.0, 8.0), b=result(3.0, 3.0), c=result(2.0, 10.0))
-    assert (made.dropped, made.points, made.max_points) == (["c"], 7.0, 11.0)
-
-
-def test_of_equal_shares_the_one_that_weighs_most_is_dropped():
-    made = total(TotalRules({"b": 3.0}, drop_lowest=1), a=result(0.0), b=result(0.0), c=result(5.0))
-    assert (made.dropped, made.percent) == (["b"], 25.0)
+@pytest.mark.parametrize(("rules", "results", "points", "most", "dropped"), TOTALS)
+def test_the_total_by_its_rules(rules, results, points, most, dropped):
+    made = total(rules, **results)
+    assert (made.points, made.max_points, made.dropped) == (points, most, dropped)
+    assert made.percent == (None if points is None else pytest.approx(100 * points / most))
+    assert bool(made.waiting) == (points is None)
 
 
 @pytest.mark.parametrize("status", ["manual", "infrastructure"])
@@ -65,45 +82,6 @@ def test_what_nobody_has_decided_is_neither_0_nor_dropped(status):
     made = total(TotalRules(drop_lowest=1, missing="zero"), a=result(None, status=status), b=result(9.0), c=result(4.0))
     assert (made.points, made.percent) == (None, None)
     assert [part.assignment for part in made.waiting] == ["a"] and made.dropped == ["c"]
-
-
-def test_what_is_missing_is_no_0_until_the_course_says_so():
-    assert total(a=result(8.0), b=result(None, status="missing")).percent is None
-    made = total(TotalRules(missing="zero"), a=result(8.0), b=result(None, status="missing"))
-    assert (made.points, made.max_points, made.percent) == (8.0, 20.0, 40.0)
-
-
-def test_what_is_missing_is_dropped_first():
-    rules = TotalRules(drop_lowest=1)
-    made = total(rules, a=result(0.0), b=result(None, status="missing"), c=result(8.0))
-    assert (made.dropped, made.percent) == (["b"], 40.0)
-    made = total(rules, a=result(None, status="missing"), b=result(None, status="missing"), c=result(8.0))
-    assert made.percent is None and len(made.waiting) == 1
-
-
-def test_late_deductions_are_taken_off_and_decide_what_is_dropped():
-    late = result(10.0, lateness=Lateness(2, share=0.8))
-    assert total(a=late, b=result(5.0)).points == 7.0
-    assert total(TotalRules(drop_lowest=1), a=late, b=result(5.0)).dropped == ["a"]
-
-
-def test_a_refused_submission_counts_like_a_missing_one():
-    refused = result(10.0, lateness=Lateness(9, refused=True))
-    assert total(a=refused, b=result(5.0)).percent is None
-    assert total(TotalRules(missing="zero"), a=refused, b=result(5.0)).percent == 25.0
-    assert total(TotalRules(drop_lowest=1), a=refused, b=result(5.0)).percent == 50.0
-
-
-@pytest.mark.parametrize(("counts", "points", "most"), [("full", 15.0, 20.0), ("drop", 5.0, 10.0)])
-def test_a_waived_exercise_counts_in_full_or_not_at_all(counts, points, most):
-    waiver = Waiver("a", *KEY, counts, "a wrong rule", datetime(2026, 12, 1, tzinfo=UTC).date())
-    given = StudentResult(Student("ada"), {KEY: waived(ExerciseResult("failed", 2.0, 10.0), waiver)})
-    made = total(a=given, b=result(5.0))
-    assert (made.points, made.max_points) == (points, most)
-
-
-def test_early_in_the_term_one_assignment_always_counts():
-    assert total(TotalRules(drop_lowest=2), a=result(4.0)).percent == 40.0
 
 
 @pytest.fixture(scope="module")

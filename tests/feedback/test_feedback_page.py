@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -17,6 +18,7 @@ from nbgrader.apps import NbGrader, NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from selenium.webdriver.chrome.webdriver import WebDriver
 
+from autograder.assignment.assignment import Assignment
 from autograder.errors import NothingToGrade
 from autograder.feedback import render_notebook, without_hidden_tests, write_feedback
 from autograder.feedback.body import mathml
@@ -25,6 +27,9 @@ from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult, result_of
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
+from autograder.nbgrader.exporters import FeedbackExporter
+from autograder.pipeline.fingerprint import content_parts
+from autograder.release.generate import generate
 from tests.feedback import toy
 from tests.feedback.browser import needs_browser, overflow
 
@@ -36,32 +41,30 @@ def page_of(course: Course, student: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_the_page_says_points_what_came_and_where_to_look(course: Course) -> None:
+def test_the_page_says_points_what_came_and_where_to_look_and_needs_nothing_from_anywhere(course: Course) -> None:
     toy.hand_in(course, "grace")
     page = page_of(course, "grace")
-    assert "The rows are summed over axis 0." in page
-    assert "Which axis holds the keys?" in page
-    assert "Waits to be read by a person" in page
-    assert re.search(r"<strong>0</strong> of 5 points", page)
+    for words in (
+        "The rows are summed over axis 0.", "Which axis holds the keys?", "Waits to be read by a person",
+        "<strong>0</strong> of 5 points", '<math display="inline">', "default-src 'none'",
+    ):  # fmt: skip
+        assert words in page, words
     assert "return" in page and "x.sum" in re.sub(r"<[^>]+>", "", page), "the student's own code is there"
+    assert not re.search(r"(src|href)=[\"'](?!data:image/|#|https?://|mailto:)", page)
+    assert not re.search(r"<(script|link|iframe|object|embed)\b", page) and "url(" not in page and "@import" not in page
 
 
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 40).decode()
-
-
-def test_a_figure_is_shown_with_its_words(course: Course) -> None:
+def test_a_figure_is_shown_with_its_words_which_quote_no_hidden_test(course: Course) -> None:
     words = 'A "line" that rises & <b>falls</b>.'
-    told = {"image/png": {"alt": words, "width": 70, "onload": "x"}}
-    toy.hand_in(course, "draws", outputs=(nbformat.v4.new_output("display_data", {"image/png": PNG}, metadata=told),))
+    png = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 40).decode()
+    outputs = tuple(
+        nbformat.v4.new_output("display_data", {"image/png": png}, metadata={"image/png": told})
+        for told in ({"alt": words, "width": 70, "onload": "x"}, {"alt": f"In[-1] said: {toy.HIDDEN}"})
+    )
+    toy.hand_in(course, "draws", outputs=outputs)
     page = page_of(course, "draws")
     assert html.escape(words, quote=True) in page and words not in page
     assert re.search(r'<img src="data:image/png;base64,[^"]*" alt="A &quot;line&quot;[^"]*" width="70">', page)
-
-
-def test_words_of_a_figure_quote_no_hidden_test(course: Course) -> None:
-    told = {"image/png": {"alt": f"In[-1] said: {toy.HIDDEN}"}}
-    toy.hand_in(course, "quoting", outputs=(nbformat.v4.new_output("display_data", {"image/png": PNG}, metadata=told),))
-    page = page_of(course, "quoting")
     assert "In[-1] said: [a line of the grader" in page and "secret-of-the-grader" not in page
 
 
@@ -113,9 +116,9 @@ def test_comments_and_points_by_hand_come_from_the_gradebook(course: Course) -> 
     assert "Look &lt;again&gt;" in section, "a comment on the answer stands at the exercise that it belongs to"
 
 
-@pytest.mark.parametrize(("earned", "praised"), [(0.0, False), (1.5, True), (3.0, True)])
-def test_what_is_right_is_said_only_where_it_earned_points(earned: float, praised: bool) -> None:
-    """A part that got nothing is not told "right: weights"."""
+@pytest.mark.parametrize(("earned", "praised"), [(0.0, False), (1.5, True), (3.0, False)])
+def test_what_is_right_is_said_where_a_part_of_it_is(earned: float, praised: bool) -> None:
+    """A part that got nothing is not told "right: weights", and where all is right the words say so."""
     checks = (Check("weights", True), *([Check("output", False, "The values were left out.")] if earned < 3 else []))
     status = {0.0: "failed", 3.0: "passed"}.get(earned, "partial")
     cells = (CellVerdict("context", status, earned, 3.0, checks),)
@@ -123,26 +126,30 @@ def test_what_is_right_is_said_only_where_it_earned_points(earned: float, praise
     assert ("right: weights" in page) == praised
 
 
-def late(points: float, off: float) -> str:
-    """The words of a page about one notebook of 3 points and a deduction."""
+def test_what_nobody_had_to_answer_is_not_told_to_be_wrong() -> None:
+    cells = (CellVerdict("optional", "failed", 0.0, 0.0, (Check("optional", False, "Not filled in yet."),)),)
+    page = render_notebook(None, NotebookVerdict("ada", "toy", "1_sums", cells))
+    assert "No points depend on it" in page and "Not right yet" not in page and '"exercise failed"' not in page
+
+
+@pytest.mark.parametrize(
+    ("points", "off", "said"),
+    [
+        (2.75, 1, "1.75 of 3 points\n2.75 of 3 points earned, 1 taken off (1 day late: 1 at 1 points), 1.75 count."),
+        (2, 7, "2 of 3 points earned, 2 taken off (1 day late: 1 at 1 points), 0 count."),
+    ],
+)
+def test_what_is_earned_what_is_taken_off_and_what_counts_are_three_numbers(
+    points: float, off: float, said: str
+) -> None:
     verdict = NotebookVerdict("ada", "toy", "1_sums", (CellVerdict("row_sums", "passed", points, 3.0),))
     results = {("1_sums", "row_sums"): result_of(verdict.cells[0])}
     lateness = Lateness(1, points=off, reason="1 day late: 1 at 1 points")
     page = render_notebook(None, verdict, StudentResult(Student("ada"), results, lateness=lateness))
-    return re.sub(r"<[^>]+>", "", page)
+    assert said in re.sub(r"<[^>]+>", "", page)
 
 
-def test_what_is_earned_what_is_taken_off_and_what_counts_are_three_numbers() -> None:
-    assert "2.75 of 3 points\n2.75 of 3 points earned, 1 taken off (1 day late: 1 at 1 points), 1.75 count." in late(
-        2.75, 1
-    )
-
-
-def test_a_late_penalty_is_never_more_than_was_earned() -> None:
-    assert "2 of 3 points earned, 2 taken off (1 day late: 1 at 1 points), 0 count." in late(2, 7)
-
-
-def test_h4_a_file_that_was_not_handed_in_is_named_at_the_head_of_the_page() -> None:
+def test_a_file_that_was_not_handed_in_is_named_at_the_head_of_the_page() -> None:
     cells = (CellVerdict("a", "failed", 0.0, 3.0, (Check("a", False, "models.py was not handed in."),)),)
     page = render_notebook(None, NotebookVerdict("ada", "toy", "1_sums", cells, ("models.py was not handed in",)))
     head = page[: page.index("<main>")]
@@ -173,19 +180,6 @@ def test_every_word_from_outside_is_escaped() -> None:
     assert "<script" not in page.lower()
 
 
-def test_the_page_needs_nothing_from_anywhere(course: Course) -> None:
-    toy.hand_in(course, "grace")
-    page = page_of(course, "grace")
-    assert "default-src 'none'" in page
-    assert not re.search(r"(src|href)=[\"'](?!data:image/|#|https?://|mailto:)", page)
-    assert not re.search(r"<(script|link|iframe|object|embed)\b", page) and "url(" not in page and "@import" not in page
-
-
-def test_formulas_are_rendered_without_a_script(course: Course) -> None:
-    toy.hand_in(course, "grace")
-    assert '<math display="inline">' in page_of(course, "grace")
-
-
 @pytest.mark.parametrize(
     "tex",
     [r"\href{javascript:alert(1)}{x}", r"\text{<script>alert(1)</script>}", r"\frac{1", "x" * 5, r"\unknownmacro{x}"],
@@ -195,46 +189,41 @@ def test_a_formula_holds_nothing_but_mathml(tex: str) -> None:
     assert rendered is None or not re.search(r"script|javascript|on\w+=", rendered)
 
 
-def test_nothing_but_pages_stands_in_the_feedback_folder(course: Course, tmp_path: Path) -> None:
-    toy.hand_in(course, "grace")
-    secret = tmp_path / "secret.txt"
-    secret.write_text("root:x")
-    (course.autograded("grace", toy.ASSIGNMENT) / "link.txt").symlink_to(secret)
-    write_feedback(course, toy.ASSIGNMENT, "grace")
-    assert [path.name for path in course.feedback("grace", toy.ASSIGNMENT).rglob("*")] == [f"{toy.NOTEBOOK}.html"]
-
-
 def test_a_student_who_was_not_graded_is_told_so_in_one_line(course: Course) -> None:
     with pytest.raises(NothingToGrade, match="no verdict for 'toy' yet"):
         write_feedback(course, toy.ASSIGNMENT, "nobody")
 
 
-def test_nbgrader_generate_feedback_gives_the_same_page_and_no_other_file(course: Course, tmp_path: Path) -> None:
-    toy.hand_in(course, "hopper")
-    ours = page_of(course, "hopper")
-    secret = tmp_path / "secret.txt"
-    secret.write_text("root:x")
-    (course.autograded("hopper", toy.ASSIGNMENT) / "link.txt").symlink_to(secret)
+def by_command(course: Course) -> None:
     command = [sys.executable, "-m", "nbgrader", "generate_feedback", toy.ASSIGNMENT, "--student", "hopper", "--force"]
-    done = subprocess.run(
-        command, cwd=course.root, capture_output=True, text=True, env={**os.environ, "PYTHONWARNINGS": "ignore"}
-    )
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
-    folder = course.feedback("hopper", toy.ASSIGNMENT)
-    assert [path.name for path in folder.rglob("*")] == [f"{toy.NOTEBOOK}.html"]
-    assert (folder / f"{toy.NOTEBOOK}.html").read_text(encoding="utf-8").strip() == ours.strip()
 
 
-def test_the_formgraders_button_gives_the_same_page(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy.hand_in(course, "turing")
-    ours = page_of(course, "turing")
-    monkeypatch.chdir(course.root)
+def by_button(course: Course) -> None:
+    """As the formgrader does it, in the course's folder."""
     application = NbGrader()
     application.load_config_file()
     directory = CourseDirectory(config=application.config)
-    said = NbGraderAPI(directory, config=application.config).generate_feedback(toy.ASSIGNMENT, "turing")
+    said = NbGraderAPI(directory, config=application.config).generate_feedback(toy.ASSIGNMENT, "hopper")
     assert said["success"], said.get("error")
-    folder = course.feedback("turing", toy.ASSIGNMENT)
+
+
+@pytest.mark.parametrize("generate_feedback", [by_command, by_button])
+def test_nbgrader_gives_the_same_page_and_no_other_file(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generate_feedback: Callable[[Course], None]
+) -> None:
+    toy.hand_in(course, "hopper")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("root:x")
+    (course.autograded("hopper", toy.ASSIGNMENT) / "link.txt").unlink(missing_ok=True)
+    (course.autograded("hopper", toy.ASSIGNMENT) / "link.txt").symlink_to(secret)
+    folder = course.feedback("hopper", toy.ASSIGNMENT)
+    ours = page_of(course, "hopper")
+    assert [path.name for path in folder.rglob("*")] == [f"{toy.NOTEBOOK}.html"]
+    monkeypatch.chdir(course.root)
+    generate_feedback(course)
     assert [path.name for path in folder.rglob("*")] == [f"{toy.NOTEBOOK}.html"]
     assert (folder / f"{toy.NOTEBOOK}.html").read_text(encoding="utf-8").strip() == ours.strip()
 
@@ -255,3 +244,55 @@ def test_the_page_fits_a_telephone_and_a_wide_screen(course: Course, browser: We
     for width in (400, 1400):
         assert overflow(browser, width) == 0, width
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
+
+
+PLACEHOLDER, REPOSITORY = "example/transformer-course", "uni/their-course"
+BADGE = f"[Open in Colab](https://colab.research.google.com/github/{PLACEHOLDER}/blob/main/1_sums.ipynb)"
+
+
+def name_repository(course: Course) -> Course:
+    path = course.root / "course.toml"
+    text = path.read_text()
+    path.write_text(text.replace(f'repository = "{PLACEHOLDER}"', f'repository = "{REPOSITORY}"'))
+    return Course(course.root)
+
+
+@pytest.fixture
+def badged(tmp_path) -> Course:
+    """Its notebook has a badge and a setup cell; nobody has named the repository yet."""
+    made = toy.build_course(tmp_path / "course")
+    notebook = toy.instructor_notebook()
+    setup = nbformat.v4.new_code_cell(f'REPOSITORY = "{PLACEHOLDER}"\nprint(REPOSITORY)', id="setup")
+    for cell in notebook.cells:  # the toy's exercise has no stored reference
+        cell.source = cell.source.replace('reference("toy/row_sums")', "[]")
+    notebook.cells[:0] = [nbformat.v4.new_markdown_cell(BADGE, id="badge"), setup]
+    nbformat.write(notebook, made.source(toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb")
+    generate(made, toy.ASSIGNMENT)
+    return made
+
+
+def test_feedback_and_formgrader_lead_to_the_courses_repository(badged):
+    course = name_repository(badged)
+    generate(course, toy.ASSIGNMENT)
+    toy.hand_in(course, "ada")
+    (page,) = write_feedback(course, toy.ASSIGNMENT, "ada")
+    shown_by_the_formgrader = course.autograded("ada", toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb"
+    for path in (page, shown_by_the_formgrader, course.release(toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb"):
+        text = path.read_text()
+        assert PLACEHOLDER not in text and REPOSITORY in text, path
+
+
+def test_a_repository_that_is_named_after_grading_is_on_the_pages_and_grades_nobody_again(badged, monkeypatch):
+    toy.hand_in(badged, "ada")
+    before = content_parts(Assignment.open(badged, toy.ASSIGNMENT))
+    course = name_repository(badged)
+    (page,) = write_feedback(course, toy.ASSIGNMENT, "ada")
+    assert PLACEHOLDER not in page.read_text() and REPOSITORY in page.read_text()
+    generate(course, toy.ASSIGNMENT)
+    assert content_parts(Assignment.open(course, toy.ASSIGNMENT)) == before
+
+    monkeypatch.chdir(course.root)
+    notebook = nbformat.read(course.autograded("ada", toy.ASSIGNMENT) / f"{toy.NOTEBOOK}.ipynb", as_version=4)
+    names = {"student": "ada", "assignment": toy.ASSIGNMENT, "notebook": toy.NOTEBOOK}
+    page, _ = FeedbackExporter().from_notebook_node(notebook, {"nbgrader": names})
+    assert PLACEHOLDER not in page and REPOSITORY in page

@@ -10,8 +10,7 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 
 from tests.browser.conftest import photograph  # noqa: F401
 from tests.feedback.browser import CHROMIUM, DRIVER, chromium
-from tests.hub.hub import Hub, running_hub
-from tests.hub.machine import may_make, proxy
+from tests.hub.hub import Hub, may_make, proxy, running_hub
 
 
 def _missing() -> str:

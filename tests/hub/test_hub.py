@@ -2,15 +2,259 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
+import nbformat
 import pytest
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, TimeoutException
 from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.conftest import Photograph
-from tests.hub.hub import COURSE, INSTRUCTOR, PASSWORD, STUDENTS, Hub
-from tests.hub.pages import Person
-from tests.hub.term import COMMENT, INBOUND, WHY, Term, go_through
+from tests.browser.formgrader import Formgrader
+from tests.hub.hub import ASSIGNMENT, COURSE, INSTRUCTOR, NOTEBOOK, PASSWORD, STUDENTS, Hub
+
+T = TypeVar("T")
+PATIENCE = 90
+#: Seconds in which a list that was clicked has opened.
+OPENING = 10
+IGNORED = (NoSuchElementException, StaleElementReferenceException)
+
+
+class Person:
+    """Somebody who has just logged in, in a browser that was nobody's before; their server is running."""
+
+    def __init__(self, browser: WebDriver, url: str, name: str, password: str) -> None:
+        self.browser, self.url, self.name = browser, url, name
+        browser.get("about:blank")
+        browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        browser.get(f"{url}/hub/login")
+        browser.find_element(By.ID, "username_input").send_keys(name)
+        browser.find_element(By.ID, "password_input").send_keys(password)
+        browser.find_element(By.ID, "login_submit").click()
+        self.wait("their server", lambda: f"/user/{name}/" in browser.current_url)
+
+    def wait(self, what: str, until: Callable[[], T]) -> T:
+        try:
+            return WebDriverWait(self.browser, PATIENCE, 0.2, IGNORED).until(lambda _: until())
+        except TimeoutException:
+            shown = self.browser.find_element(By.TAG_NAME, "body").text[-1500:]
+            raise AssertionError(f"{self.name} waited for {what} at {self.browser.current_url}:\n{shown}") from None
+
+    def find(self, selector: str, text: str = "") -> WebElement | None:
+        """The first visible element with this selector, whose text is the one given if one is."""
+        for element in self.browser.find_elements(By.CSS_SELECTOR, selector):
+            if element.is_displayed() and (not text or element.text.strip() == text):
+                return element
+        return None
+
+    def click(self, selector: str, text: str = "") -> None:
+        self.wait(f"{selector} {text}", lambda: self.find(selector, text)).click()
+
+    def reads(self, path: str) -> str:
+        """What a page below the hub's address shows this person."""
+        self.browser.get(f"{self.url}/{path}")
+        return self.browser.find_element(By.TAG_NAME, "body").text
+
+
+class Student(Person):
+    """Works in JupyterLab's page *Assignment List*."""
+
+    def open_list(self) -> list[str]:
+        """Open it; returns the entries of nbgrader's menu."""
+        self.browser.get(f"{self.url}/user/{self.name}/lab?reset")
+        # as long as that word is in the address, a click on a link within the page loads everything anew
+        self.wait("a page that has been reset", lambda: "reset" not in self.browser.current_url)
+        self.click(".lm-MenuBar-itemLabel", "Nbgrader")
+        self.wait("nbgrader's menu", lambda: self.find(".lm-Menu-itemLabel", "Assignment List"))
+        entries = [label.text for label in self.browser.find_elements(By.CSS_SELECTOR, ".lm-Menu-itemLabel")]
+        self.click(".lm-Menu-itemLabel", "Assignment List")
+        self.wait("the list", lambda: self.find("#released_assignments_list"))
+        return entries
+
+    def fetch(self) -> None:
+        self.click("#released_assignments_list button", "Fetch")
+        self.wait("the assignment", lambda: self.find("#fetched_assignments_list button", "Submit"))
+
+    def validate(self, notebook: str) -> str:
+        """What the window says; it is closed then."""
+        clicked = 0.0
+
+        def button() -> WebElement | None:
+            """It opens out of sight, and the list closes again where nbgrader's page has just loaded it anew."""
+            nonlocal clicked
+            opened = self.find("#fetched_assignments_list button", "Validate")
+            link = self.find("#fetched_assignments_list .assignment-notebooks-link")
+            if not opened and link and time.monotonic() - clicked > OPENING:
+                clicked = time.monotonic()
+                link.click()
+            return opened
+
+        self.wait(f"Validate at {notebook}", button).click()
+        window = self.wait("the result of Validate", lambda: self.find(".jp-Dialog-content"))
+        said = window.text
+        self.click(".jp-Dialog button.jp-mod-accept")
+        self.wait("the window to close", lambda: not self.find(".jp-Dialog"))
+        return said
+
+    def submit(self) -> None:
+        self.click("#fetched_assignments_list button", "Submit")
+        self.wait("the submission", lambda: self.find("#submitted_assignments_list .nested_list_item"))
+
+    def fetch_feedback(self) -> None:
+        self.click("#submitted_assignments_list button", "Fetch Feedback")
+        self.wait("the feedback", lambda: self.find("#submitted_assignments_list a", "(view feedback)"))
+
+
+class HubFormgrader(Formgrader):
+    """nbgrader's formgrader in a tab of its own."""
+
+    def __init__(self, instructor: Person) -> None:
+        self.browser, self.base = instructor.browser, f"{instructor.url}/user/{instructor.name}"
+        self.wait = WebDriverWait(self.browser, PATIENCE, 0.2, (StaleElementReferenceException,))
+        self.browser.get(f"{instructor.url}/hub/user-redirect/formgrader")
+
+    def open(self, path: str) -> None:
+        self.browser.get(f"{self.base}/formgrader/{path}")
+
+
+INBOUND = "/srv/nbgrader/exchange/physics/inbound"
+RIGHT = "def moving_average(values, window):\n    return np.convolve(values, np.ones(window) / window, 'valid')"
+WHY = {"ada": "Windows over an end would have fewer values.", "bob": "Because numpy does it so."}
+COMMENT = {"ada": "Right, and well said.", "bob": "What would the mean at an end be made of?"}
+MARKS = {"ada": "3", "bob": "1"}
+LINE = "A window over an end holds fewer values."
+
+
+@dataclass
+class Term:
+    """What was said on the way. ``inbound``: student -> name of the submission's folder in the exchange."""
+
+    validated: dict[str, str] = field(default_factory=dict)
+    menu: list[str] = field(default_factory=list)
+    inbound: dict[str, str] = field(default_factory=dict)
+    graded: str = ""
+    scores: dict[str, dict[str, str]] = field(default_factory=dict)
+    feedback: dict[str, str] = field(default_factory=dict)
+
+
+def go_through(hub: Hub, browser: WebDriver, photograph: Photograph) -> Term:
+    """Raises AssertionError where a page does not show what it should."""
+    term = Term()
+    _add_written_question(hub)
+    page = HubFormgrader(Person(browser, hub.url, INSTRUCTOR, PASSWORD))
+    page.press(ASSIGNMENT, "assign")
+    page.open("manage_assignments")
+    page.press(ASSIGNMENT, "release")
+    _hand_in(hub, browser, "ada", term, photograph)
+    _end_the_time(hub)
+    _hand_in(hub, browser, "bob", term)
+    _forge_an_early_time(hub, "bob")
+    term.inbound = {name.split("+")[0]: name for name in hub.machine.run("ls", INBOUND).splitlines()}
+    page = HubFormgrader(Person(browser, hub.url, INSTRUCTOR, PASSWORD))
+    page.press(ASSIGNMENT, "collect")
+    term.graded = hub.machine.shell(f"autograder grade {ASSIGNMENT} --workers 1 2>&1", INSTRUCTOR, COURSE)
+    _mark(page, photograph)
+    page.open("manage_assignments")
+    page.press(ASSIGNMENT, "generate-feedback")
+    page.open("manage_assignments")
+    page.press(ASSIGNMENT, "release-feedback")
+    term.scores = _scores(hub)
+    for name in WHY:
+        term.feedback[name] = _look_at_feedback(hub, browser, name, photograph)
+    return term
+
+
+def _add_written_question(hub: Hub) -> None:
+    path = f"{COURSE}/source/{ASSIGNMENT}/{NOTEBOOK}.ipynb"
+    notebook = nbformat.reads(hub.machine.run("cat", path), as_version=4)
+    about = {"grade": True, "solution": True, "locked": False, "task": False, "points": 3, "schema_version": 3}
+    text = f"=== BEGIN MARK SCHEME ===\n{LINE}\n=== END MARK SCHEME ==="
+    notebook.cells.append(nbformat.v4.new_markdown_cell("Why does no window hang over an end?", id="why_text"))
+    notebook.cells.append(
+        nbformat.v4.new_markdown_cell(text, id="why", metadata={"nbgrader": {**about, "grade_id": "why"}})
+    )
+    hub.machine.write(path, nbformat.writes(notebook), INSTRUCTOR)
+
+
+def _hand_in(hub: Hub, browser: WebDriver, name: str, term: Term, photograph: Photograph | None = None) -> None:
+    """Fetch, work, validate, submit."""
+    student = Student(browser, hub.url, name, PASSWORD)
+    term.menu = student.open_list()
+    student.fetch()
+    path = f"/home/{name}/{ASSIGNMENT}/{NOTEBOOK}.ipynb"
+    notebook = nbformat.reads(hub.machine.run("cat", path), as_version=4)
+    answers = {"moving_average_answer": RIGHT, "why": WHY[name]}
+    for cell in notebook.cells:
+        cell.source = answers.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+    hub.machine.write(path, nbformat.writes(notebook), name)
+    term.validated[name] = student.validate(NOTEBOOK)
+    student.submit()
+    if photograph is not None:
+        photograph(browser, "hub-assignment-list")
+
+
+def _end_the_time(hub: Hub) -> None:
+    text = f'[assignments.{ASSIGNMENT}]\ndeadline = {datetime.now(UTC).isoformat()}\nper_day = "20%"\n'
+    hub.machine.write(f"{COURSE}/late_policy.toml", text, INSTRUCTOR)
+
+
+def _forge_an_early_time(hub: Hub, name: str) -> None:
+    """As the student, whose server made the folder and so knows its name: three days earlier everywhere."""
+    (old,) = [line for line in hub.machine.run("ls", INBOUND).splitlines() if line.startswith(f"{name}+")]
+    student, assignment, _, rest = old.split("+", 3)
+    early = (datetime.now(UTC) - timedelta(days=3)).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+    new = f"{student}+{assignment}+{early}+{rest}"
+    hub.machine.shell(
+        f"mv '{old}' '{new}'\nprintf '%s' '{early}' > '{new}/timestamp.txt'\n"
+        f"touch --date='{early}' '{new}'/* '{new}'",
+        name, INBOUND,
+    )  # fmt: skip
+
+
+def _mark(page: HubFormgrader, photograph: Photograph) -> None:
+    """Read what each wrote, give points and a comment."""
+    for place in (1, 2):
+        page.open(f"gradebook/{ASSIGNMENT}/{NOTEBOOK}")
+        page.row(f"Submission #{place}").find_element(By.LINK_TEXT, f"Submission #{place}").click()
+        page.field("why")
+        shown = page.browser.find_element(By.TAG_NAME, "body").text
+        (name,) = [name for name, answer in WHY.items() if answer in shown]
+        page.write("why", MARKS[name])
+        page.write("why-comment", COMMENT[name])
+        if name == "ada":
+            page.show("why-comment")
+            photograph(page.browser, "hub-formgrader")
+
+
+def _scores(hub: Hub) -> dict[str, dict[str, str]]:
+    """Student -> row of the export."""
+    hub.machine.shell(f"autograder export {ASSIGNMENT} --to csv", INSTRUCTOR, COURSE)
+    text = hub.machine.run("cat", f"{COURSE}/exports/{ASSIGNMENT}.csv").removeprefix("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return {row["student"]: row for row in rows}
+
+
+def _look_at_feedback(hub: Hub, browser: WebDriver, name: str, photograph: Photograph) -> str:
+    """The text of the page that the student fetched."""
+    student = Student(browser, hub.url, name, PASSWORD)
+    student.open_list()
+    student.fetch_feedback()
+    (path,) = hub.machine.shell(f"ls -d {ASSIGNMENT}/feedback/*/*.html", name).splitlines()
+    text = student.reads(f"user/{name}/files/{path}")
+    if name == "ada":
+        photograph(browser, "hub-feedback")
+    return text
+
 
 #: Prints which of the paths that it is given can be read.
 LOOK = """

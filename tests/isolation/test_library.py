@@ -18,6 +18,12 @@ from autograder.pipeline.execute import Kernels, run
 from tests.isolation.conftest import Go, cell, text
 
 READ = "print(open({path!r}).read())"
+DRAWING = """
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.show()
+print("drawn")
+"""
 
 
 def make_course(folder: Path, library: str) -> Course:
@@ -33,45 +39,43 @@ def package(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def shown(imports: KernelImports, source: str, answers: Path) -> str:
-    """What a confined kernel prints; the name of its error where there is one."""
+def shown(imports: KernelImports, answers: Path, *sources: str) -> list[str]:
+    """What cells print in a confined kernel; the name of its error where there is one."""
     answers.mkdir(exist_ok=True)
     with Kernels.open("auto", imports=imports) as kernels:
-        notebook = new_notebook(cells=[new_code_cell(source)])
+        notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
         ran = run(notebook, files={}, inputs={}, answers=answers, kernels=kernels)
-    return ran.outcomes[0].visible.ename or text(ran.notebook).strip()
+    told = [text(new_notebook(cells=[one])).strip() for one in ran.notebook.cells]
+    return [outcome.visible.ename or said for outcome, said in zip(ran.outcomes, told, strict=True)]
 
 
-def test_an_editable_library_in_another_folder_is_imported_and_the_course_beside_it_is_not_read(tmp_path, monkeypatch):
-    """As pip's editable installs do it: a folder that a ``.pth`` file names."""
-    place = package(tmp_path / "course" / "src", "statistics_course")
-    monkeypatch.syspath_prepend(str(place.parent))
-    imports = imports_of(make_course(tmp_path / "course", "statistics_course"))
+@pytest.mark.parametrize("folder", ["src", "."], ids=["editable, in another folder", "in the course's folder"])
+def test_a_library_is_imported_and_the_course_beside_it_is_not_read(tmp_path, monkeypatch, folder):
+    """As pip's editable installs do it, a folder is named by a ``.pth`` file; the course's own need not be."""
+    place = package(tmp_path / folder, "statistics_course")
+    if folder == "src":
+        monkeypatch.syspath_prepend(str(place.parent))
+    imports = imports_of(make_course(tmp_path, "statistics_course"))
     assert imports.readable == (str(place),) and imports.paths == (str(place.parent),)
-    assert shown(imports, "import statistics_course; print(statistics_course.ANSWER)", tmp_path / "a") == "42"
-    secret = READ.format(path=str(tmp_path / "course" / "secret.txt"))
-    assert shown(imports, secret, tmp_path / "b") == "PermissionError"
-
-
-def test_a_library_in_the_courses_folder_need_not_be_installed(tmp_path):
-    place = package(tmp_path, "statistics_checks")
-    imports = imports_of(make_course(tmp_path, "statistics_checks"))
-    assert imports.readable == (str(place),) and imports.paths == (str(tmp_path),)
-    imports = replace(imports, warm=("statistics_checks",))
-    assert shown(imports, "import statistics_checks; print(statistics_checks.ANSWER)", tmp_path / "a") == "42"
-    assert shown(imports, READ.format(path=str(tmp_path / "secret.txt")), tmp_path / "b") == "PermissionError"
+    imports = replace(imports, warm=() if folder == "src" else ("statistics_course",))
+    secret = READ.format(path=str(tmp_path / "secret.txt"))
+    use = "import statistics_course; print(statistics_course.ANSWER)"
+    assert shown(imports, tmp_path / "answers", use, secret) == ["42", "PermissionError"]
 
 
 def test_a_plainly_installed_library_needs_no_path_of_its_own(tmp_path):
     imports = imports_of(make_course(tmp_path, "nh3"))
     assert imports.paths == () and len(imports.readable) == 1
-    assert shown(imports, "import nh3; print(nh3.__name__)", tmp_path / "answers") == "nh3"
+    assert shown(imports, tmp_path / "answers", "import nh3; print(nh3.__name__)") == ["nh3"]
 
 
-def test_a_course_without_a_library_shows_nothing_of_it(tmp_path):
+def test_a_course_without_a_library_shows_nothing_of_it_and_draws(tmp_path):
     imports = imports_of(make_course(tmp_path, ""))
     assert not (imports.readable or imports.paths or imports.warm)
-    assert shown(imports, READ.format(path=str(tmp_path / "secret.txt")), tmp_path / "answers") == "PermissionError"
+    assert not imports.pictures  # no notebook seems to draw
+    secret = READ.format(path=str(tmp_path / "secret.txt"))
+    denied, drawn = shown(imports, tmp_path / "answers", secret, DRAWING)
+    assert denied == "PermissionError" and "drawn" in drawn
 
 
 def test_a_namespace_package_is_found_in_all_its_folders(tmp_path, monkeypatch):
@@ -127,14 +131,6 @@ def test_grading_says_it_before_it_begins(tmp_path):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-DRAWING = """
-import matplotlib.pyplot as plt
-plt.plot([1, 2])
-plt.show()
-print("drawn")
-"""
-
-
 @pytest.mark.parametrize("place", ["source", "submitted/eve"])
 def test_pictures_are_imported_beforehand_where_a_notebook_draws(tmp_path, place):
     course = make_course(tmp_path, "")
@@ -150,13 +146,7 @@ def test_a_large_class_has_them_without_a_look(tmp_path):
     assert imports_of(course).pictures
 
 
-def test_a_kernel_draws_where_no_notebook_seemed_to(tmp_path):
-    imports = imports_of(make_course(tmp_path, ""))
-    assert not imports.pictures
-    assert "drawn" in shown(imports, DRAWING, tmp_path / "answers")
-
-
-def test_e5_a_kernel_holds_nothing_of_the_grader_that_knows_an_answer(go: Go) -> None:
+def test_a_kernel_holds_nothing_of_the_grader_that_knows_an_answer(go: Go) -> None:
     listed = "import sys\nprint(*(name for name in sys.modules if name.partition('.')[0] == 'autograder'))"
     held = {name.split(".")[1] for name in text(go(cell(listed)).notebook).split() if "." in name}
     assert "testing" in held

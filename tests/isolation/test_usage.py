@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from autograder.isolation import supervisor, usage
+from autograder.kernel.channels import FLOOD, GraderMemoryGuard
 from tests.isolation.conftest import confined
 
 MB = 1 << 20
@@ -286,3 +287,15 @@ def test_a_process_whose_parent_ends_during_the_look_is_looked_at_again(monkeypa
     assert seen({**others, 11: 10, 13: 12}) == [11]  # 12, the parent of 13, ended before it was looked at
     assert strangers == set(others)
     assert seen({11: 10, 13: 10}) == [11, 13]
+
+
+def test_what_earlier_messages_took_is_not_granted_to_the_next_kernel() -> None:
+    growth = GraderMemoryGuard()
+    before = growth.bound()
+    messages = [b"x" * 100_000 for _ in range(2000)]
+    last = b"x" * 100_000  # behind the others: the C library cannot give back what lies before it by itself
+    assert usage.memory([os.getpid()]) > before - FLOOD + (150 << 20)
+    assert growth.bound() > before + (150 << 20)
+    messages.clear()
+    assert growth.bound() < before + (50 << 20)
+    assert last

@@ -14,16 +14,10 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
-from autograder.classroom.autograded import write_autograded
-from autograder.gradebook.write import open_gradebook, save
 from autograder.model.course import Course
-from autograder.model.graded import Graded, answer_digests
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.judge import write_into
+from autograder.model.verdict import CellVerdict, NotebookVerdict
 from autograder.pipeline.rebuild import SubmittedCell, rebuild
-from autograder.release.generate import generate
-from tests.feedback.toy import marks
-from tests.grading import ROOT
+from tests.feedback.toy import marks, new_course, python_notebook, store
 from tests.once import made_once
 
 ASSIGNMENT, NOTEBOOK = "questions", "1_attention"
@@ -52,22 +46,13 @@ def instructor_notebook() -> NotebookNode:
     task["nbgrader"] |= {"task": True, "locked": True}  # type: ignore[operator]
     words = "## A project (3 points)\n\nTry it.\n\n=== BEGIN MARK SCHEME ===\nThree points.\n=== END MARK SCHEME ==="
     made.append(v4.new_markdown_cell(words, id="project", metadata=task))
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = v4.new_notebook(cells=made, metadata={"kernelspec": kernel})
-    notebook.nbformat_minor = 5
-    return notebook
+    return python_notebook(*made)
 
 
 def make_course(folder: Path) -> Course:
     """Released, and nothing handed in."""
-    return Course(shutil.copytree(made_once("marking-course", _make), folder))
-
-
-def _make(root: Path) -> None:
-    (root / "source" / ASSIGNMENT).mkdir(parents=True)
-    shutil.copy(ROOT / "nbgrader_config.py", root)
-    nbformat.write(instructor_notebook(), root / "source" / ASSIGNMENT / f"{NOTEBOOK}.ipynb")
-    generate(Course(root), ASSIGNMENT)
+    notebooks = {f"{ASSIGNMENT}/{NOTEBOOK}": instructor_notebook()}
+    return Course(shutil.copytree(made_once("marking-course", lambda root: new_course(root, notebooks)), folder))
 
 
 FIGURE = nbformat.v4.new_output("display_data", {"image/png": PNG, "text/plain": "<Figure>"})
@@ -94,13 +79,7 @@ def hand_in(
                     judged="manual")
         for name, most in points.items()
     )  # fmt: skip
-    verdict = NotebookVerdict(student, ASSIGNMENT, NOTEBOOK, verdicts, made.notes)
-    saved = {NOTEBOOK: write_into(made.notebook, verdict)}
-    digests = {NOTEBOOK: answer_digests(made.notebook, {})}
-    graded = Graded(SubmissionVerdict(student, ASSIGNMENT, (verdict,)), saved, (), answers=digests)
-    write_autograded(course, graded, opened.source)
-    with open_gradebook(course.db_url, ASSIGNMENT) as gradebook:
-        save(gradebook, graded, root=course.root)
+    store(course, opened, made, NotebookVerdict(student, ASSIGNMENT, NOTEBOOK, verdicts, made.notes))
     course.submitted(student, ASSIGNMENT).mkdir(parents=True, exist_ok=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,20 @@ from tests.marking.classroom import ASSIGNMENT, WRITTEN, hand_in, make_course
 RIGHT, WRONG = (WRITTEN["scale"]["kinds"][kind][0] for kind in ("right", "speed"))
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> Course:
+@pytest.fixture(scope="session")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Three wrote the same about the scale, one something else, one nothing."""
-    course = make_course(tmp_path / "course")
+    course = make_course(tmp_path_factory.mktemp("marking") / "course")
     texts = {"ada": RIGHT, "bob": RIGHT.upper(), "cid": f"{RIGHT}!", "dan": WRONG}
     for student, text in texts.items():
         hand_in(course, student, {"scale": text, "padding": "Pads.", "cls": "It sums up.", "figure": "plt.plot(w)"})
     hand_in(course, "eve", {"padding": "Pads."})
     return course
+
+
+@pytest.fixture
+def course(handed_in: Course, tmp_path: Path) -> Course:
+    return Course(shutil.copytree(handed_in.root, tmp_path / "course"))
 
 
 @pytest.fixture

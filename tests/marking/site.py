@@ -64,6 +64,12 @@ class Site:
         return self.follow(self.post("mark", fields, marker), marker)
 
 
+def place_of(page: Reply, student: str) -> str:
+    """Where a group's page leads to a student's answer alone."""
+    address, *_ = re.findall(rf'href="(group[^"]+)" data-one>{student}<', page.text)
+    return unescape(address)
+
+
 def hidden(page: str, form: str) -> list[tuple[str, str]]:
     """The hidden fields of one form of a page."""
     (found,) = re.findall(rf'(?s)<form id="{form}".*?</form>', page)

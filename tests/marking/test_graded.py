@@ -13,8 +13,8 @@ from autograder.marking.desk import Desk, Marker, member
 from autograder.marking.pages import group_page
 from autograder.marking.slices import rendered
 from autograder.model.course import Course
-from tests.damage import lab
-from tests.damage.lab import answered, at, released, words
+from tests import damaged_lab as lab
+from tests.damaged_lab import answered, at, released, words
 
 pytestmark = pytest.mark.slow
 

@@ -69,13 +69,15 @@ def test_one_answer_of_a_click_is_taken_back_alone(course: Course, desk: Desk) -
     assert desk.undo(lin, "no such row") is None
 
 
-def test_undo_leaves_what_the_formgrader_or_a_new_answer_changed_since(course: Course, desk: Desk) -> None:
+def test_undo_leaves_what_somebody_else_or_a_new_answer_changed_since(course: Course, desk: Desk) -> None:
     lin = Marker("lin")
-    mark(desk, lin, 1.0, "Why?", "ada", "bob", "cid")
+    mark(desk, lin, 1.0, "Why?", "ada", "bob", "cid", "dan")
     as_the_formgrader_does(course, "ada", 2.0, "Mine.")
     hand_in(course, "bob", {"scale": "Something else.", **REST})
+    mark(desk, Marker("sam"), 0.0, "", "dan", alone=True)
     Desk(course, ASSIGNMENT).undo(lin)
-    assert lin.said == "1 answer put back as before. 2 answers not: changed since."
+    assert lin.said == "1 answer put back as before. 3 answers not: changed since."
+    assert held(course, "dan", "scale")[0] == 0.0
     assert held(course, "ada", "scale") == (2.0, None, False, "Mine.") and held(course, "bob", "scale")[2]
 
 
@@ -193,8 +195,9 @@ def test_the_archive_of_a_term_holds_who_marked_unless_it_is_pseudonymised(cours
 
 
 def test_a_mark_of_the_same_answer_after_a_regrade_is_still_known(course: Course, desk: Desk) -> None:
-    mark(desk, Marker("lin"), 1.0, "", "ada")
+    mark(desk, Marker("lin"), 1.0, "Good.", "ada")
     hand_in(course, "ada", {"scale": RIGHT, **REST})
+    assert held(course, "ada", "scale") == (1.0, None, False, "Good.")
     assert desk.log.of(answers(desk)["ada"]) is not None
     desk.undo(Marker("lin"))
     assert held(course, "ada", "scale")[0] is None

@@ -57,6 +57,7 @@ def test_a_course_travels_to_workers_with_its_settings():
         ("[limits]\ncell_seconds = true", "limits.cell_seconds: expected a number above 0, got True"),
         ("[limits]\ncell_seconds = 0", "limits.cell_seconds: expected a number above 0, got 0"),
         ("title = ", "course.toml is not TOML"),
+        ("[limits]\nprocesses = two", r"\(at line 2, column 13\): processes = two"),
     ],
 )
 def test_what_cannot_be_right_is_one_line(tmp_path, text, said):

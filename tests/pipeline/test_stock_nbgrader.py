@@ -16,7 +16,7 @@ from autograder.gradebook.gather import gather
 from autograder.gradebook.late.times import record_times
 from autograder.model.course import Course
 from tests.attacks.files import ASSIGNMENT, NAME, ODD_FILES
-from tests.damage.test_damage import as_format_3, cell, marks, position
+from tests.damaged_lab import as_format_3, at
 from tests.grading import leave_out_shown
 from tests.pipeline.conftest import graded_class, nbgrader, new_course
 from tools.bench.courses import make_course, without_warm_modules
@@ -129,11 +129,11 @@ def test_nbgrader_autograde_stores_the_policys_penalty_and_not_the_students_time
 
 
 def deleted(notebook):
-    del notebook["cells"][position(notebook, "self_attention")]
+    notebook["cells"].remove(at(notebook, "self_attention"))
 
 
 def answer_renamed(notebook):
-    marks(cell(notebook, "self_attention_answer"))["grade_id"] = "my_answer"
+    at(notebook, "self_attention_answer")["metadata"]["nbgrader"]["grade_id"] = "my_answer"
 
 
 DAMAGE = (deleted, answer_renamed, as_format_3)
@@ -169,8 +169,9 @@ def odd_class(tmp_path_factory) -> Course:
 @pytest.mark.slow
 def test_odd_and_damaged_files_have_the_same_grades_under_stock_nbgrader(odd_class):
     other = Course(shutil.copytree(odd_class.root, odd_class.root.with_name("other"), symlinks=True))
-    failed = {row.student for row in grade_class(odd_class, GradingOptions(ASSIGNMENT, workers=2)) if row.failure}
-    assert failed == {odd.id for odd in ODD if odd.points is None}
+    rows = grade_class(odd_class, GradingOptions(ASSIGNMENT, workers=2))
+    failed = {row.student: row.failure for row in rows if row.failure}
+    assert set(failed) == {odd.id for odd in ODD if odd.points is None}, failed
     done = nbgrader(other.root, "autograde", ASSIGNMENT)
     assert scores(other, assignment=ASSIGNMENT) == scores(odd_class, assignment=ASSIGNMENT)
     assert done.returncode == 1  # said aloud, and nobody has a zero for it

@@ -260,12 +260,11 @@ def _our_points(root: Path, assignment: str, done: subprocess.CompletedProcess[s
             for cell in notebook.cells:
                 reason = " | ".join(check.message for check in cell.checks if not check.passed and check.message)
                 waits = cell.points is None and cell.status != "infrastructure"  # the grader's own failure is a fault
-                named = waits or any(cell.cell in said for said in row["disputed"])
                 found[row["student"], notebook.notebook, cell.cell] = Judged(
                     cell.points,
                     f"{cell.status}: {cell.refused} {reason}"[:400].replace("\n", " "),
                     cell.judged,
-                    named,
+                    waits,
                 )
     return found
 

@@ -25,7 +25,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Entry:
-    """setup: a trusted cell above the solution.
+    """setup: a trusted cell above the solution. odd: right answers in a style that is not the solution's.
 
     only_ipython: the test is no Python without IPython (magics, a bare ``await``).
     """
@@ -37,6 +37,7 @@ class Entry:
     test: str
     points: float
     answers: tuple[Answer, ...]
+    odd: tuple[Answer, ...]
     judged: str
     needs: tuple[str, ...]
     only_ipython: bool
@@ -71,6 +72,7 @@ def _entry(group: str, one: dict) -> Entry:
         one["test"].strip("\n"),
         one.get("points", 1),
         tuple(wrong + partly),
+        tuple(Answer(source.strip("\n"), one.get("points", 1)) for source in one.get("right", [])),
         one.get("judged", "outside"),
         tuple(one.get("needs", ())),
         one.get("only_ipython", False),

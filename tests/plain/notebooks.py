@@ -10,6 +10,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from tests.plain.entries import marks as marks_of
+
 PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
@@ -17,8 +19,7 @@ def _cell(text: str, kind: str, grade_id: str = "", **marks: object) -> Notebook
     source = dedent(text).strip("\n")
     cell = new_code_cell(source) if kind == "code" else new_markdown_cell(source)
     if grade_id:
-        plain = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
-        cell.metadata["nbgrader"] = {**plain, "grade_id": grade_id, **marks}
+        cell.metadata |= marks_of(grade_id, **marks)
     return cell
 
 

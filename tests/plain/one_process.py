@@ -16,18 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from tests.plain.entries import Entry
-
 _number = count()
 
 
-def points(entry: Entry, answer: str) -> float:
-    """The points of one answer: 0 where the test stops, a number where it ends with one, else all."""
+def points(setup: str, answer: str, *tests: tuple[str, float]) -> float:
+    """The points of an answer in tests: 0 where one stops, a number where it ends with one, else all of its points."""
     with silent(), main_module() as namespace:
-        execute(entry.setup, namespace)
+        execute(setup, namespace)
         with contextlib.suppress(Exception):
             execute(answer, namespace)
-        return attempt(entry, namespace)
+        return sum(attempt(test, most, namespace) for test, most in tests)
 
 
 @contextlib.contextmanager
@@ -40,10 +38,10 @@ def main_module() -> Iterator[dict[str, Any]]:
         sys.modules["__main__"] = before
 
 
-def attempt(entry: Entry, namespace: dict[str, Any]) -> float:
+def attempt(test: str, most: float, namespace: dict[str, Any]) -> float:
     """The points of a test cell that runs in this namespace."""
     try:
-        return earned(execute(entry.test, namespace), entry.points)
+        return earned(execute(test, namespace), most)
     except KeyboardInterrupt:
         raise
     except BaseException:  # what pytest.raises raises is no Exception
@@ -66,6 +64,7 @@ def earned(value: object, most: float) -> float:
 def execute(source: str, namespace: dict[str, Any]) -> object:
     """Run a cell; returns the value of its last expression, if it ends with one. Raises what the cell raises."""
     tree = ast.parse(source)
+    namespace.setdefault("In", [""]).append(source)
     file = f"/cell_{next(_number)}.py"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None

@@ -1,4 +1,4 @@
-"""An answer that only the student's kernel passes: who is told, and what a person's word changes."""
+"""An answer for which a test holds with other values: who is told, and what a person's word changes."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def exported(course: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]
 
 
 def test_it_waits_for_a_person_and_is_accepted_with_a_reason(course, capsys):
-    for_you = "grace, p/squares: 0 points count, 2 in the student's kernel alone"
+    for_you = "grace: p/squares, 2 points wait for your word"
     assert for_you in said(course, capsys, "status")
-    assert "an object of the student's class Own" in said(course, capsys, "explain", "grace", "ps1", "squares")
+    assert "its class would decide what is equal" in said(course, capsys, "explain", "grace", "ps1", "squares")
     assert "2 points" in said(course, capsys, *ACCEPT)
     assert for_you not in said(course, capsys, "status")
     assert "a list of her own class" in said(course, capsys, "explain", "grace", "ps1", "squares")
@@ -64,7 +64,7 @@ def test_another_answer_waits_again(course, capsys):
     assert exported(course, capsys)["grace"] == ""
 
 
-def test_what_is_not_disputed_cannot_be_accepted(course, capsys):
+def test_what_does_not_wait_cannot_be_accepted(course, capsys):
     assert cli.main(["--course-dir", str(course), *ACCEPT[:1], "ada", *ACCEPT[2:]]) == 2
     assert "of ada there is nothing to accept" in capsys.readouterr().err
     assert cli.main(["--course-dir", str(course), *ACCEPT[:4]]) == 2

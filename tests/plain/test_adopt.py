@@ -114,7 +114,7 @@ def test_the_end_of_the_input_at_the_question_changes_nothing(root):
     assert contents(root) == before
 
 
-def test_g1_adopting_a_copy_leaves_the_live_course_alone(root, tmp_path_factory, capsys):
+def test_adopting_a_copy_leaves_the_live_course_alone(root, tmp_path_factory, capsys):
     copy = tmp_path_factory.mktemp("copy") / "course"
     (root / "nbgrader_config.py").write_text(f"{BEFORE}\nc.CourseDirectory.root = {str(root)!r}\n")
     shutil.copytree(root, copy)
@@ -127,7 +127,7 @@ def test_g1_adopting_a_copy_leaves_the_live_course_alone(root, tmp_path_factory,
 
 
 @pytest.mark.parametrize("command", [["status"], ["check", "ps2"], ["grade", "ps2"]])
-def test_g1_other_commands_name_the_course_that_they_work_on(root, tmp_path_factory, capsys, command):
+def test_other_commands_name_the_course_that_they_work_on(root, tmp_path_factory, capsys, command):
     copy = tmp_path_factory.mktemp("copy") / "course"
     (root / "nbgrader_config.py").write_text(f"{BEFORE}\nc.CourseDirectory.root = {str(root)!r}\n")
     shutil.copytree(root, copy)
@@ -138,7 +138,7 @@ def test_g1_other_commands_name_the_course_that_they_work_on(root, tmp_path_fact
     assert "working on" not in capsys.readouterr().err
 
 
-def test_g1_a_course_that_is_reached_by_a_link_is_its_own(root, tmp_path_factory, capsys):
+def test_a_course_that_is_reached_by_a_link_is_its_own(root, tmp_path_factory, capsys):
     (root / "nbgrader_config.py").write_text(f"{BEFORE}\nc.CourseDirectory.root = {str(root)!r}\n")
     link = tmp_path_factory.mktemp("links") / "course"
     link.symlink_to(root)

@@ -125,13 +125,13 @@ def test_many_of_the_classes_by_chance_pass_under_nbgrader():
 
 @EACH
 @SEEDS
-def test_objects_that_answer_by_chance_never_pass_what_their_plain_values_would_fail(chance):
+def test_objects_that_answer_by_chance_never_pass_without_doubt(chance):
     cells, answers = [cell(HELPERS, "helpers", locked=True)], {}
     for number, (solved, tested, answered) in enumerate(exercises_by(chance)):
         cells += [solution(solved, f"f{number}_answer"), test(tested, f"f{number}")]
         answers[f"f{number}_answer"] = answered
     verdicts = graded(assignment(*cells), answers, limits=LIMITS).verdict.notebooks[0].cells
-    paid = [one.cell for one in verdicts if one.points != 0]
+    paid = [one.cell for one in verdicts if one.points]
     assert [(name, cells[2 * int(name[1:]) + 2].source, answers[f"{name}_answer"]) for name in paid] == []
 
 
@@ -183,7 +183,7 @@ def in_one_process(found: list[Block], solved: bool) -> dict[str, float]:
 
 @EACH
 @SEEDS
-def test_b1_b2_courses_by_chance_give_solution_and_blank_the_points_of_one_process(chance):
+def test_b2_courses_by_chance_give_solution_and_blank_the_points_of_one_process(chance):
     found = [block_by(chance, number) for number in range(10)]
     cells = []
     for number, one in enumerate(found):

@@ -12,11 +12,17 @@ import pytest
 from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import CellCalibration
+from autograder.classroom import workers
+from autograder.classroom.workers import JobResult
 from autograder.model.course import Course
+from autograder.model.graded import Graded
 from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict, from_json, to_json
-from autograder.plain.where import NOT_CALIBRATED, where_judged
+from autograder.pipeline.grade import ALONE, grade_submission
+from autograder.pipeline.running import Runs
+from autograder.plain.where import NOT_CALIBRATED, measuring_time, where_judged
 from autograder.release.judgeable import unjudgeable
 from autograder.report.statistics import in_kernel
+from tests.plain import tiny
 from tests.plain.notebooks import answer, graded, notebook, read_by_hand, write
 
 SOLUTION = "def mean(xs):\n    ### BEGIN SOLUTION\n    return sum(xs) / len(xs)\n    ### END SOLUTION"
@@ -115,4 +121,59 @@ def test_a_verdict_of_an_earlier_version_is_read_as_judged_by_references():
     cell = CellVerdict("mean", "passed", 3.0, 3.0)
     written = json.loads(to_json(SubmissionVerdict("ada", "ps1", (NotebookVerdict("ada", "ps1", "1", (cell,)),))))
     del written["notebooks"][0]["cells"][0]["judged"]
+    written["notebooks"][0]["cells"][0]["inside"] = None
     assert from_json(json.dumps(written)).notebooks[0].cells[0].judged == "reference"
+
+
+TIMER = """
+import time
+class Timer:
+    def __enter__(self):
+        self.start = time.perf_counter()
+        return self
+    def __exit__(self, *_):
+        self.elapsed = time.perf_counter() - self.start
+"""
+QUICK = "with Timer() as timer:\n    double(2)\nassert timer.elapsed < 1"
+TIMED = tiny.assignment(
+    tiny.cell(TIMER), tiny.solution("def double(x):\n    return 2 * x", "double_answer"), tiny.test(QUICK, "quick", 2),
+    tiny.test("assert double(2) == 4", "right", 3),
+)  # fmt: skip
+
+
+def test_a_test_that_measures_time_is_known_by_what_it_uses():
+    assert measuring_time(TIMED.source["nb"]) == {"quick"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slow_too", "quick"), [(None, 0), ((), 0), ((("nb", "quick"),), None), ((("nb", "x"),), 0)])
+def test_who_is_too_slow_is_not_charged_where_the_solution_is_too_slow_as_well(slow_too, quick):
+    made = tiny.calibrated(TIMED)
+    sent = tiny.submission(
+        made, {"double_answer": "import time\ndef double(x):\n    time.sleep(1.5)\n    return 2 * x"}
+    )
+    runs = Runs("", too_slow=slow_too)
+    done = grade_submission(sent, made, tiny.kernels(), tiny.LIMITS, runs=runs)
+    assert runs.now is None  # judged again, it would be charged
+    assert done.hurried and tiny.points(done) == {"quick": quick, "right": 3}
+    assert (ALONE in done.verdict.notebooks[0].notes) == (slow_too is not None)
+
+
+def test_who_failed_a_test_that_measures_time_is_graded_once_more_with_nothing_beside_it(monkeypatch):
+    asked = []
+
+    def side_by_side(queue, *_):
+        yield from (
+            JobResult(job, Graded(SubmissionVerdict(job.student, "ps1", ()), {}, (), hurried=job.student == "slow"))
+            for job in queue
+        )
+
+    def alone(job, _):
+        asked.append(job)
+        return JobResult(job, None)
+
+    monkeypatch.setattr(workers, "_side_by_side", side_by_side)
+    monkeypatch.setattr(workers, "_alone", alone)
+    jobs = [workers.Job(Course(Path("/nowhere")), "ps1", name, tiny.LIMITS, "auto") for name in ("ada", "slow", "bob")]
+    assert [done.job.student for done in workers.local_results(jobs, 1)] == ["ada", "bob", "slow"]
+    assert [(job.student, job.alone) for job in asked] == [("slow", True)]

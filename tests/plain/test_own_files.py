@@ -77,7 +77,7 @@ def test_a_link_is_left_out_and_said(tmp_path, assignment):
 
 
 def test_more_files_than_anybody_needs_are_left_out_and_said(tmp_path, assignment):
-    submission = handed_in(tmp_path, assignment, {f"{number}.txt": "x" for number in range(60)})
+    submission = handed_in(tmp_path, assignment, {f"{number}.csv": "x" for number in range(60)})
     assert len(submission.beside) == 50
     assert submission.notes == ("10 more files were left out: at most 50 with 8 MB are read",)
 

@@ -10,12 +10,22 @@ from autograder.assignment.calibration import Calibration, CellCalibration
 from autograder.model.limits import Limits
 from autograder.pipeline import tester_kernel
 from autograder.pipeline.steps import OWN, aligned, parts_of, steps_of
-from tests.plain.squares import HELPERS, OPENED, SQUARE, SQUARED
 from tests.plain.tiny import assignment, cell, graded, points, solution, test
 
 pytestmark = pytest.mark.slow
 
-
+#: An assignment of two plain tests, the first of ``square``, the second of ``total``.
+HELPERS = "import os\nimport numpy as np\ndef close(a, b):\n    assert abs(a - b) < 1e-9, 'not close'"
+SQUARE = solution("def square(x):\n    return x * x", "square_answer")
+SQUARED = test(
+    "assert square(2) == 4\nprint('seen')\n### BEGIN HIDDEN TESTS\nprint('secret')\nclose(square(3), 9)\n"
+    "assert square(5) == 25, 'five'\n### END HIDDEN TESTS",
+    "square",
+    2,
+)
+TOTAL = solution("def total(xs):\n    return sum(xs)", "total_answer")
+TOTALLED = test("score = 0\nif total([1, 2]) == 3: score += 1\nif total([]) == 0: score += 1\nscore", "total", 2)
+OPENED = assignment(cell(HELPERS), SQUARE, SQUARED, TOTAL, TOTALLED)
 #: The student's text of ``square`` -> points of the cell, its status, words of its message.
 ANSWERS = {
     "def square(x):\n    return x ** 2": (2, "passed", ""),
@@ -26,8 +36,8 @@ ANSWERS = {
     "raise NotImplementedError()": (0, "failed", "A name is missing"),
     "def square(x):\n    os._exit(0)": (0, "crashed", "ended the Python process"),
     "def square(x):\n    raise SystemExit": (0, "failed", "SystemExit"),
-    "def square(x):\n    return 'x' * 40_000_000": (0, "failed", ""),
-    "class Equal:\n    __eq__ = lambda *_: True\nsquare = lambda x: Equal()": (0, "failed", ""),
+    "def square(x):\n    return 'x' * 40_000_000": (None, "manual", ""),
+    "class Equal:\n    __eq__ = lambda *_: True\nsquare = lambda x: Equal()": (None, "manual", ""),
     "close = lambda *_: None\ndef square(x):\n    return 4 if x == 2 else 25 if x == 5 else 0": (0, "failed", "hidden"),
     "import builtins\nbuiltins.abs = lambda x: 0\ndef square(x):\n    return x + x": (0, "failed", "hidden"),
 }  # fmt: skip
@@ -45,7 +55,8 @@ def test_an_answer_has_the_points_that_its_values_earn_and_costs_no_other_cell(a
 
 def test_a_number_as_the_result_is_partial_credit():
     done = graded(OPENED, {"total_answer": "def total(xs):\n    return 3"})
-    assert points(done) == {"square": 2, "total": 1}
+    assert points(done) == {"square": 2, "total": None}
+    assert done.verdict.notebooks[0].cells[1].offered == 1
 
 
 def test_what_the_visible_part_shows_is_kept_and_what_the_hidden_part_shows_is_not():
@@ -98,8 +109,7 @@ def test_the_students_process_sees_arguments_and_nothing_of_the_test():
 import os
 SECRET_7788 = 1
 found, at = probe()
-in_second_kernel = "AUTOGRADER_INPUTS" in os.environ  # which has the test, and shows nothing to anybody
-assert in_second_kernel or (found == 0 and at != os.getcwd())
+assert found == 0 and at != os.getcwd()
 """
     opened = assignment(
         cell(HELPERS),
@@ -108,7 +118,11 @@ assert in_second_kernel or (found == 0 and at != os.getcwd())
         test("found, place = probe('_'.join(['SECRET', '7788']))\nassert found > 0", "told"),
     )
     # the second shows that the probe finds what is there: its argument, in the request
-    assert points(graded(opened, {"probe_answer": PROBE})) == {"unseen": 1, "told": 1}
+    told = graded(opened, {"probe_answer": PROBE}).verdict.notebooks[0].cells
+    assert [(one.offered, one.refused.split(": ")[1][:14]) for one in told] == [
+        (1, "another text ("),
+        (1, "another number"),
+    ]
 
 
 BOX = """
@@ -188,7 +202,7 @@ def test_of_a_cell_that_is_judged_in_the_students_kernel_a_part_of_the_points_wa
     source = "import inspect\nassert 'lambda' not in inspect.getsource(square)\nround(square(1) / 2, 1)"
     opened = assignment(SQUARE, test(source, "source", 2))
     (said,) = graded(opened).verdict.notebooks[0].cells
-    assert (said.judged, said.status, said.points, said.inside) == ("kernel", "manual", None, 0.5)
+    assert (said.judged, said.status, said.points, said.offered) == ("kernel", "manual", None, 0.5)
     (said,) = graded(opened, {"square_answer": "square = lambda x: x * x"}).verdict.notebooks[0].cells
     assert (said.judged, said.points, said.status) == ("kernel", 0, "failed")
 
@@ -245,3 +259,40 @@ def test_what_was_told_in_an_answer_that_came_too_late_costs_no_later_test():
     late = "def loop():\n    kept.append(Kept())\n    while True:\n        pass"
     done = graded(opened, {"make_answer": kept + more + late}, limits=Limits(cell_seconds=3, submission_seconds=60))
     assert points(done) == {"before": 1, "late": 0, "after": 1}
+
+
+#: Writes on the socket by which the grader speaks with the code that serves calls.
+INTRUDER = """
+import os, threading, time
+from autograder.tester import line
+def flood():
+    while True:
+        for said in (%s):
+            try: os.write(line.DESCRIPTOR, said)
+            except OSError: time.sleep(0.001)
+def square(x):
+    %s
+    return x + 1000
+"""
+START = "threading.Thread(target=flood, daemon=True).start()"
+
+
+@pytest.mark.parametrize(
+    ("said", "does", "later"),
+    [
+        ("b'.' + b'4'", START, {2}),
+        ("b'+' + b'x' * 60000", START, {2}),  # a text that never ends
+        ("b''", START, {2}),
+        ("b'.' + request() + b'4'", START, {0, 2}),  # signed: it may spoil its own later answers
+        ("b''", "os.close(line.DESCRIPTOR)", {2}),
+        ("b''", "os.dup2(os.open('/dev/zero', os.O_RDWR), line.DESCRIPTOR)", {2}),
+        ("b''", "os.read(line.DESCRIPTOR, 1 << 16) if x else 0", {2}),
+    ],
+)
+def test_code_that_writes_on_the_graders_socket_earns_nothing_and_confuses_no_later_cell(said, does, later):
+    name = "def request(): return get_ipython().kernel.get_parent('shell')['header']['msg_id'].encode()\n"
+    answer = name + INTRUDER % (said, does)
+    done = graded(OPENED, {"square_answer": answer}, limits=Limits(cell_seconds=3, submission_seconds=30))
+    (one, other) = done.verdict.notebooks[0].cells
+    assert one.points == 0 and one.status in ("failed", "crashed", "timeout"), one
+    assert other.points in later, other

@@ -32,7 +32,7 @@ ANSWERS = {
     "ada": "def squares(n): return [0, 1, 4]", "bob": "squares = 1", "grace": OWN_LIST, "katherine": PRINTS_ON
 }  # fmt: skip
 POINTS = {
-    "ada": {"squares": 2, "source": 0}, "bob": {"squares": 0, "source": 0}, "grace": {"squares": 0, "source": 1},
+    "ada": {"squares": 2, "source": 0}, "bob": {"squares": 0, "source": 0}, "grace": {"squares": None, "source": 1},
     "katherine": {"squares": 2, "source": 0},
 }  # fmt: skip
 
@@ -57,21 +57,21 @@ def found(root: Path) -> dict[str, dict[str, float | None]]:
     return {student: {name[2:]: one for name, one in cells.items() if name != "p/why"} for student, cells in given}
 
 
-def test_the_command_and_nbgrader_with_our_plug_ins_give_the_lower_points(course, tmp_path, capsys):
+def test_the_command_and_nbgrader_with_our_plug_ins_give_the_same_points(course, tmp_path, capsys):
     plugged = shutil.copytree(course, tmp_path / "plugged")
     assert cli.main(["--course-dir", str(plugged), "adopt", "--yes"]) == 0
     said = capsys.readouterr().out
-    assert "ps1: 3 cells: 1 judged by both judges, 1 in the student's kernel alone, 1 by a person\n" in said
+    assert "ps1: 3 cells: 1 judged as the solution does, 1 in the student's kernel alone, 1 by a person\n" in said
     assert "p.ipynb, cell 'source' (1 point): the solution does not pass outside of the student's kernel" in said
     calibrated = (plugged / ".autograder/calibration/ps1.json").read_bytes()
     assert nbgrader(plugged, "autograde", "ps1").returncode == 0
     assert cli.main(["--course-dir", str(course), "grade", "ps1"]) == 0
-    assert "For you to do: grace, p/squares: 0 points count, 2 in" in capsys.readouterr().out.replace("\n", " ")
+    assert "For you to do: grace: p/squares, 2 points wait for your word" in capsys.readouterr().out.replace("\n", " ")
     assert found(plugged) == found(course) == POINTS
     assert (plugged / ".autograder/calibration/ps1.json").read_bytes() == calibrated
     (verdict,) = (plugged / "autograded" / "grace").glob("*/verdicts.json")
     squares = next(one for one in read(verdict).notebooks[0].cells if one.cell == "squares")
-    assert (squares.inside, squares.judged) == (2, "outside") and "class Own" in squares.refused
+    assert (squares.offered, squares.judged) == (2, "outside") and "class Own" in squares.refused
 
 
 def test_a_bundle_takes_the_calibration_along_and_no_solution(course, tmp_path):
@@ -92,4 +92,4 @@ def test_a_bundle_takes_the_calibration_along_and_no_solution(course, tmp_path):
         done = subprocess.run([sys.executable, *words], cwd=unpacked, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         results = json.loads((tmp_path / student / "results.json").read_text())
-        assert results["score"] == sum(meant.values())
+        assert results["score"] == sum(points or 0 for points in meant.values()), student

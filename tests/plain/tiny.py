@@ -21,6 +21,7 @@ from autograder.model.limits import Limits
 from autograder.pipeline.grade import grade_submission
 from autograder.references.store import References
 from autograder.release.calibrate import calibrate
+from tests.plain.entries import marks as marks_of
 
 LIMITS = Limits(cell_seconds=10)
 
@@ -36,8 +37,7 @@ def kernels() -> Kernels:
 def cell(text: str, name: str = "", **marks: object) -> NotebookNode:
     made = new_code_cell(text.strip("\n"), id=name or f"cell-{abs(hash(text))}")
     if name:
-        usual = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
-        made.metadata["nbgrader"] = usual | {"grade_id": name} | marks
+        made.metadata |= marks_of(name, **marks)
     return made
 
 

@@ -59,19 +59,19 @@ def _traces(course: Course, student: str) -> None:
     """What grading, collecting and nbgrader's exchange keep of one student."""
     root = course.root
     record_times(root, ASSIGNMENT, {student: datetime(2026, 11, 20, tzinfo=UTC)})
-    parts = {"cell x": digest({})}
+    parts, sent = {"cell x": digest({})}, f"# {' '.join(NAMES[student])}"
     Journal(root, ASSIGNMENT).force([student])
-    Journal(root, ASSIGNMENT).saved(student, Entry(parts, {"submission": student[::-1]}))
+    Journal(root, ASSIGNMENT).saved(student, Entry(parts, {NOTEBOOK: digest(sent.encode())}))
     stored_runs.write(stored_runs.path_of(root, ASSIGNMENT, student), StoredRuns(student, ASSIGNMENT, "", {}))
     for path in (f"logs/{ASSIGNMENT}/{student}.log", f"replaced/{ASSIGNMENT}/{student}-1/{NOTEBOOK}.ipynb"):
         (root / ".autograder" / path).parent.mkdir(parents=True, exist_ok=True)
         (root / ".autograder" / path).write_text(f"about {student}")
     submitted = course.submitted(student, ASSIGNMENT)
     submitted.mkdir(parents=True, exist_ok=True)
-    (submitted / f"{NOTEBOOK}.ipynb").write_text(f"# {' '.join(NAMES[student])}")
+    (submitted / f"{NOTEBOOK}.ipynb").write_text(sent)
     inbound = root / "exchange" / course.settings.course_id / "inbound" / f"{student}+{ASSIGNMENT}+2026-11-20 UTC"
     inbound.mkdir(parents=True)
-    (inbound / f"{NOTEBOOK}.ipynb").write_text(f"# {' '.join(NAMES[student])}")
+    (inbound / f"{NOTEBOOK}.ipynb").write_text(sent)
     clone = root / "clones" / f"{ASSIGNMENT}-{student}"
     clone.mkdir(parents=True)
     (clone / "README.md").write_text(address(student))

@@ -42,13 +42,13 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_e4_a_bomb_is_left_as_it_is_by_both_that_unpack(bomb: str) -> None:
+def test_a_bomb_is_left_as_it_is_by_both_that_unpack(bomb: str) -> None:
     for look in (clean.clean, names_person):
         with pytest.raises(TooLarge):
             look("submission.zip", BOMBS[bomb], WHO)
 
 
-def test_e4_no_more_is_ever_unpacked_than_the_whole_file_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_is_ever_unpacked_than_the_whole_file_may(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = 0
     read = PackedFile.read
 
@@ -66,7 +66,7 @@ def test_e4_no_more_is_ever_unpacked_than_the_whole_file_may(monkeypatch: pytest
         assert taken <= Unpacking.of(bomb).size
 
 
-def test_e4_an_ordinary_archive_is_cleaned_and_a_damaged_one_is_searched() -> None:
+def test_an_ordinary_archive_is_cleaned_and_a_damaged_one_is_searched() -> None:
     table = b"id,points\nqx71zu,3\nother,2\n"
     kept = clean.clean("all.zip", packed(("grades.csv", table), ("folder/", b"")), WHO)
     with zipfile.ZipFile(io.BytesIO(kept)) as archive:
@@ -77,7 +77,7 @@ def test_e4_an_ordinary_archive_is_cleaned_and_a_damaged_one_is_searched() -> No
 
 
 @pytest.mark.slow
-def test_e4_the_command_goes_on_and_names_the_archive(term, capsys) -> None:
+def test_the_command_goes_on_and_names_the_archive(term, capsys) -> None:
     (term / "submissions.zip").write_bytes(BOMBS["zeros"])
     assert main(["--course", str(term), "student", "erase", "qx71zu", "--yes"]) == 1
     said = capsys.readouterr()

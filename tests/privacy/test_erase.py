@@ -74,6 +74,13 @@ def test_afterwards_no_file_and_no_row_holds_id_name_or_address(term, capsys):
         assert path in said, path
 
 
+@pytest.mark.parametrize("word", [ASSIGNMENT, "nobody"])
+def test_a_word_of_the_course_that_is_no_students_id_changes_nothing(term, word, capsys):
+    assert run(term, word, "--yes") == 2
+    said = capsys.readouterr()
+    assert f"no student {word!r} is known here" in said.err and not said.out
+
+
 def test_the_kept_answer_of_a_run_that_had_nothing_to_do_goes_along(term):
     path = term / ".autograder" / "unchanged" / f"{ASSIGNMENT}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

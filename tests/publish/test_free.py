@@ -13,10 +13,13 @@ from autograder.assignment.deliverables import stub
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.model.free import widened
+from autograder.publish.publish import publish
 from autograder.release.agreement import differences
 from autograder.release.generate import generate
+from autograder.release.leaks.search import release_leaks
 from autograder.release.verify import drafted
-from tests.grading import ROOT, copy_exercises, kernels, leave_out_shown
+from tests.grading import ROOT, copy_course, kernels, leave_out_shown
+from tests.pipeline.conftest import nbgrader
 
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 GUIDED = '''class Block(nn.Module):
@@ -88,46 +91,37 @@ def free(course: Course, *names: str) -> Course:
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    for name in ("nbgrader_config.py", "course.toml"):
-        shutil.copy(ROOT / name, tmp_path)
-    for name in ("distilbert", "encoder_lab"):
-        shutil.copytree(ROOT / "source" / name, tmp_path / "source" / name)
-        copy_exercises(tmp_path, name)
-    shutil.copytree(ROOT / "release", tmp_path / "release")
-    return Course(tmp_path)
+    return copy_course(tmp_path, "distilbert", "encoder_lab")
 
 
-def test_a_gap_grows_to_the_whole_body_of_its_function():
-    assert widened(GUIDED, BEGIN, END) == FREE
+SIGNATURE = "def f(\n    x,\n    y,\n):\n"
+GAP = "    ### BEGIN SOLUTION\n"
 
 
-def test_a_free_version_is_widened_no_further():
-    assert widened(FREE, BEGIN, END) == FREE
+@pytest.mark.parametrize(
+    ("source", "wide"),
+    [
+        (GUIDED, FREE),
+        (FREE, FREE),
+        (f"%matplotlib inline\n{GUIDED}", f"%matplotlib inline\n{FREE}"),
+        (
+            f"{SIGNATURE}    z = x\n{GAP}    return y\n    ### END SOLUTION",
+            f"{SIGNATURE}{GAP}    z = x\n    return y\n    ### END SOLUTION",
+        ),
+        ("x = 1", "x = 1"),
+        ("def f(x): return x", "def f(x): return x"),
+        ("### BEGIN SOLUTION\ny = 1\n### END SOLUTION", "### BEGIN SOLUTION\ny = 1\n### END SOLUTION"),
+        ("def f(:\n### BEGIN SOLUTION\n", "def f(:\n### BEGIN SOLUTION\n"),
+    ],
+)
+def test_a_gap_grows_to_the_whole_body_of_its_function_and_no_further(source, wide):
+    assert widened(source, BEGIN, END) == wide
 
 
 def test_the_course_s_own_markers_are_kept():
     own = GUIDED.replace(BEGIN, "ANSWER FROM").replace(END, "ANSWER TO")
     expected = FREE.replace(BEGIN, "ANSWER FROM").replace(END, "ANSWER TO")
     assert widened(own, "ANSWER FROM", "ANSWER TO") == expected
-
-
-@pytest.mark.parametrize(
-    "source",
-    ["x = 1", "def f(x): return x", "### BEGIN SOLUTION\ny = 1\n### END SOLUTION", "def f(:\n### BEGIN SOLUTION\n"],
-    ids=["no gap", "one line", "no function", "no Python"],
-)
-def test_what_has_nothing_to_free_stays(source):
-    assert widened(source, BEGIN, END) == source
-
-
-def test_a_magic_line_hides_no_function():
-    assert widened(f"%matplotlib inline\n{GUIDED}", BEGIN, END) == f"%matplotlib inline\n{FREE}"
-
-
-def test_a_signature_over_several_lines_stays_whole():
-    source = "def f(\n    x,\n    y,\n):\n    z = x\n    ### BEGIN SOLUTION\n    return y\n    ### END SOLUTION"
-    expected = "def f(\n    x,\n    y,\n):\n    ### BEGIN SOLUTION\n    z = x\n    return y\n    ### END SOLUTION"
-    assert widened(source, BEGIN, END) == expected
 
 
 def test_the_block_is_released_with_its_signatures_alone(course):
@@ -201,3 +195,108 @@ def test_every_assembly_of_an_assignment_can_be_free(course, name):
     course = free(course, *(f"{name}/{one}" for one in ("2_attention_block", "3_model_assembly")))
     with drafted(course, name) as draft:
         assert [problem for one in draft.verify(kernels()) for problem in one.problems] == []
+
+
+LAB = "encoder_lab"
+SOURCE, RELEASE = ROOT / "source" / LAB / "models.py", ROOT / "release" / LAB / "models.py"
+WITHOUT = (
+    "\nsteps = c.GenerateAssignment.preprocessors\n"
+    "c.GenerateAssignment.preprocessors = [one for one in steps if one.__name__ != 'StubDeliverables']\n"
+)
+
+
+@pytest.fixture
+def lab(tmp_path) -> Course:
+    """One notebook of the lab and its files."""
+    lab = copy_course(tmp_path, LAB, stages=("source",))
+    for name in ("1_attention", "2_encoder"):
+        (lab.source(LAB) / f"{name}.ipynb").unlink()
+    return lab
+
+
+def without_our_preprocessor(lab: Course) -> None:
+    config = lab.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + WITHOUT)
+
+
+def test_the_released_file_is_the_stub_of_the_source():
+    assert stub("models.py", SOURCE.read_bytes()) == RELEASE.read_bytes()
+
+
+def test_an_assignment_s_files_are_those_of_students_and_its_solutions_are_apart():
+    assignment = Assignment.open(ROOT, LAB)
+    assert assignment.files["models.py"] == RELEASE.read_bytes()
+    assert assignment.solutions == {"models.py": SOURCE.read_bytes()}
+
+
+def test_nbgrader_s_own_command_releases_the_stub(lab):
+    done = nbgrader(lab.root, "generate_assignment", LAB)
+    assert done.returncode == 0, done.said[-2000:]
+    assert (lab.release(LAB) / "models.py").read_bytes() == RELEASE.read_bytes()
+    assert (lab.release(LAB) / "tests" / "test_models.py").is_file()
+
+
+def test_a_release_of_ours_needs_no_preprocessor_for_it(lab):
+    without_our_preprocessor(lab)
+    assert (generate(lab, LAB) / "models.py").read_bytes() == RELEASE.read_bytes()
+
+
+def test_a_file_with_markers_that_is_not_named_stops_the_release(lab):
+    (lab.source(LAB) / "helpers.py").write_text("### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n")
+    with pytest.raises(GradingError, match=r"helpers.py has solution markers, but course.toml does not name it"):
+        generate(lab, LAB)
+    assert not (lab.release(LAB) / "helpers.py").exists()
+
+
+def test_a_named_file_without_markers_stops_the_release(lab):
+    (lab.source(LAB) / "models.py").write_text("class AttentionHead: ...\n")
+    with pytest.raises(GradingError, match=r"models.py: students are to hand it in, but it has no"):
+        generate(lab, LAB)
+
+
+def test_a_named_file_that_is_missing_is_one_line(lab):
+    (lab.source(LAB) / "models.py").unlink()
+    with pytest.raises(GradingError, match=r"course.toml names models.py as a file that students hand in"):
+        Assignment.unreleased(lab, LAB)
+
+
+@pytest.mark.parametrize("released", ["as it is", "without its markers"])
+def test_a_released_file_that_holds_the_solution_is_a_leak(tmp_path, released):
+    folder = Path(shutil.copytree(ROOT / "release" / LAB, tmp_path / LAB))
+    assert not list(release_leaks(folder, Assignment.open(ROOT, LAB)))
+    text = SOURCE.read_text()
+    marked = [line for line in text.split("\n") if " SOLUTION" not in line or released == "as it is"]
+    (folder / "models.py").write_text("\n".join(marked))
+    assert any("models.py" in str(leak) for leak in release_leaks(folder, Assignment.open(ROOT, LAB)))
+
+
+def test_a_misspelt_marker_in_a_deliverable_is_a_leak(tmp_path):
+    """Nobody takes out what stands between such lines."""
+    folder = Path(shutil.copytree(ROOT / "release" / LAB, tmp_path / LAB))
+    text = SOURCE.read_text().replace("### BEGIN SOLUTION", "### BEGIN SOLUTON", 1)
+    text = text.replace("### END SOLUTION", "### END SOLUTON", 1)
+    (folder / "models.py").write_bytes(stub("models.py", text.encode()))
+    assert any("BEGIN SOLUTON" in str(leak) for leak in release_leaks(folder, Assignment.open(ROOT, LAB)))
+
+
+def test_publish_refuses_a_released_file_that_holds_the_solution(lab, tmp_path):
+    """The release was made by nbgrader alone, with a configuration that has no preprocessor of ours."""
+    without_our_preprocessor(lab)
+    assert nbgrader(lab.root, "generate_assignment", LAB).returncode == 0
+    assert b"BEGIN SOLUTION" in (lab.release(LAB) / "models.py").read_bytes()
+    with pytest.raises(GradingError, match="nothing was published: the release is not what the source makes of itself"):
+        publish(lab.root, tmp_path / "students")
+    assert not (tmp_path / "students").exists()
+
+
+def test_other_languages_keep_their_sign_of_a_comment():
+    text = b"f <- function(x) {\n  ## BEGIN SOLUTION\n  x\n  ## END SOLUTION\n}\n"
+    assert stub("filter.R", text) == b"f <- function(x) {\n  ## YOUR CODE HERE\n}\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["### BEGIN SOLUTION\nx\n", "x\n### END SOLUTION\n", "### BEGIN SOLUTION\n### BEGIN SOLUTION\n"]
+)
+def test_a_marker_without_its_partner_is_one_line(text):
+    with pytest.raises(GradingError, match=r"models.py"):
+        stub("models.py", text.encode())

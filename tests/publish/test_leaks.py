@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import json
 import zipfile
 from dataclasses import replace
@@ -11,7 +12,7 @@ from dataclasses import replace
 import nbformat
 import numpy as np
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from safetensors.numpy import save
@@ -20,10 +21,11 @@ from autograder.assignment.assignment import Assignment
 from autograder.references.store import References
 from autograder.references.stored_files import write_archives
 from autograder.release.leaks import search, tensors
+from tests.feedback.toy import marks
 
 
-def leaks(folder, assignments):
-    return [str(found) for found in search.leaks(folder, assignments)]
+def leaks(folder, *assignments):
+    return [str(found) for found in search.found_in(folder, map(search.Hidden.of, assignments))]
 
 
 def release_leaks(folder, assignment):
@@ -58,10 +60,8 @@ Why?
 EXPECTED = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
 
 
-def _cell(source, grade_id, markdown=False, **marks):
-    make = new_markdown_cell if markdown else new_code_cell
-    nbgrader = {"grade": False, "solution": False, "locked": False, "grade_id": grade_id, "schema_version": 3, **marks}
-    return make(source, metadata={"nbgrader": nbgrader})
+def _cell(source, grade_id, markdown=False, **about):
+    return (new_markdown_cell if markdown else new_code_cell)(source, metadata=marks(grade_id, **about))
 
 
 @pytest.fixture
@@ -90,18 +90,6 @@ def folder(tmp_path):
     return made
 
 
-def _released(text):
-    return nbformat.writes(new_notebook(cells=[new_code_cell(text)]))
-
-
-def test_a_folder_without_secrets_is_clean(sheet, folder):
-    (folder / "1_attention.ipynb").write_text(_released("# YOUR CODE HERE\nraise NotImplementedError()"))
-    (folder / "models.py").write_bytes(sheet.files["models.py"])
-    (folder / "README.md").write_text("Every query looks at every key. demonstration = torch.zeros(2, 3, 4)")
-    (folder / "imports.py").write_text("import torch\nfrom autograder import reference\n")
-    assert leaks(folder, sheet) == []
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -121,9 +109,106 @@ def test_a_folder_without_secrets_is_clean(sheet, folder):
 def test_a_line_of_a_secret_is_found(sheet, folder, name, text):
     path = folder / name
     path.parent.mkdir(exist_ok=True)
-    path.write_text(_released(text) if name.endswith(".ipynb") else text)
+    path.write_bytes(_notebook(new_code_cell(text)) if name.endswith(".ipynb") else text.encode())
     found = leaks(folder, sheet)
     assert found and all(line.startswith(name) for line in found), found
+
+
+LINE = "weights = scores.softmax(dim=-1)"
+DRAWING = base64.b64encode(f"<svg><text>{SOLUTION}</text></svg>".encode()).decode()
+SVG = {"image/svg+xml": DRAWING}
+
+
+def _notebook(*cells):
+    return nbformat.writes(new_notebook(cells=list(cells))).encode()
+
+
+def _zip(name, text):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, text)
+    return held.getvalue()
+
+
+def _png(kind, text=SOLUTION):
+    """A picture that says something of itself."""
+    about, held = PngInfo(), io.BytesIO()
+    if kind.endswith("iTXt"):
+        about.add_itxt("Comment", text, "en", "Kommentar", zip=kind.startswith("packed"))
+    else:
+        about.add_text("Comment", text, zip=kind == "zTXt")
+    Image.new("RGB", (40, 40), "white").save(held, "png", pnginfo=about)
+    return held.getvalue()
+
+
+#: A file that holds the solution of ``attention_answer``, and the beginning of what is said of it.
+PLACES = [
+    ("a.ipynb", _notebook(new_code_cell("help(x)", outputs=[new_output("stream", text=f"{LINE}\n")])), "a.ipynb, cell"),
+    ("b.html", b"<pre><b>weights</b> <b>=</b> scores.<i>softmax</i>(dim<b>=-</b>1)</pre>", "b.html: "),
+    ("course.whl", _zip("course/part.py", LINE), "course.whl!course/part.py: solution"),
+    ("a.ipynb", _notebook(new_markdown_cell("![](a.svg)", attachments={"a.svg": SVG})), "a.ipynb"),
+    ("a.ipynb", _notebook(new_markdown_cell(f"![](data:image/svg+xml;base64,{DRAWING})")), "a.ipynb"),
+    ("a.ipynb", _notebook(new_code_cell("1", outputs=[new_output("display_data", SVG)])), "a.ipynb"),
+    *(("a.png", _png(kind), "a.png: ") for kind in ("tEXt", "zTXt", "iTXt", "packed iTXt")),
+    ("a.gif", b"GIF89a\0\1\2\xff" + SOLUTION.encode() + b"\0\xfe", "a.gif"),
+    *(
+        ("a.html", tag.format(html.escape(SOLUTION)).encode(), "a.html")
+        for tag in ("<img src='a.png' alt='{}'>", '<a title="{}">a</a>', '<meta content="{}">', "<p data-note='{}'>",
+                    "<!-- {} -->")
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data", "begins"), PLACES, ids=map(str, range(len(PLACES))))
+def test_a_solution_is_found_wherever_it_stands(sheet, folder, name, data, begins):
+    (folder / name).write_bytes(data)
+    assert any(
+        line.startswith(begins) and "sheet/1_attention/attention_answer" in line for line in leaks(folder, sheet)
+    )
+
+
+#: What only hidden tests say; a marker that was left; an archive that cannot be searched -> what is said.
+OTHERS = [
+    ("a.ipynb", _notebook(new_code_cell(f"check.attention(Attention)\n{line}")), ": hidden tests say")
+    for line in ("from autograder import reference", "import autograder",
+                 "from autograder.testing import reference as r", "for case in reference('sheet/other'):",
+                 'next(reference( "sheet/other" ))')
+] + [
+    ("a.ipynb", _notebook(new_code_cell("### BEGIN SOLUTION\nx = 1")), ": the marker '### BEGIN SOLUTION'"),
+    ("a.ipynb", _notebook(new_code_cell("x = 1\n### END SOLUTION")), ": the marker '### END SOLUTION'"),
+    ("broken.zip", b"PK\x03\x04" + b"x" * 100, "cannot be searched"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data", "said"), OTHERS, ids=map(str, range(len(OTHERS))))
+def test_what_else_must_not_be_there_is_found(sheet, folder, name, data, said):
+    (folder / name).write_bytes(data)
+    (found,) = leaks(folder, sheet)
+    assert found.startswith(name) and said in found
+
+
+WEIGHTS = np.random.default_rng(1).normal(size=(500, 5)).astype(np.float32)
+HARMLESS = {
+    "1_attention.ipynb": _notebook(new_code_cell("# YOUR CODE HERE\nraise NotImplementedError()")),
+    "README.md": b"Every query looks at every key. demonstration = torch.zeros(2, 3, 4)",
+    "imports.py": b"import torch\nfrom autograder import reference\n",
+    "words.ipynb": _notebook(*(new_code_cell(f"text\n{line}\nmore") for line in (
+        "# Solution", "## Hidden tests", "# begin", "The solution begins here.", "BEGIN TRANSACTION;", "# The end",
+        "### BEGIN TESTS", "### END TEST", "# BEGIN IMPORTS", "# see the reference(s), and what an autograder is",
+    ))),
+    "packed.png": _png("zTXt", "\0" * (1 << 25)),
+    "cut off.png": _png("zTXt", "\0" * (1 << 25))[:70],
+    "weights.bin": b"\0" * 64 + WEIGHTS.tobytes(),
+    "values.txt": np.array2string(WEIGHTS, threshold=10_000).encode(),
+    "rounded.txt": np.array2string(WEIGHTS, threshold=10_000, precision=2).encode(),
+    "huge.txt": b"1.2345e999 -1.2345e999 1.0000e308",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*HARMLESS, "models.py"])
+def test_a_file_without_secrets_is_clean(sheet, folder, name):
+    (folder / name).write_bytes(HARMLESS.get(name) or sheet.files[name])
+    assert leaks(folder, sheet) == []
 
 
 def test_a_finding_names_the_file_the_exercise_and_the_line(sheet, folder):
@@ -131,32 +216,6 @@ def test_a_finding_names_the_file_the_exercise_and_the_line(sheet, folder):
     assert leaks(folder, sheet) == [
         "notes.txt: solution sheet/1_attention/attention_answer: 'weights = scores.softmax(dim=-1)'"
     ]
-
-
-def test_a_solution_in_an_output_or_a_rendered_page_is_found(sheet, folder):
-    output = nbformat.v4.new_output("stream", text="weights = scores.softmax(dim=-1)\n")
-    notebook = new_notebook(cells=[new_code_cell("help(x)", outputs=[output])])
-    (folder / "a.ipynb").write_text(nbformat.writes(notebook))
-    (folder / "b.html").write_text("<pre><b>weights</b> <b>=</b> scores.<i>softmax</i>(dim<b>=-</b>1)</pre>")
-    assert {line.partition(":")[0].partition(",")[0] for line in leaks(folder, sheet)} == {"a.ipynb", "b.html"}
-
-
-def test_a_solution_inside_a_wheel_is_found(sheet, folder):
-    with zipfile.ZipFile(folder / "course.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
-        wheel.writestr("course/part.py", "weights = scores.softmax(dim=-1)")
-    assert leaks(folder, sheet)[0].startswith("course.whl!course/part.py: solution")
-
-
-def test_an_archive_that_cannot_be_searched_is_reported(sheet, folder):
-    (folder / "broken.zip").write_bytes(b"PK\x03\x04" + b"x" * 100)
-    assert "cannot be searched" in leaks(folder, sheet)[0]
-
-
-def test_a_marker_that_was_left_behind_is_found(sheet, folder):
-    (folder / "a.ipynb").write_text(_released("### BEGIN SOLUTION\nx = 1\n### END SOLUTION"))
-    assert [found.partition(": ")[2] for found in leaks(folder, sheet)] == [
-        "the marker '### BEGIN SOLUTION'", "the marker '### END SOLUTION'"
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -174,46 +233,10 @@ def test_a_line_that_looks_like_a_marker_is_found_in_any_spelling_and_anywhere(s
     if place == "metadata":
         cell.metadata["note"] = line
     if place == "output":
-        cell.outputs = [nbformat.v4.new_output("stream", text=f"text\n{line}\n")]
-    (folder / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[cell])))
+        cell.outputs = [new_output("stream", text=f"text\n{line}\n")]
+    (folder / "a.ipynb").write_bytes(_notebook(cell))
     (found,) = leaks(folder, sheet)
     assert found.startswith("a.ipynb, cell ") and ": the marker " in found and line[-8:] in found
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "# Solution",
-        "## Hidden tests",
-        "# begin",
-        "The solution begins here.",
-        "BEGIN TRANSACTION;",
-        "# The end",
-        "### BEGIN TESTS",
-        "### END TEST",
-        "# BEGIN IMPORTS",
-    ],
-)
-def test_words_that_only_resemble_a_marker_are_none(sheet, folder, line):
-    (folder / "a.ipynb").write_text(_released(f"text\n{line}\nmore"))
-    assert leaks(folder, sheet) == []
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "from autograder import reference", "import autograder", "from autograder.testing import reference as r",
-        "for case in reference('sheet/other'):", 'next(reference( "sheet/other" ))',
-    ],
-)  # fmt: skip
-def test_what_only_hidden_tests_say_is_found_in_a_notebook(sheet, folder, line):
-    (folder / "a.ipynb").write_text(_released(f"check.attention(Attention)\n{line}"))
-    assert any(": hidden tests say" in found for found in leaks(folder, sheet))
-
-
-def test_prose_about_references_is_no_leak(sheet, folder):
-    (folder / "a.ipynb").write_text(_released("# see the reference(s) at the end, and what an autograder is"))
-    assert leaks(folder, sheet) == []
 
 
 def test_a_solution_pasted_whole_into_visible_text_is_found(sheet, folder):
@@ -251,53 +274,39 @@ def test_a_very_short_solution_is_found_below_the_lines_above_it(sheet, folder):
     assert "solution sheet/1_attention/middle_answer" in found and "return np.median(values)" in found
 
 
-def test_a_model_answer_repeated_in_a_hint_is_found(sheet, folder):
-    with_it = new_notebook(cells=[*sheet.source["1_attention"].cells, new_markdown_cell(f"Hint: {ANSWER}")])
-    found = release_leaks(folder, replace(sheet, source={"1_attention": with_it}))
-    assert any("model answer" in line for line in found)
+LONG = "total = 0\n    for value in values:\n        total += value\n    return total"
 
 
-def test_one_line_that_a_solution_has_in_common_with_the_text_is_no_leak(sheet, folder):
-    hint = new_markdown_cell("A softmax over the keys: `weights = scores.softmax(dim=-1)`.")
-    with_it = new_notebook(cells=[*sheet.source["1_attention"].cells, hint])
-    assert release_leaks(folder, replace(sheet, source={"1_attention": with_it})) == []
+@pytest.mark.parametrize(
+    ("solution", "shown", "found"),
+    [
+        (ANSWER, f"Hint: {ANSWER}", True),
+        ("Because the signs cancel.", "Hint: because of what? Because the signs cancel.", True),
+        ("return x * x", "    return x * x  # what square is", True),
+        ("return x ** 2 + 3 * x - 1", "The answer is `return x**2 + 3*x - 1`.", True),
+        (LONG, "\n".join(f"    # {line.strip()}" for line in LONG.split("\n")), True),
+        (LONG, "> " + LONG.replace("\n", "\n> "), True),
+        ("return x * x", "def area(x):\n    return x * x", False),
+        ("return x * x", "def fourth(x):  # square of the square\n    return x * x * x * x", False),
+        ("raise NotImplementedError()", "def square(x):\n    raise NotImplementedError()", False),
+        ("YOUR ANSWER HERE", "Write over YOUR ANSWER HERE.", False),
+        (f"weights = scores.softmax(dim=-1)\n    {LONG}", "A softmax: `weights = scores.softmax(dim=-1)`.", False),
+    ],
+)
+@pytest.mark.parametrize("make", [new_markdown_cell, new_code_cell])
+def test_a_solution_that_stands_in_visible_text_is_found(sheet, folder, solution, shown, found, make):
+    text = f"def square(x):\n    ### BEGIN SOLUTION\n    {solution}\n    ### END SOLUTION"
+    prose = solution.endswith((".", "HERE"))
+    cell = _cell(solution if prose else text, "answer", markdown=prose, solution=True, grade=prose, points=1)
+    with_it = replace(sheet, source={"1_attention": new_notebook(cells=[cell, make(shown)])})
+    said = release_leaks(folder, with_it)
+    assert len(said) == found and all("sheet/1_attention/answer" in line for line in said), said
 
 
-@pytest.mark.parametrize("place", ["attachment", "data uri", "output"])
-def test_a_solution_inside_a_file_inside_a_notebook_is_found(sheet, folder, place):
-    drawing = base64.b64encode(f"<svg><text>{SOLUTION}</text></svg>".encode()).decode()
-    if place == "attachment":
-        cell = new_markdown_cell("![](a.svg)", attachments={"a.svg": {"image/svg+xml": drawing}})
-    elif place == "data uri":
-        cell = new_markdown_cell(f"![](data:image/svg+xml;base64,{drawing})")
-    else:
-        cell = new_code_cell("1", outputs=[nbformat.v4.new_output("display_data", data={"image/svg+xml": drawing})])
-    (folder / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[cell])))
-    assert any("solution sheet/1_attention/attention_answer" in line for line in leaks(folder, sheet))
-
-
-@pytest.mark.parametrize("kind", ["tEXt", "zTXt", "iTXt", "packed iTXt"])
-def test_what_a_picture_says_of_itself_is_read(sheet, folder, kind):
-    about = PngInfo()
-    if kind.endswith("iTXt"):
-        about.add_itxt("Comment", SOLUTION, "en", "Kommentar", zip=kind.startswith("packed"))
-    else:
-        about.add_text("Comment", SOLUTION, zip=kind == "zTXt")
-    Image.new("RGB", (40, 40), "white").save(folder / "a.png", pnginfo=about)
-    assert any(line.startswith("a.png: ") and "attention_answer" in line for line in leaks(folder, sheet))
-
-
-def test_a_picture_cut_off_or_packed_without_end_stops_no_search(sheet, folder):
-    about = PngInfo()
-    about.add_text("Comment", "\0" * (1 << 25), zip=True)
-    Image.new("RGB", (40, 40), "white").save(folder / "a.png", pnginfo=about)
-    (folder / "b.png").write_bytes((folder / "a.png").read_bytes()[:70])
-    assert leaks(folder, sheet) == []
-
-
-def test_a_line_in_a_file_that_is_no_text_is_found(sheet, folder):
-    (folder / "a.gif").write_bytes(b"GIF89a\0\1\2\xff" + SOLUTION.encode() + b"\0\xfe")
-    assert any("attention_answer" in line for line in leaks(folder, sheet))
+def test_a_solution_that_only_calls_the_visible_test_is_no_leak(sheet, folder):
+    cells_of_it = [_cell(SHORT.replace("return np.median(values)", "assert middle([1]) == 1"), "a", solution=True)]
+    cells_of_it.append(_cell("assert middle([1]) == 1", "b", grade=True, locked=True, points=1))
+    assert release_leaks(folder, replace(sheet, source={"1_attention": new_notebook(cells=cells_of_it)})) == []
 
 
 @pytest.mark.parametrize(
@@ -309,15 +318,6 @@ def test_expected_numbers_are_found_in_the_cells_of_a_table_and_between_marks(sh
     signed = [row if value < 0 else row.replace("-", "") for value in EXPECTED[1]]
     (folder / "a.html").write_text("".join(one.format(text) for one, text in zip(signed, numbers, strict=True)))
     assert leaks(folder, sheet) == ["a.html: numbers of the expected tensor sheet/attention/0/output"]
-
-
-@pytest.mark.parametrize(
-    "tag",
-    ["<img src='a.png' alt='{}'>", '<a title="{}">a</a>', '<meta content="{}">', "<p data-note='{}'>", "<!-- {} -->"],
-)
-def test_what_an_attribute_of_a_page_says_is_read(sheet, folder, tag):
-    (folder / "a.html").write_text(tag.format(html.escape(SOLUTION)))
-    assert any("attention_answer" in line for line in leaks(folder, sheet))
 
 
 def test_a_notebook_saved_as_text_among_the_instructors_files_is_found_when_it_is_released(sheet, folder):
@@ -356,15 +356,6 @@ def test_small_numbers_of_one_digit_say_nothing():
     assert [*tensors._groups(np.array([0.0101, 0.0002, 0.0003]))] == [(101, 2, 3)]
 
 
-def test_other_numbers_and_other_bytes_are_no_leak(sheet, folder):
-    other = np.random.default_rng(1).normal(size=(500, 5)).astype(np.float32)
-    (folder / "weights.bin").write_bytes(b"\0" * 64 + other.tobytes())
-    (folder / "values.txt").write_text(np.array2string(other, threshold=10_000))
-    (folder / "rounded.txt").write_text(np.array2string(other, threshold=10_000, precision=2))
-    (folder / "huge.txt").write_text("1.2345e999 -1.2345e999 1.0000e308")
-    assert leaks(folder, sheet) == []
-
-
 def test_round_numbers_that_anybody_could_print_are_no_leak(sheet, folder, tmp_path):
     round_ones = np.linspace(0, 70, 15).reshape(3, 5)
     stored = {"expected.safetensors": save({"0/output": round_ones})}
@@ -384,4 +375,4 @@ def test_several_assignments_are_searched_for_at_once(sheet, folder):
         _cell("### BEGIN SOLUTION\nmask = tokens.eq(padding_id).logical_not()\n### END SOLUTION", "mask", solution=True)
     ])}, {}, {}, frozenset(), sheet.references)  # fmt: skip
     (folder / "a.py").write_text("mask = tokens.eq(padding_id).logical_not()\nweights = scores.softmax(dim=-1)\n")
-    assert len(leaks(folder, [sheet, other])) == 2
+    assert len(leaks(folder, sheet, other)) == 2

@@ -1,4 +1,4 @@
-"""Whatever lies in any field of a solution, a test or a task stays with the instructor: attachment, output, tag, id."""
+"""Whatever is in a field of a notebook or a cell stays with the instructor; no fold shows part of a graded answer."""
 
 from __future__ import annotations
 
@@ -7,20 +7,28 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from autograder.assignment.assignment import Assignment
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.model import cells
 from autograder.model.course import Course
+from autograder.model.stretch import add_folds, stretch_answers
 from autograder.publish.publish import publish
 from autograder.release.bundle import BundleSettings, write_bundle
 from autograder.release.clear import cleared
 from autograder.release.generate import draft, put_in_place, workspace
+from autograder.release.leaks.search import expressions, graded_parts_in_folds
+from autograder.release.leaks.secrets import secrets_of
+from tests.feedback.toy import marks
+from tests.grading import ROOT
 
 NOTEBOOK = "1_smoothing.ipynb"
 
@@ -43,6 +51,7 @@ def _plant(cell: NotebookNode, name: str) -> None:
     cell.id = f"{name}-id"
     cell.metadata.update(
         tags=["raises-exception", f"{name}-tag"],
+        alt=f"{name}-alt",
         jupyter={"source_hidden": True, f"{name}-jupyter": True},
         slideshow={"slide_type": f"{name}-slide"},
         extended_cell={"type": "multiplechoice", "choice": [f"{name}-choice"]},
@@ -58,9 +67,8 @@ def _plant(cell: NotebookNode, name: str) -> None:
         cell.pop("attachments")  # the format has none here
 
 
-def _marked(cell: NotebookNode, grade_id: str, **marks: object) -> NotebookNode:
-    about = {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3, **marks}
-    cell.metadata["nbgrader"] = {**about, "grade_id": grade_id}
+def _marked(cell: NotebookNode, grade_id: str, **about: Any) -> NotebookNode:
+    cell.metadata.update(marks(grade_id, **about))
     return cell
 
 
@@ -85,11 +93,17 @@ def _notebook(path: Path) -> NotebookNode:
     for number, cell in enumerate(notebook.cells):
         if cells.is_solution(cell) or cells.is_graded(cell):
             _plant(cell, f"planted{number}")
-        elif cell.cell_type == "markdown":  # its link was deleted, the picture stayed
+            continue
+        if cell.cell_type == "markdown":  # its link was deleted, the picture stayed
             cell["attachments"] = {"old.png": {"image/png": _png(f"planted{number}-forgotten")}}
+        cell.metadata.update(tags=["raises-exception", "planted-tag"], answer="planted", slideshow={"x": "planted"})
     notebook.cells[0].source = notebook.cells[0].source.replace("2 points", "6 points")
     notebook.cells[2].source = notebook.cells[2].source.replace("| 2 |", "| 6 |")
-    notebook.metadata["widgets"] = {"state": "planted-widget"}
+    for name in ("widgets", "colab", "papermill", "planted"):
+        notebook.metadata[name] = {"name": "planted-about"}
+    for name in ("kernelspec", "language_info"):
+        notebook.metadata[name]["answer"] = "planted-in-it"
+    notebook.metadata["accelerator"] = "GPU"
     return notebook
 
 
@@ -131,26 +145,27 @@ def _words(folder: Path) -> list[str]:
     return found
 
 
-def test_e2_no_field_of_a_solution_a_test_or_a_task_is_released(course: Course) -> None:
+def test_no_field_of_the_instructors_is_released(course: Course) -> None:
     assert list(course.release(EXAMPLE).glob("*.ipynb"))
     assert not _words(course.release(EXAMPLE))
     assert "hidden_text" not in (course.release(EXAMPLE) / NOTEBOOK).read_text()
     released = nbformat.read(course.release(EXAMPLE) / NOTEBOOK, as_version=4)
     nbformat.validate(released)
-    assert released.cells[-4].metadata.tags == ["raises-exception"], "what Jupyter's own tags say stays"
+    assert all(released.cells[place].metadata.tags == ["raises-exception"] for place in (-4, -1)), "Jupyter's own"
+    assert released.metadata.keys() == {"accelerator", "kernelspec", "language_info"}
 
 
-def test_e2_no_field_of_a_solution_is_published(course: Course, tmp_path: Path) -> None:
+def test_no_field_of_a_solution_is_published(course: Course, tmp_path: Path) -> None:
     publish(course.root, tmp_path / "students")
     assert not _words(tmp_path / "students")
 
 
-def test_e2_no_field_of_a_solution_is_bundled(course: Course, tmp_path: Path) -> None:
+def test_no_field_of_a_solution_is_bundled(course: Course, tmp_path: Path) -> None:
     write_bundle(course, EXAMPLE, BundleSettings(), tmp_path / "out" / "bundle.zip")
     assert not _words(tmp_path / "out")
 
 
-def test_e2_nbgraders_own_command_drops_them_too(course: Course, tmp_path: Path) -> None:
+def test_nbgraders_own_command_drops_them_too(course: Course, tmp_path: Path) -> None:
     from autograder.model.nbgrader import run_nbgrader
 
     elsewhere = f"--CourseDirectory.release_directory={tmp_path / 'own'}"
@@ -160,7 +175,7 @@ def test_e2_nbgraders_own_command_drops_them_too(course: Course, tmp_path: Path)
     assert not _words(tmp_path / "own")
 
 
-def test_e2_a_release_of_before_is_told_from_one_that_says_something_else(
+def test_a_release_of_before_is_told_from_one_that_says_something_else(
     course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from autograder.assignment.assignment import Assignment
@@ -173,20 +188,28 @@ def test_e2_a_release_of_before_is_told_from_one_that_says_something_else(
     try:
         path.write_text(nbformat.writes(old))
         check_before_grading(course.root, Assignment.open(course, EXAMPLE))
-        assert "attachments, tags or metadata of solutions" in capsys.readouterr().err
+        assert "attachments, tags or metadata of the instructor's" in capsys.readouterr().err
     finally:
         path.write_text(kept)
 
 
 def test_what_students_see_of_a_cell_stays() -> None:
-    shown = new_markdown_cell("![](attachment:my%20plan.png)", metadata={"note": "mine", "tags": ["mine"]})
+    harmless = {
+        "alt": "A plan.",
+        "tags": ["hide-input"],
+        "cellView": "form",
+        "collapsed": True,
+        "slideshow": {"slide_type": "slide"},
+    }
+    shown = new_markdown_cell("![](attachment:my%20plan.png)", metadata=harmless)
     shown["attachments"] = {"my plan.png": {"image/png": _png("plan")}}
     graded = _marked(new_code_cell("assert 1"), "graded", grade=True, locked=True, points=1)
     graded.metadata.update(deletable=False, editable=False, collapsed=True, jupyter={"source_hidden": True})
-    notebook = nbformat.v4.new_notebook(cells=[shown, graded])
+    about = {"kernelspec": {"display_name": "R", "language": "R", "name": "ir"}, "language_info": {"name": "R"}}
+    notebook = nbformat.v4.new_notebook(cells=[shown, graded], metadata=about)
     left = cleared(notebook)
     assert left.cells[0] == shown
-    assert left.cells[1] == graded
+    assert (left.cells[1], left.metadata) == (graded, about)
     assert cleared(left) == left, "a second time changes nothing"
 
 
@@ -205,7 +228,106 @@ def test_an_id_that_is_another_cells_is_not_given_twice() -> None:
         ("take-the-maximum", "largest_answer"), ("largest-is-42", "largest_answer"),
     ],
 )  # fmt: skip
-def test_e2_an_id_stays_where_it_says_nothing_that_is_not_shown(old: str, new: str) -> None:
+def test_an_id_stays_where_it_says_nothing_that_is_not_shown(old: str, new: str) -> None:
     solution = _marked(new_code_cell("# YOUR CODE HERE", id=old), "largest_answer", solution=True)
     text = new_markdown_cell("Write the largest number; the answer is a number.")
     assert cleared(nbformat.v4.new_notebook(cells=[text, solution])).cells[1].id == new
+
+
+SOLVED = "def twice(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+
+
+def marked(grade_id: str, source: str, **about: Any) -> NotebookNode:
+    return new_code_cell(source, id=grade_id, metadata=marks(grade_id, **about))
+
+
+def notebook(*cells: NotebookNode) -> NotebookNode:
+    return new_notebook(cells=list(cells))
+
+
+def answer(grade_id: str = "more_answer", source: str = SOLVED) -> NotebookNode:
+    return marked(grade_id, source, solution=True)
+
+
+def test_an_answer_is_a_stretch_goal_where_no_cell_of_its_section_is_graded() -> None:
+    graded = marked("one", "check.one(one)", grade=True, locked=True, points=2)
+    book = notebook(
+        new_markdown_cell("## Exercise"), answer("one_answer"), new_markdown_cell("### Part"), graded,
+        new_markdown_cell("### For those who want more"), answer("inner_answer"), new_code_cell("check.inner(inner)"),
+        new_markdown_cell("## More"), answer(),
+    )  # fmt: skip
+    assert [cells.grade_id(book.cells[number]) for number in stretch_answers(book)] == ["inner_answer", "more_answer"]
+
+
+def test_the_fold_stands_below_the_check_and_is_made_once() -> None:
+    book = notebook(
+        new_markdown_cell("## More"), answer(), new_markdown_cell("a hint"), new_code_cell("check.more(more)")
+    )
+    add_folds(add_folds(book))
+    assert [cell.id for cell in book.cells[2:]][-1] == "more_answer-solution"
+    assert len(book.cells) == 5
+    fold = book.cells[-1].source
+    assert fold.startswith("<details><summary>A solution</summary>") and "return 2 * x" in fold and "###" not in fold
+
+
+@pytest.mark.parametrize(
+    "source", ["def twice(x):\n    return x + x", "def twice(x):\n    raise NotImplementedError()"]
+)
+def test_what_a_student_wrote_gets_no_fold(source: str) -> None:
+    assert len(add_folds(notebook(new_markdown_cell("## More"), answer(source=source))).cells) == 2
+
+
+def test_an_author_can_leave_the_fold_out() -> None:
+    more = answer()
+    more.metadata["course"] = {"fold": False}
+    assert len(add_folds(notebook(new_markdown_cell("## More"), more)).cells) == 2
+
+
+def test_names_and_positions_do_not_hide_that_two_expressions_are_one() -> None:
+    one = expressions("scores = queries @ keys[part].T / np.sqrt(d)")
+    other = expressions("s = q @ k.T / np.sqrt(W_q.shape[1])")
+    assert set(one) & set(other)
+    assert not set(one) & set(expressions("s = q @ k / np.sqrt(W_q.shape[1])"))
+
+
+def with_every_fold(name: str) -> Assignment:
+    """The course's assignment as it would be if no author had left a fold out."""
+    opened = Assignment.unreleased(Course(ROOT), name)
+    books = {}
+    for stem, book in opened.source.items():
+        for cell in book.cells:
+            cell.metadata.get("course", {}).pop("fold", None)
+        books[stem] = add_folds(book)
+    return replace(opened, source=books)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "answers"),
+    [
+        ("numpy_attention", {"attention_in_blocks_answer", "slips_through_answer"}),
+        ("distilbert", {"attention_gradient_answer", "padding_answer"}),
+        ("decoder", {"mean_knock_out_answer"}),
+    ],
+)
+def test_a_fold_that_would_show_part_of_a_graded_answer_is_reported(assignment: str, answers: set[str]) -> None:
+    found = [str(finding) for finding in graded_parts_in_folds(with_every_fold(assignment))]
+    assert {answer for answer in answers if any(f"'{answer}'" in one for one in found)} == answers
+
+
+@pytest.mark.parametrize("assignment", sorted(path.name for path in (ROOT / "source").iterdir() if path.is_dir()))
+def test_no_fold_of_the_course_shows_part_of_a_graded_answer(assignment: str) -> None:
+    assert list(graded_parts_in_folds(Assignment.unreleased(Course(ROOT), assignment))) == []
+
+
+def test_a_solution_in_a_fold_is_no_secret_and_a_graded_one_is() -> None:
+    owners = {needle.owner for needle in secrets_of(Assignment.unreleased(Course(ROOT), "transformer_tutorial"))}
+    assert not any("scores_gradient_answer" in owner for owner in owners)
+    assert any("dot_product_attention_answer" in owner for owner in owners)
+
+
+def test_released_notebooks_have_the_folds_and_no_other_solution() -> None:
+    for path in (ROOT / "release").glob("*/*.ipynb"):
+        book = nbformat.read(path, as_version=4)
+        folds = [cell for cell in book.cells if "<summary>A solution</summary>" in cell.source]
+        assert all(cell.cell_type == "markdown" for cell in folds)
+        assert len(folds) <= len(stretch_answers(book)), path

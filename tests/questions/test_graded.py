@@ -25,7 +25,7 @@ from tests.questions.block import CODE, A, N, answers_to, facts, graded, ordinar
 pytestmark = pytest.mark.slow
 
 
-def test_q37_three_right_answers_give_all_points_two_half_and_fewer_none() -> None:
+def test_three_right_answers_give_all_points_two_half_and_fewer_none() -> None:
     right = answers_to(ordinary())
     assert graded({"own_code_answer": right}).points == 2
     one = answers_to(ordinary(), shape="(1, 1)")
@@ -37,35 +37,42 @@ def test_q37_three_right_answers_give_all_points_two_half_and_fewer_none() -> No
     assert graded({"own_code_answer": answers_to(ordinary(), shape="(1, 1)", without="line 1: x")}).points == 0
 
 
-def test_q37_as_shipped_the_questions_have_no_points() -> None:
+def test_as_shipped_the_questions_have_no_points() -> None:
     shipped = next(cell for cell in assignment(A).source[N].cells if cells.grade_id(cell) == "own_code")
     assert cells.max_points(shipped) == 0
 
 
-def test_q37_code_in_another_style_is_asked_about_itself_and_wrong_code_too() -> None:
+def test_code_in_another_style_is_asked_about_itself_and_wrong_code_too() -> None:
     assert graded({CODE: other(), "own_code_answer": answers_to(other())}).points == 2
     wrong = ordinary().replace("/ math.sqrt(q.shape[-1])", "* 3")
     assert wrong != ordinary()
     assert graded({CODE: wrong, "own_code_answer": answers_to(wrong)}).points == 2
 
 
-def test_q37_anothers_answers_earn_nothing_and_a_changed_code_is_noted() -> None:
+def test_anothers_answers_earn_nothing_and_a_changed_code_is_noted() -> None:
     found = graded({CODE: other(), "own_code_answer": answers_to(ordinary())})
     assert found.points == 0
     assert any("has changed since" in check.message for check in found.checks)
 
 
-def test_q37_without_answers_there_are_no_points_and_the_reason_is_said() -> None:
+def test_without_answers_there_are_no_points_and_the_reason_is_said() -> None:
     found = graded({"own_code_answer": "own_code = {}"})
     assert found.points == 0 and "token" in found.checks[0].message
 
 
-def test_q37_code_that_does_not_run_gets_no_points_for_nothing_asked() -> None:
+def test_code_that_does_not_run_gets_no_points_for_nothing_asked() -> None:
     found = graded({CODE: "class AttentionBlock(nn.Module):\n    pass", "own_code_answer": "own_code = {}"})
     assert (found.status, found.points) == ("failed", 0)
 
 
-def test_q37_code_that_looks_how_it_is_run_is_for_a_person() -> None:
+def test_code_of_which_nothing_can_be_asked_is_for_a_person() -> None:
+    code = ordinary().replace("class AttentionBlock(", "class Whole(")
+    code += "\n\nclass AttentionBlock(Whole):\n    pass\n"
+    found = graded({CODE: code, "own_code_answer": "own_code = {}"})
+    assert (found.status, found.points, found.checks[0].name) == ("manual", None, ASKED_NOTHING)
+
+
+def test_code_that_looks_how_it_is_run_is_for_a_person() -> None:
     code = ordinary().replace("        scores = self", "        what.stack()\n        scores = self", 1)
     assert "what.stack()" in code
     code = f"import inspect as what\n\n{code}"
@@ -73,7 +80,7 @@ def test_q37_code_that_looks_how_it_is_run_is_for_a_person() -> None:
     assert (found.status, found.points) == ("manual", None) and "'inspect'" in found.checks[0].message
 
 
-def test_q37_an_import_that_the_code_does_not_use_is_no_reason_to_ask_nothing() -> None:
+def test_an_import_that_the_code_does_not_use_is_no_reason_to_ask_nothing() -> None:
     code = f"import inspect\nfrom pathlib import Path\n\n{ordinary()}"
     assert graded({CODE: code, "own_code_answer": answers_to(code)}).points == 2
 
@@ -92,7 +99,7 @@ ENDLESS = """
 """
 
 
-def test_q37_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
+def test_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
     code = ordinary().replace("scores.softmax(dim=-1)", "self.attend(self.settle(scores))") + ENDLESS
     assert "self.settle(" in code
     answers = answers_to(ordinary(), random="00000004")
@@ -101,7 +108,7 @@ def test_q37_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
     assert found.checks[0].name == ASKED_NOTHING  # the report lists it
 
 
-def test_q37_only_the_parts_are_left_out_that_the_token_asks_about() -> None:
+def test_only_the_parts_are_left_out_that_the_token_asks_about() -> None:
     found, known = find(sources(ordinary()), "AttentionBlock"), facts(ordinary())
     asked = import_module(f"course.check.{A}").questions
     assert found is not None and len(known.lost) > MAX_PARTS
@@ -126,14 +133,14 @@ def kernels_of_questions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return started
 
 
-def test_q37_without_points_the_code_is_run_only_of_who_answered(kernels_of_questions: list[list[str]]) -> None:
+def test_without_points_the_code_is_run_only_of_who_answered(kernels_of_questions: list[list[str]]) -> None:
     unanswered = graded({"own_code_answer": "own_code = {}"}, points=0)
     assert not kernels_of_questions and [check.name for check in unanswered.checks] == ["token"]
     answered = graded({"own_code_answer": answers_to(ordinary())}, points=0)
     assert len(kernels_of_questions) == 1 and answered.status == "passed"
 
 
-def test_q37_questions_that_get_points_are_run_for_then_and_other_points_are_judged(
+def test_questions_that_get_points_are_run_for_then_and_other_points_are_judged(
     kernels_of_questions: list[list[str]],
 ) -> None:
     before, counts, found = dict[str, StoredRun](), list[int](), list[CellVerdict]()
@@ -149,7 +156,7 @@ def test_q37_questions_that_get_points_are_run_for_then_and_other_points_are_jud
     assert counts == [0, 1, 1] and [(one.points, one.max_points) for one in found] == [(0, 0), (0, 2), (0, 3)]
 
 
-def test_q37_the_code_is_run_without_the_notebooks_beside_it(kernels_of_questions: list[list[str]]) -> None:
+def test_the_code_is_run_without_the_notebooks_beside_it(kernels_of_questions: list[list[str]]) -> None:
     """What it takes from an earlier notebook is ready-made then: questions do not depend on what is written there."""
     assert graded({"own_code_answer": answers_to(ordinary())}).points == 2
     (laid_out,) = kernels_of_questions

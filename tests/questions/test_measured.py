@@ -7,6 +7,7 @@ from functools import cache
 from itertools import permutations
 
 import pytest
+import torch
 
 from autograder.exercise.questions import same, share
 from tests.questions.measured import Asked, by_guessing, guessed, tokens
@@ -20,30 +21,31 @@ def found() -> list[Asked]:
     return every_style()
 
 
-def test_q37_at_least_two_hundred_styles_are_asked_about_and_most_get_a_question() -> None:
+def test_at_least_two_hundred_styles_are_asked_about_and_most_get_a_question() -> None:
     asked = [one for one in found() if any(one.right(question) for question in one.questions(tokens(1)[0]))]
     assert len(found()) >= 200 and len(asked) > len(found()) / 2
     assert not [str(one.style) for one in found() if one.facts is not None and one.facts.watching]
 
 
-def test_q37_no_key_is_wrong_when_the_plain_text_is_run() -> None:
-    assert not [f"{one.style}: {said}" for one in found() for said in wrong_keys(one, 1)]
+def test_no_key_is_wrong_when_the_plain_text_is_run() -> None:
+    with torch.enable_grad():  # code that is stopped within its no_grad does not turn gradients on again
+        assert not [f"{one.style}: {said}" for one in found() for said in wrong_keys(one, 1)]
 
 
-def test_q37_exactly_one_choice_is_right_or_the_question_does_not_count() -> None:
+def test_exactly_one_choice_is_right_or_the_question_does_not_count() -> None:
     for one in found():
         for question in one.questions(tokens(1)[0]):
             assert len(set(question.choices)) == len(question.choices) >= 3
             assert not one.right(question) or question.choices.count(one.right(question)) == 1
 
 
-def test_q37_no_form_of_a_choice_tells_the_right_one() -> None:
+def test_no_form_of_a_choice_tells_the_right_one() -> None:
     told = guessed(found(), 20)
     assert {kind for kind, _ in told} == {"shape", "without", "becomes", "creates"}
     assert not {key: guesses for key, guesses in told.items() if guesses.deviations > MAX_DEVIATIONS}
 
 
-def test_q37_copied_answers_earn_no_more_than_guessed_ones() -> None:
+def test_copied_answers_earn_no_more_than_guessed_ones() -> None:
     """Everybody hands in everybody else's answers, and the token, to the same exercise."""
     groups: dict[str, list[Asked]] = defaultdict(list)
     for one in found():

@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from autograder.authoring.check import own_answers
 from autograder.errors import GradingError
 from autograder.exercise.asking import find
 from autograder.exercise.questions import Facts, questions, same, share
@@ -23,7 +24,7 @@ from tests.questions.block import A, N, answers_to, facts, ordinary, sources
 # --- asked ------------------------------------------------------------------------------------------------------------
 
 
-def test_q37_a_renamed_variable_gets_the_same_kinds_of_questions() -> None:
+def test_a_renamed_variable_gets_the_same_kinds_of_questions() -> None:
     renamed = ordinary().replace("weights", "shares").replace("context", "mixed")
     kinds = []
     for code in (ordinary(), renamed):
@@ -33,7 +34,7 @@ def test_q37_a_renamed_variable_gets_the_same_kinds_of_questions() -> None:
     assert kinds[0] == kinds[1] and len(kinds[0]) == 3
 
 
-def test_q37_equal_code_and_token_ask_the_same_and_another_token_asks_other_things() -> None:
+def test_equal_code_and_token_ask_the_same_and_another_token_asks_other_things() -> None:
     found, known = find(sources(ordinary()), "AttentionBlock"), facts(ordinary())
     assert found is not None
     made = {token: questions(found, known, token) for token in ("00000001", "00000002", "00000003", "00000004")}
@@ -41,7 +42,7 @@ def test_q37_equal_code_and_token_ask_the_same_and_another_token_asks_other_thin
     assert len({tuple(one.subject for one in some) for some in made.values()}) > 1
 
 
-def test_q37_a_question_and_the_library_hold_no_key(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_question_and_the_library_hold_no_key(capsys: pytest.CaptureFixture[str]) -> None:
     found, known = find(sources(ordinary()), "AttentionBlock"), facts(ordinary())
     assert found is not None
     for one in questions(found, replace(known, lost={}), "00000001"):
@@ -51,7 +52,7 @@ def test_q37_a_question_and_the_library_hold_no_key(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("right", "asked", "points"), [(3, 3, 1), (2, 3, 0.5), (1, 3, 0), (2, 2, 1), (1, 2, 0), (1, 1, 1)]
 )
-def test_q37_the_share_of_the_points(right: int, asked: int, points: float) -> None:
+def test_the_share_of_the_points(right: int, asked: int, points: float) -> None:
     assert share(right, asked) == points
 
 
@@ -71,11 +72,11 @@ WHOLE = {"lost": {}, "asked": "a", "name": "n", "watching": ""}
         {"rows": [[], []], **WHOLE, "lost": {"line 1: x": 3}},
     ],
 )
-def test_q37_facts_from_a_students_process_are_read_with_care(data: Any) -> None:
+def test_facts_from_a_students_process_are_read_with_care(data: Any) -> None:
     assert Facts.from_json(data) is None
 
 
-def test_q37_spaces_and_capitals_of_an_answer_do_not_matter() -> None:
+def test_spaces_and_capitals_of_an_answer_do_not_matter() -> None:
     assert same(" (2,3, 5,5)", "(2, 3, 5, 5)") and same("Line 4", "line 4") and not same("line 44", "line 4")
 
 
@@ -91,7 +92,7 @@ def _defined(code: str, file: str = "<cell>") -> Any:
     return space["AttentionBlock"]
 
 
-def test_q37_the_check_asks_then_records_and_never_says_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_asks_then_records_and_never_says_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:
     check, kind = import_module(f"course.check.{A}").questions, _defined(ordinary())
     check({}, attention_block=kind)
     asked = capsys.readouterr().out
@@ -107,7 +108,7 @@ def test_q37_the_check_asks_then_records_and_never_says_what_is_right(capsys: py
     assert capsys.readouterr().out == right
 
 
-def test_q37_the_check_says_look_again_where_the_code_has_changed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_says_look_again_where_the_code_has_changed(capsys: pytest.CaptureFixture[str]) -> None:
     space: dict[str, Any] = {}
     exec(answers_to(ordinary()), space)
     changed = _defined(ordinary().replace("context", "mixed"), "<changed>")
@@ -115,14 +116,14 @@ def test_q37_the_check_says_look_again_where_the_code_has_changed(capsys: pytest
     assert "look again" in capsys.readouterr().out
 
 
-def test_q37_an_answer_that_is_no_choice_is_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_that_is_no_choice_is_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
     space: dict[str, Any] = {}
     exec(answers_to(ordinary(), shape="about 4"), space)
     import_module(f"course.check.{A}").questions(space["own_code"], attention_block=_defined(ordinary()))
     assert "choose one of the choices for 'shape'" in capsys.readouterr().out
 
 
-def test_q37_code_that_does_not_run_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_that_does_not_run_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     kind = _defined("class AttentionBlock(nn.Module):\n    def forward(self, x):\n        raise NotImplementedError()")
     import_module(f"course.check.{A}").questions({}, attention_block=kind)
     assert "none can be asked" in capsys.readouterr().out
@@ -131,7 +132,7 @@ def test_q37_code_that_does_not_run_is_told_so(capsys: pytest.CaptureFixture[str
 # --- where they are asked ---------------------------------------------------------------------------------------------
 
 
-def test_q37_other_notebooks_are_released_without_the_section() -> None:
+def test_other_notebooks_are_released_without_the_section() -> None:
     notebook = nbformat.from_dict(assignment(A).source[N])
     before = len(notebook.cells)
     kept = CourseFile(questions=(f"{A}/{N}",)).fill_in(nbformat.from_dict(notebook), f"{A}/{N}")
@@ -142,7 +143,7 @@ def test_q37_other_notebooks_are_released_without_the_section() -> None:
     assert len(drop_questions(dropped).cells) == before - 3
 
 
-def test_q37_the_setting_is_read_and_a_wrong_one_is_named(tmp_path: Any) -> None:
+def test_the_setting_is_read_and_a_wrong_one_is_named(tmp_path: Any) -> None:
     assert Course(ROOT).file.questions
     (tmp_path / "course.toml").write_text('[questions]\nnotebooks = "all"\n')
     with pytest.raises(GradingError, match=r"questions\.?notebooks|notebooks: expected a list"):
@@ -150,17 +151,16 @@ def test_q37_the_setting_is_read_and_a_wrong_one_is_named(tmp_path: Any) -> None
 
 
 @pytest.mark.parametrize("name", Course(ROOT).file.questions)
-def test_q37_the_notebooks_own_answers_are_right_for_its_solution(name: str) -> None:
-    from tests.questions.__main__ import answers_of
-
-    opened = assignment(name.partition("/")[0])
-    cell = next(one for one in opened.source[name.partition("/")[2]].cells if cells.grade_id(one) == "own_code_answer")
+def test_the_notebooks_own_answers_are_right_for_its_solution(name: str) -> None:
+    assignment_name, _, stem = name.partition("/")
+    source = assignment(assignment_name).source[stem]
+    cell = next(one for one in source.cells if cells.grade_id(one) == "own_code_answer")
     space: dict[str, Any] = {}
     exec(cell.source, space)
-    assert space["own_code"] == answers_of(name)
+    assert space["own_code"] == own_answers(Course(ROOT), assignment_name)[stem]
 
 
-def test_q37_what_students_get_has_the_section_just_where_the_course_asks() -> None:
+def test_what_students_get_has_the_section_just_where_the_course_asks() -> None:
     course = Course(ROOT)
     released = {
         f"{name}/{path.stem}"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from safetensors.numpy import load, save
 
 from autograder.assignment.assignment import Assignment
@@ -24,7 +24,7 @@ from autograder.references.stored_files import EXPECTED, read_files, stored_exer
 from autograder.references.write import checksums
 from autograder.release.as_submitted import solved
 from autograder.release.generate import generate
-from tests.feedback.toy import marks
+from tests.feedback.toy import marks, plain_exercise, python_notebook
 
 SHEET, FIRST, SECOND = "signals", "1_smoothing", "2_later"
 STUDENTS = ("ada", "bob")
@@ -34,7 +34,6 @@ STOPS = "def moving_average(values, window):\n    return values.no"
 READS = """import json
 text = json.load(open("1_smoothing.ipynb"))
 count = sum("".join(cell["source"]).count("return") for cell in text["cells"])"""
-TWICE = "def twice(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
 TESTS = "assert twice(2) == 4\n### BEGIN HIDDEN TESTS\nassert twice(3) == 6\nassert count\n### END HIDDEN TESTS"
 
 Change = Callable[[Path], None]
@@ -44,15 +43,11 @@ def make(root: Path) -> None:
     """Released, and handed in: ada is right, bob is not."""
     make_course(root)
     course = Course(root)
-    second = new_notebook(
-        cells=[
-            new_code_cell(READS, id="reads"),
-            new_code_cell(TWICE, id="twice-a", metadata=marks("twice_answer", grade=False, solution=True)),
-            new_code_cell(TESTS, id="twice", metadata=marks("twice", grade=True, solution=False, points=3)),
-            new_markdown_cell("Because.", id="why", metadata=marks("why", grade=True, solution=True, points=1)),
-        ]
+    second = python_notebook(
+        new_code_cell(READS, id="reads"),
+        *plain_exercise("twice", "return 2 * x", TESTS, 3, "x"),
+        new_markdown_cell("Because.", id="why", metadata=marks("why", grade=True, solution=True, points=1)),
     )
-    second.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(second, course.source(SHEET) / f"{SECOND}.ipynb")
     (course.source(SHEET) / "words.csv").write_text("one\n")
     generate(course, SHEET)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
@@ -25,31 +25,21 @@ from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVer
 from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.prepare import prepare
-from autograder.release.generate import generate
-from tests.feedback.toy import marks
+from tests.feedback.toy import marks, new_course, plain_exercise, python_notebook
 
 SHEET, NOTEBOOK = "sums", "1_sums"
 STUDENTS = ("ada", "bob", "eve")
 POINTS = {"first": 3.0, "second": 2.0, "third": 4.0}
+SHARES = {("ada", "first"): 1.0, ("bob", "first"): 0.5, ("eve", "second"): 1.0}
 
 
 def exercise(name: str) -> list[nbformat.NotebookNode]:
-    """A stub and its plain test."""
-    solution = f"def {name}():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION"
-    return [
-        new_code_cell(solution, id=f"{name}-a", metadata=marks(f"{name}_answer", grade=False, solution=True)),
-        new_code_cell(
-            f"assert {name}() == 1", id=name, metadata=marks(name, grade=True, solution=False, points=POINTS[name])
-        ),
-    ]
+    return plain_exercise(name, "return 1", f"assert {name}() == 1", POINTS[name])
 
 
 def notebook(*names: str) -> nbformat.NotebookNode:
     written = new_markdown_cell("Because.", id="why", metadata=marks("why", grade=True, solution=True, points=1))
-    made = new_notebook(cells=[*(cell for name in names for cell in exercise(name)), written])
-    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    made.nbformat_minor = 5
-    return made
+    return python_notebook(*(cell for name in names for cell in exercise(name)), written)
 
 
 @dataclass
@@ -127,11 +117,10 @@ class World:
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Released, handed in by three and graded: ``first`` right for ada and half right for bob, ``second`` for eve."""
     root = tmp_path_factory.mktemp("regrade") / "course"
-    (root / "source" / SHEET).mkdir(parents=True)
+    root.mkdir()
     (root / "nbgrader_config.py").write_text("c = get_config()\n")
-    nbformat.write(notebook("first", "second"), root / "source" / SHEET / f"{NOTEBOOK}.ipynb")
-    generate(Course(root), SHEET)
-    world = World(Course(root), {("ada", "first"): 1.0, ("bob", "first"): 0.5, ("eve", "second"): 1.0})
+    course = new_course(root, {f"{SHEET}/{NOTEBOOK}": notebook("first", "second")})
+    world = World(course, dict(SHARES))
     for student in STUDENTS:
         world.hand_in(student)
     with pytest.MonkeyPatch.context() as patched:
@@ -145,6 +134,6 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
 @pytest.fixture
 def world(graded: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     course = Course(shutil.copytree(graded.root, tmp_path / "course"))
-    made = World(course, {("ada", "first"): 1.0, ("bob", "first"): 0.5, ("eve", "second"): 1.0})
+    made = World(course, dict(SHARES))
     monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(made.judge, todo))
     yield made

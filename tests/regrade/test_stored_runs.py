@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import random
 import shutil
+import subprocess
+import sys
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from autograder import cli
@@ -16,11 +22,16 @@ from autograder.classroom import run as classroom
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult, do, judge
 from autograder.errors import GradingError
+from autograder.gradebook.gather import gather
+from autograder.model import cells
 from autograder.model.course import Course
 from autograder.pipeline import running, stored_runs
 from autograder.pipeline.stored_runs import MAX_BYTES, path_of
+from autograder.references import loader
+from tests.exercises.tiny import tiny_course
 from tests.once import made_once
-from tests.regrade.changing_course import CHANGES, FIRST, SECOND, SHEET, make, set_answer
+from tests.regrade.changing_course import CHANGES, FIRST, SECOND, SHEET, fresh, make, set_answer, without_times
+from tests.tree import modules
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stored runs")]
 
@@ -93,36 +104,37 @@ def test_what_a_killed_grader_had_run_is_not_run_again(course, done):
     assert ran(course, done) == {"ada": (), "bob": ()}
 
 
-def damages(path: Path) -> dict[str, bytes]:
-    whole = path.read_bytes()
-    other = path.with_suffix(".other")
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
-        for name in old.namelist():
-            data = old.read(name)
-            if name == "submission.json":
-                data = json.dumps({**json.loads(data), "format": 0}).encode()
-            new.writestr(name, data)
-    without = path.with_suffix(".without")
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(without, "w") as new:
-        new.writestr("submission.json", old.read("submission.json"))
-        new.writestr("0.json", b'{"name": 1}')
-    return {
-        "cut short": whole[: len(whole) // 2],
-        "empty": b"",
-        "zeros in the middle": whole[:200] + bytes(len(whole) - 400) + whole[-200:],
-        "no archive": b"hello",
-        "another format": other.read_bytes(),
-        "no runs": without.read_bytes(),
-    }
+def packed_again(change: Callable[[dict[str, bytes]], dict[str, bytes]]) -> Callable[[bytes], bytes]:
+    """Damage to the members of an archive."""
+
+    def damage(whole: bytes) -> bytes:
+        made = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(made, "w") as new:
+            for name, data in change({name: old.read(name) for name in old.namelist()}).items():
+                new.writestr(name, data)
+        return made.getvalue()
+
+    return damage
 
 
-DAMAGES = ("cut short", "empty", "zeros in the middle", "no archive", "another format", "no runs")
+def of_another_format(members: dict[str, bytes]) -> dict[str, bytes]:
+    return members | {"submission.json": json.dumps({**json.loads(members["submission.json"]), "format": 0}).encode()}
+
+
+DAMAGES = {
+    "cut short": lambda whole: whole[: len(whole) // 2],
+    "empty": lambda whole: b"",
+    "zeros in the middle": lambda whole: whole[:200] + bytes(len(whole) - 400) + whole[-200:],
+    "no archive": lambda whole: b"hello",
+    "another format": packed_again(of_another_format),
+    "no runs": packed_again(lambda all_: {"submission.json": all_["submission.json"], "0.json": b'{"name": 1}'}),
+}
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_cannot_be_read_is_run_again_and_the_log_says_so(course, done, damage):
     path = path_of(course.root, SHEET, "ada")
-    path.write_bytes(damages(path)[damage])
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
     CHANGES["a mistake's words"](course.root)
     assert ran(course, done) == {"ada": (FIRST, SECOND), "bob": ()}
     log = (course.autograded("ada", SHEET) / "grading.log").read_text()
@@ -198,3 +210,111 @@ def test_an_author_sees_how_many_answers_a_new_name_matches(course, capsys, word
         {"exercise": "moving_average", "mistake": "sum", "before": 1, "now": 0},
     ]
     assert {path: path.read_bytes() for path in course.root.glob("autograded/**/*") if path.is_file()} == before
+
+
+#: ``CHANGES=20`` makes all of the changes; otherwise some are drawn by chance.
+SOME = 3
+
+
+def run(root: Path, *words: str) -> str:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("autograder"), "--course", str(root), *words], capture_output=True, text=True
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def everything(root: Path) -> dict[str, object]:
+    """All that a student or an instructor gets to see: points, verdicts, notebooks, feedback."""
+    run(root, "feedback", SHEET)
+    seen: dict[str, object] = {}
+    for stage in ("autograded", "feedback"):
+        for path in sorted((root / stage).rglob("*")):
+            if path.is_file() and path.name != "grading.log":
+                seen[str(path.relative_to(root))] = without_times(path.read_text())
+    for row in gather(Course(root), SHEET).rows:
+        seen[row.student.id] = [(key, one.points, one.max_points, one.status) for key, one in row.exercises.items()]
+    return seen
+
+
+def test_after_any_change_the_result_is_that_of_a_full_run(tmp_path):
+    root = tmp_path / "course"
+    make(root)
+    run(root, "grade", SHEET)
+    order = random.Random().sample(sorted(CHANGES), int(os.environ.get("CHANGES", SOME)))
+    for number, name in enumerate(order):
+        CHANGES[name](root)
+        run(root, "grade", SHEET)
+        other = fresh(root, tmp_path / f"fresh{number}")
+        run(other, "grade", SHEET)
+        assert everything(root) == everything(other), order[: number + 1]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """The tiny course, released without its checks; ada squares, eve is right, bob hands in the stub."""
+    root = tmp_path_factory.mktemp("explain") / "course"
+    source = tiny_course(root).source["1_tiny"]
+    answers = {"ada": "def double(x):\n    return x ** 2", "eve": "def double(x):\n    return x + x", "bob": ""}
+    stub = "def double(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    for place, text in (("release/tiny", ""), *((f"submitted/{who}/tiny", text) for who, text in answers.items())):
+        made = nbformat.from_dict(source)
+        for cell in made.cells:
+            if cells.is_solution(cell):
+                cell.source = text or stub
+            elif cells.is_graded(cell):
+                cell.source = cells.split_hidden(cell.source).visible
+        (root / place).mkdir(parents=True)
+        nbformat.write(made, root / place / "1_tiny.ipynb")
+    yield root
+    loader.forget()
+
+
+def files(root) -> set[str]:
+    """All but what Python and this program leave behind wherever they run."""
+    names = {str(path.relative_to(root)) for path in root.rglob("*") if "__pycache__" not in path.parts}
+    return names - {".autograder", ".autograder/.gitignore"}
+
+
+def explained(root, capsys, student: str, exercise: str = "doubled") -> str:
+    code = cli.main(["--course-dir", str(root), "explain", student, "tiny", exercise, "--no-isolation"])
+    said = capsys.readouterr()
+    assert code == 0, said.err
+    return said.out
+
+
+def test_a_known_mistake_is_shown_with_both_answers(root, capsys):
+    before = files(root)
+    said = explained(root, capsys, "ada")
+    assert "in        x: (5,) float64" in said
+    assert "expected  doubled: (5,) float64 [" in said and "actual    doubled: (5,) float64 [" in said
+    assert "largest difference:" in said and "mistake   squared" in said and "0 of 4 points (failed)" in said
+    assert files(root) == before
+
+
+def test_the_students_code_and_the_test_are_shown(root, capsys):
+    said = explained(root, capsys, "ada")
+    assert "The student's answer, doubled_answer:\n    def double(x):\n        return x ** 2\n" in said
+    assert "The test, as it is in the source:" in said and 'reference("tiny/doubled")' in said
+
+
+def test_a_right_answer_and_none_at_all(root, capsys):
+    assert "4 of 4 points (passed)" in (said := explained(root, capsys, "eve")) and "  right" in said
+    assert "nothing came from the student's code" in explained(root, capsys, "bob")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nobody", "tiny", "doubled"), "no submission to 'tiny' by nobody"),
+        (("ada", "tiny", "dubbled"), "expected one of the exercises 1_tiny/doubled, got 'dubbled'"),
+    ],
+)
+def test_bad_input_is_one_line(root, capsys, words, said):
+    assert cli.main(["--course-dir", str(root), "explain", *words, "--no-isolation"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_nothing_that_students_get_imports_it():
+    users = [path for path in modules("autograder") if "pipeline.explanation" in path.read_text()]
+    assert [path.name for path in users] == ["explain.py"]

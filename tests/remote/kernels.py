@@ -7,6 +7,7 @@ from contextlib import suppress
 from textwrap import dedent
 from typing import Any
 
+from autograder.assignment.solution_run import SolutionRun
 from autograder.remote import student
 from autograder.remote.handle import RemoteRefused
 from autograder.remote.tester import Remote
@@ -32,15 +33,22 @@ class Kernels:
         self.asked.append(request)
         return student.answer(self.student, request, self.remote.answer)
 
-    def test(self, body: str, solution: str = "") -> None:
-        """Run a test cell in the tester. Raises what it raises.
+    def test(self, body: str, solution: str = "") -> list[str]:
+        """Run a test cell in the tester; how what came differs from what came from the solution. Raises what it raises.
 
         solution: what it was calibrated with; without, everything is allowed and noted.
         """
+        right = None
         if solution:
             right = Kernels(solution, self._trusted, self.names)
             with suppress(Exception, RemoteRefused):
                 right.test(body)
-            self.remote.places.expected = {place: sorted(kinds) for place, kinds in right.remote.places.noted.items()}
+            noted = right.remote.places.noted
+            asked = right.remote.places.visits.keys() | noted.keys()
+            self.remote.places.expected = {place: sorted(noted.get(place, ())) for place in asked}
         exec(compile(dedent(body), "<test>", "exec", dont_inherit=True), self.tester)
         assert self.remote.failures == []
+        given = SolutionRun.of(right.remote.places.visits, {}, None) if right is not None else None
+        return (
+            [one.words for one in given.differences(self.remote.places.visits, {}, None)] if given is not None else []
+        )

@@ -23,7 +23,6 @@ MESSAGES = {
     "scaled-by-dim": "The scores are divided by the root of dim, not of dim_per_head.",
     "softmax-over-heads": "Each query's weights must sum to 1 over the keys.",
 }
-
 STUB = '''class AttentionBlock(nn.Module):
     """One block of attention. hidden_states: (batch, tokens, dim)."""
 
@@ -38,7 +37,6 @@ STUB = '''class AttentionBlock(nn.Module):
         # YOUR CODE HERE
         raise NotImplementedError()
 '''
-
 _CHOICES: dict[str, tuple[str, ...]] = {
     "project": (
         "q, k, v = self.q_lin(x), self.k_lin(x), self.v_lin(x)",
@@ -88,14 +86,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _RENAMED = {
-    "scores": "raw",
-    "weights": "attn",
-    "context": "mixed",
-    "split": "cut",
-    "sa": "first",
-    "x": "hs",
-    "projected": "p",
-}
+    "scores": "raw", "weights": "attn", "context": "mixed", "split": "cut", "sa": "first", "x": "hs", "projected": "p",
+}  # fmt: skip
 
 
 def own_answer(seed: int) -> str:

@@ -105,7 +105,7 @@ date = 2026-11-30
 """
 
 
-def test_h8_a_new_term_keeps_the_rules_of_lateness_and_names_what_is_the_old_terms(named, capsys):
+def test_a_new_term_keeps_the_rules_of_lateness_and_names_what_is_the_old_terms(named, capsys):
     (named / "late_policy.toml").write_text(POLICY)
     (named / "waivers.toml").write_text(WAIVER)
     (named / "exercises").mkdir()
@@ -126,7 +126,7 @@ def test_h8_a_new_term_keeps_the_rules_of_lateness_and_names_what_is_the_old_ter
     assert main(["--course", str(named), "status"]) == 0  # what was kept can be read
 
 
-def test_h8_a_policy_without_rules_of_its_own_is_named_too(named, capsys):
+def test_a_policy_without_rules_of_its_own_is_named_too(named, capsys):
     (named / "late_policy.toml").write_text("# ours\n[assignments.toy]\ndeadline = 2026-11-20T23:59:00Z\n")
     assert run(named, "new", "2027s") == 0
     assert "late_policy.toml: the new term has none" in capsys.readouterr().out

@@ -5,7 +5,6 @@ Extensions are personal. They may lie in ``extensions.toml``, a table for each a
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from autograder.errors import GradingError
-from autograder.files.atomic import write_file
 from autograder.gradebook.late.policy import Afterwards, LatePolicy, Rules, instant
-from autograder.model.plain_text import read_toml
+from autograder.gradebook.records import read_by_student, record_path, write_by_student
+from autograder.model.plain_text import one_form, read_toml
 
 NAME = "late_policy.toml"
 EXTENSIONS = "extensions.toml"
@@ -121,11 +120,13 @@ class _Reader:
             (NAME, f"assignments.{name}", own.get("extensions", {})),
             (EXTENSIONS, name, self.private.get(name, {})),
         ):
-            given = _table(table, f"{title}.extensions" if file == NAME else title, file)
-            _known(given, self.students, "student", "submitted/ and the gradebook ('nbgrader db student add ID')", file)
-            for student, value in given.items():
+            table = _table(table, f"{title}.extensions" if file == NAME else title, file)
+            given = [(one_form(student), value) for student, value in table.items()]
+            known = "submitted/ and the gradebook ('nbgrader db student add ID')"
+            _known(dict(given), self.students, "student", known, file)
+            for student, value in given:
                 if student in found:
-                    raise GradingError(f"{file}: [{title}]: {student} has an extension in {NAME}, too: keep one")
+                    raise GradingError(f"{file}: [{title}]: {student} has two extensions, here or in {NAME}: keep one")
                 found[student] = _extension(value, deadline, zone, f"{file}: [{title}]: extension of {student}")
         return found
 
@@ -226,27 +227,22 @@ def _near(name: str, known: Collection[str]) -> str:
 _TOLERANCE = 1e-9  # points: a sum of the same numbers in another order
 
 
-def _path(root: Path, assignment: str) -> Path:
-    return root / ".autograder" / "penalties" / f"{assignment}.json"
-
-
 def read_written(root: Path, assignment: str) -> dict[str, float]:
     """Student to the points that we took off last; empty where we took none, or the record is damaged."""
     try:
-        found = json.loads(_path(root, assignment).read_text(encoding="utf-8"))
-        return {str(student): float(points) for student, points in found.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+        return read_by_student(record_path(root, "penalties", assignment), float, "")
+    except GradingError:
         return {}
 
 
 def record_written(root: Path, assignment: str, points: Mapping[str, float]) -> None:
     """Replace the record; nothing stays of an empty one."""
-    path = _path(root, assignment)
-    taken = {student: points[student] for student in sorted(points) if points[student]}
+    path = record_path(root, "penalties", assignment)
+    taken = {student: lost for student, lost in points.items() if lost}
     if not taken:
         path.unlink(missing_ok=True)
         return
-    write_file(path, (json.dumps(taken, indent=1, ensure_ascii=False) + "\n").encode())
+    write_by_student(path, taken)
 
 
 def is_ours(penalty: float, written: float | None) -> bool:

@@ -8,6 +8,7 @@ Points change when people mark by hand, so this is done again before grades are 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from datetime import UTC
 
 from sqlalchemy.exc import OperationalError
 
@@ -89,7 +90,8 @@ def _write(gradebook: Gradebook, assignment: str, row: StudentResult) -> float:
     if submission is None:
         return 0.0
     if row.submitted_at is not None:
-        submission.timestamp = row.submitted_at.replace(tzinfo=None)  # nbgrader keeps UTC without saying so
+        # nbgrader keeps UTC without saying so
+        submission.timestamp = row.submitted_at.astimezone(UTC).replace(tzinfo=None)
     scores = [max(0.0, notebook.score) for notebook in submission.notebooks]
     penalties = _penalties(row, scores)
     for notebook, penalty in zip(submission.notebooks, penalties, strict=True):

@@ -6,7 +6,6 @@ belongs to the one submission that was seen, and goes with it.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,8 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.assignment import exchange
-from autograder.errors import GradingError
-from autograder.files.atomic import write_file
+from autograder.gradebook.records import read_by_student, record_path, write_by_student
 from autograder.model.course import Course
 
 
@@ -25,10 +23,6 @@ class Record:
 
     time: datetime
     submission: str = ""
-
-
-def times_path(root: Path, assignment: str) -> Path:
-    return root / ".autograder" / "times" / f"{assignment}.json"
 
 
 def course_times(course: Course, assignment: str) -> dict[str, datetime]:
@@ -73,17 +67,8 @@ def record_times(
 
 
 def _read(root: Path, assignment: str) -> dict[str, Record]:
-    path = times_path(root, assignment)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    try:
-        return {student: _record(said) for student, said in json.loads(text).items()}
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
-        raise GradingError(
-            f"{path}: expected student to ISO time, as 'autograder collect' writes it ({error})"
-        ) from error
+    remedy = "expected student to ISO time, as 'autograder collect' writes it"
+    return read_by_student(record_path(root, "times", assignment), _record, remedy)
 
 
 def _record(said: str | dict[str, str]) -> Record:
@@ -93,10 +78,9 @@ def _record(said: str | dict[str, str]) -> Record:
 
 
 def _write(root: Path, assignment: str, records: Mapping[str, Record | None]) -> None:
-    path = times_path(root, assignment)
     lines: dict[str, str | dict[str, str]] = {}
-    for student, record in sorted(records.items()):
+    for student, record in records.items():
         if record is not None:
             when = record.time.astimezone(UTC).isoformat()
             lines[student] = {"time": when, "submission": record.submission} if record.submission else when
-    write_file(path, (json.dumps(lines, indent=1, ensure_ascii=False) + "\n").encode())
+    write_by_student(record_path(root, "times", assignment), lines)

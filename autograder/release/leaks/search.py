@@ -37,12 +37,11 @@ from autograder.release.leaks.embedded import embedded, text_in
 from autograder.release.leaks.secrets import (
     BARE_WIDTH,
     Needle,
-    Secrets,
-    bare,
+    by_head,
+    searchable,
     secrets_of,
     shown_whole,
     split_cell,
-    squeeze,
 )
 from autograder.release.leaks.tensors import Tensors, number_groups
 from autograder.release.markers import marker_lines
@@ -84,12 +83,6 @@ def release_leaks(folder: Path, assignment: Assignment, hidden: Hidden | None = 
     return [*shown, *found_in(folder, [hidden or Hidden.of(assignment)], f"{assignment.name}/")]
 
 
-def leaks(folder: Path, assignments: Assignment | Sequence[Assignment], prefix: str = "") -> list[Finding]:
-    """Every place in ``folder`` that holds something secret of these assignments: see :func:`found_in`."""
-    opened = [assignments] if isinstance(assignments, Assignment) else assignments
-    return found_in(folder, [Hidden.of(one) for one in opened], prefix)
-
-
 def found_in(folder: Path, hidden: Iterable[Hidden], prefix: str = "") -> list[Finding]:
     """Every place in ``folder`` that holds something of what is hidden; empty is good.
 
@@ -100,7 +93,7 @@ def found_in(folder: Path, hidden: Iterable[Hidden], prefix: str = "") -> list[F
     handed_in = frozenset(f"{prefix}{name}" for one in parts for name in one.deliverables)
     pictures = {digest: owner for one in parts for digest, owner in one.pictures.items()}
     tensors = Tensors.joined([one.tensors for one in parts])
-    search = _Search(Secrets.joined([one.needles for one in parts]), tensors, handed_in, pictures)
+    search = _Search(by_head([one.needles for one in parts]), tensors, handed_in, pictures)
     found: list[Finding] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts):
         found += search.file(f"{prefix}{path.relative_to(folder)}", path.read_bytes())
@@ -109,7 +102,7 @@ def found_in(folder: Path, hidden: Iterable[Hidden], prefix: str = "") -> list[F
 
 @dataclass
 class _Search:
-    secrets: Secrets
+    secrets: dict[str, list[Needle]]
     tensors: Tensors
     deliverables: frozenset[str] = frozenset()
     pictures: Mapping[str, str] = field(default_factory=dict)
@@ -157,11 +150,11 @@ class _Search:
     def _words(self, text: str) -> dict[str, list[str]]:
         """Owner of a secret -> its lines that the text has."""
         found: dict[str, dict[str, int]] = {}
-        for squeezed in {squeeze(text): 0, squeeze("\n".join(map(bare, text.split("\n")))): 0}:
-            for position in range(len(squeezed) - BARE_WIDTH + 1):
-                for needle in self.secrets.by_head.get(squeezed[position : position + BARE_WIDTH], ()):
-                    if squeezed.startswith(needle.squeezed, position):
-                        found.setdefault(needle.owner, {})[needle.shown] = 0
+        squeezed = searchable(text)
+        for position in range(len(squeezed) - BARE_WIDTH + 1):
+            for needle in self.secrets.get(squeezed[position : position + BARE_WIDTH], ()):
+                if squeezed.startswith(needle.squeezed, position):
+                    found.setdefault(needle.owner, {})[needle.shown] = 0
         return {owner: list(lines) for owner, lines in found.items()}
 
     def _archive(self, name: str, data: bytes) -> Iterator[Finding]:
@@ -336,14 +329,10 @@ def _inside(cell: NotebookNode) -> Iterator[tuple[str, str]]:
     """(name of the attachment, empty for an output; digest) of each picture in a cell's fields."""
     for name, attachment in cell.get("attachments", {}).items():
         alone = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(attachments={name: attachment})])
-        yield from ((name, _digest(data)) for _, data in embedded("a.ipynb", nbformat.writes(alone)))
+        yield from ((name, hashlib.sha256(data).hexdigest()) for _, data in embedded("a.ipynb", nbformat.writes(alone)))
     if cell.get("outputs"):
         alone = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=cell.outputs)])
-        yield from (("", _digest(data)) for _, data in embedded("a.ipynb", nbformat.writes(alone)))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+        yield from (("", hashlib.sha256(data).hexdigest()) for _, data in embedded("a.ipynb", nbformat.writes(alone)))
 
 
 def _names(text: str, file: str) -> bool:

@@ -16,6 +16,8 @@ from autograder.release.findings import Finding, pinned
 #: Shorter pieces occur by chance. Lines that are shorter count together with those that follow.
 BARE_WIDTH = 24
 PROSE_WIDTH = 40
+#: Of a solution alone; one of fewer letters, such as ``return x * x``, beside the name of what it defines.
+WHOLE_WIDTH = 16
 
 _REGIONS = {"SOLUTION": "solution", "HIDDEN TESTS": "hidden test", "MARK SCHEME": "mark scheme"}
 _SIGNATURE, _DOCSTRING = re.compile(r"(async\s+def|def|class)\b"), re.compile(r"[rRuU]?(\"{3}|'{3})")
@@ -24,6 +26,7 @@ _TRIVIAL = re.compile(
     r"import \w|from [\w.]+ import|super\(\)\.__init__\(|raise NotImplementedError|@\w+$"
     r"|(pass|else:|try:|return|[)\]}\s,]*)$"
 )
+_NAME = re.compile(r"(?m)\b(?:def|class)\s+(\w+)|^\s*(\w+)\s*=(?!=)")
 
 
 @dataclass(frozen=True)
@@ -35,18 +38,12 @@ class Needle:
     shown: str
 
 
-@dataclass(frozen=True)
-class Secrets:
+def by_head(parts: Sequence[Sequence[Needle]]) -> dict[str, list[Needle]]:
     """The first characters of a needle -> the needles that begin so."""
-
-    by_head: dict[str, list[Needle]]
-
-    @classmethod
-    def joined(cls, parts: Sequence[Sequence[Needle]]) -> Secrets:
-        by_head: dict[str, list[Needle]] = {}
-        for needle in (needle for part in parts for needle in part):
-            by_head.setdefault(needle.squeezed[:BARE_WIDTH], []).append(needle)
-        return cls(by_head)
+    found: dict[str, list[Needle]] = {}
+    for needle in (needle for part in parts for needle in part):
+        found.setdefault(needle.squeezed[:BARE_WIDTH], []).append(needle)
+    return found
 
 
 @dataclass(frozen=True)
@@ -74,40 +71,56 @@ def bare(line: str) -> str:
 
 def secrets_of(assignment: Assignment) -> list[Needle]:
     """Everything secret of one assignment that its own visible text does not show anyway."""
-    regions, visible = _divided(assignment)
-    known = _searchable("\n".join(text for text in visible.values()))
+    regions, visible, _ = _divided(assignment)
+    known = searchable("\n".join(text for text in visible.values()))
     return [needle for region in regions for needle in _needles(region) if needle.squeezed not in known]
 
 
 def shown_whole(assignment: Assignment) -> Iterator[Finding]:
     """Each place in the visible text that shows more than half of a secret: pasted there, not merely alike.
 
-    A hidden test may repeat what the visible test of its own cell says: with another number, say.
+    Of a solution too short for that, where all of it stands in a cell without points. A hidden test may repeat what
+    the visible test of its own cell says: with another number, say.
     """
-    regions, visible = _divided(assignment)
+    regions, visible, graded = _divided(assignment)
     cut = [(region, list(_needles(region))) for region in regions]
     for where, text in visible.items():
-        searchable = _searchable(text)
+        squeezed = searchable(text)
         for region, needles in cut:
             if region.where == where and region.owner.startswith("hidden test"):
                 continue
-            shown = [needle for needle in needles if needle.squeezed in searchable]
+            shown = [needle for needle in needles if needle.squeezed in squeezed]
             stub = region.owner == f"solution file {where}"  # it shares its frame with the solution
-            if 2 * len(shown) > len(needles) and not stub:
-                said = f"most of {region.owner}: {shown[0].shown!r}"
+            whole = len(needles) < 2 and where not in graded and _is_in(text, region)
+            if (2 * len(shown) > len(needles) or whole) and not stub:
+                first = shown[0].shown if shown else "\n".join(region.lines).strip()[:80]
+                said = f"most of {region.owner}: {first!r}"
                 yield pinned("leak", where, said, region.owner, text, *(one.squeezed for one in shown))
 
 
-def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
-    """(what students must not see, where -> what they see) of one assignment."""
+def _is_in(text: str, region: Region) -> bool:
+    """Whether a text has all of a solution, and not as a part: ``x * x`` is another one than ``x * x * x``."""
+    pieces = list(_sentences(region.lines) if region.prose else map(bare, region.lines))
+    named = _NAME.findall("\n".join([*region.before, *region.lines]))
+    beside = any(re.search(rf"\b{defined or bound}\b", text) for defined, bound in named)
+    if sum(map(_weight, pieces)) < WHOLE_WIDTH // (1 + beside) or region.owner.startswith(("hidden", "mark")):
+        return False
+    said = r"[\s#>]*".join(map(re.escape, squeeze("".join(pieces))))  # as comments or quotes, too
+    return bool(re.search(rf"(?<![\w.]){said}(?!\.?\w|[^\S\n]*[(\[*/%+-])", text))
+
+
+def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str], set[str]]:
+    """(what students must not see, where -> what they see, which of these are tests) of one assignment."""
     regions: list[Region] = []
     visible: dict[str, str] = {}
+    graded: set[str] = set()
     for name, notebook in {**assignment.source, **assignment.other_languages}.items():
         there = {cell.get("id") for cell in notebook.cells}
         for number, cell in enumerate(notebook.cells):
             owner = f"{assignment.name}/{name}/{cells.grade_id(cell) or f'cell {number}'}"
             place = f"{assignment.name}/{name}.ipynb, {cells.place(cell, number)}"
             found, visible[place] = split_cell(cell, owner)
+            graded |= {place} if cells.is_graded(cell) else set()
             if fold_id(cell) not in there:  # a stretch goal's fold shows its solution
                 regions += [replace(region, where=place) for region in found]
     # a notebook saved as text beside the notebooks is released as it stands: nobody shows a marked region on purpose
@@ -116,11 +129,14 @@ def _divided(assignment: Assignment) -> tuple[list[Region], dict[str, str]]:
     for name, data in assignment.solutions.items():
         lines = tuple(data.decode("utf-8", "replace").split("\n"))
         regions.append(Region(f"solution file {assignment.name}/{name}", lines, (), prose=False))
-    return regions, visible
+    return regions, visible, graded
 
 
-def _searchable(text: str) -> str:
-    return squeeze(text) + "\n" + squeeze("\n".join(map(bare, text.split("\n"))))
+def searchable(text: str) -> str:
+    """A text without white space: as it is, without comments, and with what signs of comments and quotes switch off."""
+    lines = text.split("\n")
+    switched_on = "\n".join(bare(line.lstrip("#> \t")) for line in lines)
+    return "\n".join(dict.fromkeys(map(squeeze, (text, "\n".join(map(bare, lines)), switched_on))))
 
 
 def split_cell(cell: NotebookNode, owner: str) -> tuple[list[Region], str]:

@@ -205,8 +205,9 @@ def _letters(words: list[list[Any]]) -> list[int]:
 
 def train(function: Any, case: Any) -> dict[str, Any]:
     words = dict(zip(case.config.words, case.config.counts, strict=True))
-    found = function(words, case.config.number, _ready.counts, _ready.joined)
-    return {"merges": [pair if isinstance(pair, str) else list(pair) for pair in found]}
+    given = dict(words)
+    found = function(given, case.config.number, _ready.counts, _ready.joined)
+    return {"merges": [pair if isinstance(pair, str) else list(pair) for pair in found], "changed": given != words}
 
 
 def encode(function: Any, case: Any) -> dict[str, Any]:

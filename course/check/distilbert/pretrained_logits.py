@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-from importlib import import_module
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from course import pretrained
-from course.check.base import CheckFailed, fail, passed, running, same_shape
+from course.check.base import fail, in_float32, passed, running, same_shape
+from course.check.called import as_it_stands_or_ready
 from course.check.distilbert.calls import ready_classifier, trained
 from course.check.modules import undisturbed
-from course.parts import refusal
 
 #: Sentence -> its logits (negative, positive) by transformers' own model with the weights of mini.
 SENTENCES = {
@@ -33,15 +31,10 @@ def pretrained_logits(student_class: Any) -> None:
 
     Where a part does not pass its own check, ready-made ones stand in, as in grading.
     """
-    try:
-        _as_it_should(student_class)
-    except CheckFailed:
-        checks = import_module(__name__.rpartition(".")[0])
-        wrong = [part for part in PARTS if refusal(partial(getattr(checks, part), student_class))]
-        if not wrong or len(wrong) == len(PARTS):
-            raise
-        _as_it_should(ready_classifier(student_class))
-        print(f"  With ready-made parts. Yours do not pass all their checks yet: {', '.join(wrong)}.")
+    parts = dict.fromkeys(PARTS, student_class)
+    as_it_stands_or_ready(
+        _as_it_should, student_class, __package__, parts, lambda: _as_it_should(ready_classifier(student_class))
+    )
 
 
 def _as_it_should(student_class: Any) -> None:
@@ -71,7 +64,8 @@ def _logits(name: str, model: Any, ids: Tensor, what: str) -> Tensor:
     with running(name, what, LAYER_BY_LAYER):
         logits = model(ids)
     same_shape(name, "the logits", logits, (len(ids), 2), "(batch, n_classes)")
-    answer: Tensor = logits.float()
+    in_float32(name, "the logits", logits)
+    answer: Tensor = logits
     return answer
 
 

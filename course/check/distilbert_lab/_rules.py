@@ -31,6 +31,12 @@ MODE = Mistake(
     "model.train() at the beginning of every epoch.",
     share=0.5,
 )
+EVAL_STEP = Mistake(
+    "T-eval",
+    "The model is in eval mode during the step, or after it: its dropout is switched off.",
+    "Whoever trains has called model.train(); a step leaves the mode as it is.",
+    share=0.5,
+)
 EVAL_MODE = Mistake(
     "FIT-eval",
     "The accuracy is measured in train mode, where dropout is at work.",
@@ -39,6 +45,12 @@ EVAL_MODE = Mistake(
 )
 GRADIENTS = Mistake(
     "NO-GRAD", "Gradients are recorded where nobody needs them.", "with torch.no_grad(): around it.", share=0.5
+)
+GRADIENTS_OFF = Mistake(
+    "GRAD-off",
+    "Gradients are still switched off after the call: nothing can be trained any more.",
+    "with torch.no_grad(): switches them on again at its end; torch.set_grad_enabled(False) alone does not.",
+    share=0.5,
 )
 SHARED = Mistake(
     "SHARED",
@@ -89,6 +101,8 @@ _FLAGS = {
     "mode": MODE,
     "eval_mode": EVAL_MODE,
     "gradients": GRADIENTS,
+    "gradients_off": GRADIENTS_OFF,
+    "eval_step": EVAL_STEP,
     "shared": SHARED,
     "spoiled": SPOILED,
     "leaky": LEAKY,

@@ -5,14 +5,16 @@ Each function takes what the student wrote and a case, and gives the answers by 
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from course.check._rules.called import same
 from course.check.base import several, tried
-from course.check.distilbert_lab._recording import Measured, Table, loss_by_hand, state_of
+from course.check.distilbert_lab._recording import Linear, Measured, Table, loss_by_hand, state_of
 from course.check.side_effects import side_effects
 from course.config import Config
 from course.distillation import SentenceClassifier
@@ -21,7 +23,7 @@ from course.distillation import SentenceClassifier
 
 
 def training_step(function: Any, case: Any) -> dict[str, Any]:
-    model = case.load(nn.Linear(case.config.dim, case.config.classes, dtype=torch.double)).train().requires_grad_(True)
+    model = case.load(Linear(case.config.dim, case.config.classes, dtype=torch.double)).train().requires_grad_(True)
     optimizer = torch.optim.SGD(model.parameters(), lr=case.config.rate, momentum=case.config.momentum)
     losses, graph, changed = [], False, False
     for x, labels in zip(case.x, case.labels, strict=True):
@@ -32,7 +34,7 @@ def training_step(function: Any, case: Any) -> dict[str, Any]:
         losses.append(float(loss))
     return {
         "losses": torch.tensor(losses, dtype=torch.double), "weight": model.weight, "bias": model.bias,
-        "graph": graph, "changed": changed,
+        "graph": graph, "changed": changed, "eval_step": model.in_eval or not model.training,
     }  # fmt: skip
 
 
@@ -43,8 +45,15 @@ def fit(function: Any, case: Any) -> dict[str, Any]:
     for size in case.config.tested:
         test.append((torch.arange(start, start + size)[:, None], case.labels[start : start + size]))
         start += size
-    history = function(model, model, train, test, case.config.epochs, model.step_of(case.losses))
-    return {"history": torch.tensor([[float(a), float(b)] for a, b in history], dtype=torch.double), **model.noted()}
+    given = copy.deepcopy((train, test))
+    with torch.enable_grad():
+        history = function(model, model, *given, case.config.epochs, model.step_of(case.losses))
+        model.flags["gradients_off"] = not torch.is_grad_enabled()
+    return {
+        "history": torch.tensor([[float(a), float(b)] for a, b in history], dtype=torch.double),
+        **model.noted(),
+        "changed": not same(given, (train, test)),
+    }
 
 
 def schedule(function: Any, case: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import isfinite, log, sqrt
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from course.check.base import axis_that_sums_to_one, close, fail, finite, passed, running, same_shape
+from course.check.called import as_it_stands_or_ready
 from course.check.choice_questions import recorded
 from course.check.encoder_lab._models_file import FILE, module_of, unread
 from course.check.encoder_lab._stand_ins import first
@@ -117,12 +119,37 @@ def rows_sum_to_one(name: str, weights: Tensor, look: str = "") -> None:
     )
 
 
+#: Exercise -> the class that it asks for.
+PARTS = {
+    "head_attention": "AttentionHead",
+    "attention_head": "AttentionHead",
+    "multi_head_init": "MultiHeadAttention",
+    "multi_head_attention": "MultiHeadAttention",
+    "feed_forward": "FeedForward",
+    "embeddings": "Embeddings",
+    "encoder_layer": "TransformerEncoderLayer",
+    "encoder": "TransformerEncoder",
+    "classification_head": "ClassificationHead",
+    "classifier": "TransformerForSequenceClassification",
+}
+
+
 @undisturbed
 def whole_model(student_class: Any) -> None:
-    """Made of its own parts, the model treats every sentence by itself, and knows the order of its words."""
-    name = "whole_model"
-    for why in unread(module_of(student_class)).values():
+    """Made of its own parts, the model treats every sentence by itself, and knows the order of its words.
+
+    Where a class does not pass its own checks, nothing more is asked, as in grading.
+    """
+    models = module_of(student_class)
+    for why in unread(models).values():
         fail(FILE, "Python must be able to import the file.", f"{why}.", "Code that only tries something out can go.")
+    parts = {part: getattr(models, name, None) for part, name in PARTS.items()}
+    ready = partial(passed, "whole_model", "there is nothing in it but your classes")
+    as_it_stands_or_ready(_as_it_should, student_class, __package__, parts, ready)
+
+
+def _as_it_should(student_class: Any) -> None:
+    name = "whole_model"
     model = make(name, student_class, *SIZES, 4, 0.5)
     for tokens in (5, 2, 1):
         ids = IDS[:, :tokens]

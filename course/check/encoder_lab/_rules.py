@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._rules import (
+    READY,
     Answers,
     Case,
     Exercise,
@@ -18,10 +19,12 @@ from .._rules import (
     compare_case,
     compare_value,
     dropout_at_work,
+    in_float32,
     named,
     pure,
     put_together,
     right,
+    whole,
     without_side_effects,
 )
 
@@ -107,6 +110,9 @@ def _best_attempt(exercise: Exercise, case: Case, answers: Answers) -> Judgement
     )
 
 
+_compared = in_float32(compare_case, "output", "logits")
+
+
 def _judge_attempt(exercise: Exercise, case: Case, answers: Answers, attempt: str) -> Judgement:
     given = _of(answers.arrays, attempt)
 
@@ -115,7 +121,7 @@ def _judge_attempt(exercise: Exercise, case: Case, answers: Answers, attempt: st
         return {name: array for name, array in _of(wrong, "stand_in").items() if name not in optional}
 
     case = replace(case, expected=known(case.expected), mistakes=MistakenAnswers(case.mistakes, known))
-    return compare_case(exercise, case, replace(answers, arrays=given))
+    return _compared(exercise, case, replace(answers, arrays=given))
 
 
 def _of(arrays: Mapping[str, Array], attempt: str) -> dict[str, Array]:
@@ -190,6 +196,38 @@ def steps_together(exercise: Exercise, case: Case, answers: Answers) -> Judgemen
     return right("written again") if known & {check.mistake for check in judgement.checks} else judgement
 
 
+def _logits(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The default rule, in the shape's words where the shape is wrong; otherwise nobody knows what it is."""
+    judgement, given = compare_case(exercise, case, answers), answers.arrays.get("logits")
+    known = judgement.earned == 1 or given is None or given.shape != case.expected["logits"].shape
+    return judgement if known else named(exercise, "whole")
+
+
+_model = whole(in_float32(_logits))
+
+
+def whole_model(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The rule for a whole. Every class is a part: with all of them ready-made, the expected logits come."""
+    ready = {f"{READY}{name}": array.astype(np.float32) for name, array in case.expected.items()}
+    return _model(exercise, case, replace(answers, arrays={**answers.arrays, **ready}))
+
+
+def separator_heads(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
+    """The default rule; the heads with the largest of the student's own shares count where these lost points."""
+    judgement = compare_case(exercise, case, answers)
+    follows = answers.charged("encoder_lab/separator_share") and _largest_own(case, answers)
+    return right("separator_heads") if follows else judgement
+
+
+def _largest_own(case: Case, answers: Answers) -> bool:
+    """Whether these are the heads with the largest of the student's own wrong shares, (layers, heads)."""
+    heads, own = answers.arrays.get("heads"), answers.arrays.get("own_share")
+    if heads is None or own is None or own.ndim != 2 or not own.size or len(own) != len(case.expected["heads"]):
+        return False
+    told_apart = bool(np.isfinite(own).all()) and float(np.ptp(own, axis=-1).min()) > 0
+    return told_apart and np.array_equal(heads, own.argmax(-1))
+
+
 class_with_parts = with_names(without_side_effects(_best_attempt))
 attention_head = with_names(without_side_effects(_best_attempt), wq="wq", wk="wk", wv="wv")
 encoder_layer = with_names(
@@ -214,4 +252,4 @@ embeddings = with_names(
     token_embeddings="token_embeddings",
     position_embeddings="position_embeddings",
 )
-classification_head = with_names(without_side_effects(_classified), linear="linear")
+classification_head = with_names(without_side_effects(in_float32(_classified, "logits")), linear="linear")

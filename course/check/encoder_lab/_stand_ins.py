@@ -6,7 +6,7 @@ a pair, of which the output is the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -149,15 +149,6 @@ def like(known: Any, parts: Sequence[nn.Module]) -> nn.Module:
 def first(output: Any) -> Any:
     """The tensor itself where a part returns (output, something else)."""
     return output[0] if isinstance(output, tuple | list) and len(output) else output
-
-
-def returns_pair(build: Callable[[], nn.Module], *inputs: Tensor) -> bool:
-    """Does the student's own part return a pair? It may be one that cannot be built or called (yet)."""
-    try:
-        with torch.no_grad(), attempt_limit():
-            return isinstance(build().eval()(*inputs), tuple | list)
-    except Exception:
-        return False
 
 
 def selects_first_token(head: nn.Module, d_model: int) -> bool:

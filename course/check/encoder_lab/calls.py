@@ -28,7 +28,7 @@ from course.check.encoder_lab._attempts import (
     parts,
     values,
 )
-from course.check.encoder_lab._models_file import module_of
+from course.check.encoder_lab._models_file import module_of, require_whole
 from course.check.encoder_lab._stand_ins import (
     FirstToken,
     Fixed,
@@ -44,6 +44,7 @@ from course.check.encoder_lab._stand_ins import (
     selects_first_token,
     stand_in_class,
 )
+from course.check.limits import attempt_limit
 from course.check.side_effects import changed
 from course.check.with_ready_parts import both_ways, meaning
 
@@ -316,6 +317,24 @@ def classifier(student_class: Any, case: Any) -> Answers:
     made: list[type[StandIn]] = [OpenHead, FirstToken] if selects is None else [FirstToken if selects else OpenHead]
     ways = [(form, one) for form in FORMS for one in made]
     return _tried(stand_in, ways, case.input_ids, "logits", ("transformer_encoder.output",)) | asked
+
+
+def whole_model(models: ModuleType, case: Any) -> Answers:
+    """``logits`` of the model that the student's classes make; or the ``problem``: what it stopped with.
+
+    Raises NotRead where Python could not import the file.
+    """
+    require_whole(models)
+    try:
+        with torch.no_grad(), attempt_limit():
+            logits = first(
+                case.load(models.TransformerForSequenceClassification(*values(case.config, MODEL)))(case.input_ids)
+            )
+            if not isinstance(logits, Tensor):
+                raise TypeError(f"the model must give a tensor, but gave {type(logits).__name__}")
+            return {"logits": logits}
+    except Exception as error:
+        return {"problem": f"{type(error).__name__}: {error}"[:300]}
 
 
 def _tried(

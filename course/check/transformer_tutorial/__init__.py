@@ -2,14 +2,14 @@
 
 Some are made of packs: they judge public cases by the rule of grading. The others test what must be true of any right
 answer, and say which mistake they see. ``calls`` says how each exercise of the first kind is called, here and in hidden
-cells; ``hand_over``, ``inside`` and ``whole`` are for hidden cells.
+cells; ``inside`` and ``whole`` are for hidden cells.
 """
 
 from course.check._rules.asking import OwnCodeQuestions
 from course.check.discover import checks
 from course.check.limits import limited
-from course.check.transformer_tutorial import _given_lines, _run_student_classes, _whole
 from course.check.transformer_tutorial import _properties as _properties
+from course.check.transformer_tutorial import _stand_ins, _whole
 from course.check.transformer_tutorial import calls as calls
 from course.check.transformer_tutorial._positions import positional_forward, positional_values
 from course.check.transformer_tutorial._whole_classes import (
@@ -22,5 +22,5 @@ from course.check.transformer_tutorial._whole_classes import (
 
 classes = dot_product_attention, self_attention, transformer_block, positional_encoding, classifier_whole
 globals().update(checks(__name__, __path__, positional_values, positional_forward, *classes))
-hand_over, inside, whole = _run_student_classes, _given_lines, _whole
+inside, whole = _stand_ins, _whole
 questions = OwnCodeQuestions(__name__, limited)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course.check.base import close, fail, passed, running, same_shape
+from course.check.base import close, fail, in_float32, passed, running, same_shape
 from course.check.modules import make, undisturbed
 from course.check.side_effects import check_side_effects
 
@@ -30,6 +30,7 @@ def positional_values(student_class: Any) -> None:
     """Pairs of sine and cosine, each pair slower than the one before; not learned, but part of the module."""
     name = "positional_values"
     encoding, pe = _made_with_table(name, student_class)
+    in_float32(name, "pe", pe)
     start = torch.tensor([0.0, 1.0]).repeat(SIZE // 2)
     if not close(pe[0], start):
         fail(
@@ -92,6 +93,7 @@ def positional_forward(student_class: Any) -> None:
     """Token i of every sentence gets row i; sentences of a batch are treated alike."""
     name = "positional_forward"
     encoding, pe = _made_with_table(name, student_class)
+    encoding.pe.data = encoding.pe.data.float()  # that of the table has its own check
     b, t = 3, 5
     torch.default_generator.manual_seed(7)  # whatever the class draws when it is made
     x = torch.randn(b, t, SIZE)
@@ -103,6 +105,8 @@ def positional_forward(student_class: Any) -> None:
     ):
         out = encoding(x)
     same_shape(name, "the output", out, (b, t, SIZE), "(b, t, emb_size)", "The batch comes first.")
+    in_float32(name, "the output", out)
+    same_shape(name, "for one sentence, the output", encoding(x[:1]), (1, t, SIZE), "(1, t, emb_size)")
     added = out - x
     if close(added, added[:, :1].expand_as(added)):
         fail(

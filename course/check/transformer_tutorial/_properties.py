@@ -28,20 +28,22 @@ def masked_word_probability(function: Any) -> None:
 
 
 def attention_heads(student_class: Any) -> None:
-    """One number of the input changes: which outputs change?"""
-    b, t, h, k = 2, 5, 3, 4
-    attention, given = student_class(0.0).eval(), [torch.randn(b, t, h, k) for _ in range(3)]
-    before = attention(*given, b, h, t, k)
-    for head in range(h):
-        changed = given[2].clone()
-        changed[0, :, head] += 1  # of one head of sentence 0, and nothing else
-        moved = (attention(*given[:2], changed, b, h, t, k) - before).abs() > 1e-4
-        if bool(moved[1:].any()):
-            came = f"A change in sentence 0, head {head}, moved the output of sentence 1."
-            look = "Fold and unfold must agree on the order of batch and heads."
-            fail("attention_heads", "the sentences of a batch must not touch each other.", came, look)
-        places = moved[0].unflatten(-1, (h, k)).any(-1).any(0).nonzero().flatten().tolist()
-        if places != [head]:
-            expected = f"a change in head {head} must move the numbers from {head * k} to {head * k + k - 1}."
-            came = f"In yours it moves the numbers of the heads {places}."
-            fail("attention_heads", expected, came, "In which order must the axes stand before two can become one?")
+    """Numbers that say where they come from: 100 · sentence + 10 · token + head."""
+    name, attention, (b, t, h) = "attention_heads", student_class(0.0), (2, 3, 2)
+    origin = (100 * torch.arange(b)[:, None, None] + 10 * torch.arange(t)[:, None] + torch.arange(h)).float()
+    look = "In which order must the axes stand before two can become one?"
+    for row, numbers in enumerate(attention.fold(origin[..., None])[..., 0]):
+        wanted = origin[row // h, :, row % h]
+        if not close(numbers, wanted):
+            said = "of 100 · sentence + 10 · token + head"
+            came = f"Yours holds {_row(numbers)}."
+            fail(name, f"{said}, row {row} of the folded batch must hold {_row(wanted)}.", came, look)
+    rows = torch.stack([origin[row // h, :, row % h] for row in range(b * h)])
+    for token, numbers in enumerate(attention.unfold(rows[..., None], h)[0]):
+        if not close(numbers, origin[0, token]):
+            expected = f"of 100 · sentence + 10 · token + head, token {token} must get {_row(origin[0, token])} back."
+            fail(name, expected, f"Yours gets {_row(numbers)}.", look)
+
+
+def _row(numbers: torch.Tensor) -> str:
+    return ", ".join(f"{float(number):.0f}" for number in numbers)

@@ -16,6 +16,7 @@ from .._rules import (
     compare_case,
     compare_value,
     find_mistake,
+    in_float32,
     likeness,
     named,
     right,
@@ -25,12 +26,14 @@ from .._rules import (
     wrong,
 )
 from ._attention_rules import dropped as dropped
-from ._attention_rules import folded as folded
 from ._attention_rules import masked as masked
 from ._attention_rules import mixed as mixed
+from ._attention_rules import part as part
+from ._attention_rules import scored as scored
+from ._classifier_rules import log_probabilities as log_probabilities
+from ._classifier_rules import methods as methods
 from ._classifier_rules import padding as padding
 from ._classifier_rules import parts_in_words as parts_in_words
-from ._classifier_rules import steady_and_pure as steady_and_pure
 
 Array = np.ndarray
 
@@ -89,11 +92,8 @@ NEVER_FED = Mistake(
 
 
 def _first_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
-    """What the feed-forward network is given; or what is called x before the second half."""
+    """What the feed-forward network is given."""
     got, want = answers.arrays.get("between"), case.expected["between"]
-    ready = compare_value("between", answers.arrays.get("ready_between"), want, exercise)
-    if ready.passed:  # what is done with it is the second half's business
-        return Judgement([ready])
     if got is None:
         return named(exercise, "M7-mlp")
     check = compare_value("between", got, want, exercise)
@@ -148,7 +148,7 @@ def _as_given(exercise: Exercise, answers: Answers, check: Check) -> Judgement:
     return Judgement([check])
 
 
-split = without_side_effects(_split)
+split = without_side_effects(in_float32(_split))
 
 
 BLOCK_MISTAKES = (
@@ -180,22 +180,24 @@ def _second_half(exercise: Exercise, case: Case, answers: Answers) -> Judgement:
     """norm_2 of the network's input plus its output, whatever the input: the first half has its own points."""
     entered, got = answers.arrays.get("between"), answers.arrays.get("output")
     want = case.expected["output"]
-    for given in (got, answers.arrays.get("ready_output")):
-        check = compare_value("output", given, want, exercise)
-        if check.passed:
-            return Judgement([check])
-    if got is None or got.shape != want.shape or got.dtype.kind != "f":
-        return Judgement([compare_value("output", got, want, exercise)])
+    check = compare_value("output", got, want, exercise)
+    if check.passed or got is None or got.shape != want.shape or got.dtype.kind != "f":
+        return Judgement([check])
     if entered is not None and entered.shape == want.shape and _tells(entered):
-        fed = feed(x := entered.astype(np.float64)) + x
-        if np.allclose(got, norm(fed, case, 2), atol=1e-5, rtol=1e-4):
-            return right("output")
-    for name in ("output", "ready_output"):
-        arrays = {"output": answers.arrays.get(name, got)}
-        if mistake := find_mistake(exercise, showing(case, "output"), replace(answers, arrays=arrays)):
-            return mistake.judgement()
+        for id, made in _made_of(entered.astype(np.float64), case).items():
+            if np.allclose(got, made, atol=1e-5, rtol=1e-4):
+                return named(exercise, id) if id else right("output")
+    if mistake := find_mistake(exercise, showing(case, "output"), answers):
+        return mistake.judgement()
     message = "The block's output is not norm_2 of the second sum."
     return wrong("output", message, "Two lines: feed; then add the network's input and normalise.")
+
+
+def _made_of(x: Array, case: Case) -> dict[str, Array]:
+    """Id of a mistake, or nothing -> what the second half then makes of x, whatever the first half made it of."""
+    fed = feed(x)
+    return {"": norm(fed + x, case, 2), "M7-ffn": norm(fed, case, 2), "M8": norm(fed, case, 2) + x, "M8-none": fed + x,
+            "M8-none-skip": fed, "M7-mlp": norm(x, case, 2), "NORM-1": norm(fed + x, case, 1)}  # fmt: skip
 
 
 def _tells(between: Array) -> bool:
@@ -230,7 +232,7 @@ def _network(case: Case) -> Array:
     return hidden @ second.T + second_bias
 
 
-second_half = without_side_effects(_block_as_given)
+second_half = without_side_effects(in_float32(_block_as_given))
 
 _WORDS = {
     "encoder": "the encoder's self-attention",

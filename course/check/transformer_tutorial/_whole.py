@@ -1,75 +1,60 @@
-"""The whole classifier, made of the student's own parts, and again with ready-made ones for some of them."""
+"""The whole classifier: made of what the notebook has, and again with everything ready-made but ``forward``."""
 
 from __future__ import annotations
 
-import itertools
-from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course.check.limits import TookTooLong, attempt_limit
-from course.check.with_ready_parts import meaning
+from course.check._rules.called import names_around
+from course.check.called import with_ready_parts
+from course.check.limits import attempt_limit
+from course.check.transformer_tutorial._ready import ReadyTransformer
+from course.check.with_ready_parts import meaning, own_and_ready
 from course.tutorial_parts import ReadyPositions, ReadySelfAttention, ReadyTransformerBlock, ready_mean_pooling
 
-#: What may be ready-made, in the order of the answers' names: the layers that ``__init__`` makes, and what comes from
-#: the notebooks before.
-PARTS = ("layers", "positions", "blocks", "pooling")
-READY: dict[str, tuple[str, Any]] = {
-    "positions": ("PositionalEncoding", ReadyPositions),
-    "blocks": ("TransformerBlock", ReadyTransformerBlock),
-    "pooling": ("mean_pooling", ready_mean_pooling),
-    "attention": ("SelfAttention", ReadySelfAttention),
-}
+
+def ready_classifier(student_class: Any) -> Any:
+    """The class with ready-made layers and methods: what is left is ``forward``."""
+    methods = ("embed", "encode", "classify")
+    return with_ready_parts(student_class, ReadyTransformer, methods, ReadyTransformer.layers)
 
 
 def classifier_whole(student_class: Any, case: Any) -> dict[str, Any]:
-    """``log_probabilities`` (b, classes) of the student's class with the stored weights, or ``problem``, what it
-    stopped with; ``log_probabilities_positions_blocks`` and the like of those models with ready-made parts that run,
-    with dropout switched off, and ``log_probabilities_dropout``, with nothing else changed.
-
-    ``ready``: the parts that are ready-made in this notebook, because the student's do not pass their checks.
+    """``log_probabilities`` (b, classes) with the stored weights, and ``made``: whether positions and blocks are
+    ready-made in this notebook, because the student's do not pass their checks.
     """
-    space = getattr(getattr(student_class, "__init__", None), "__globals__", {})
-    ready = [part for part, (name, made) in READY.items() if space.get(name) is made]
-    found: dict[str, Any] = {"ready": ready} if ready else {}
-    for size in range(len(PARTS) + 1):
-        for group in [*itertools.combinations(PARTS, size), *[("dropout",)] * (size == 1)]:
-            try:
-                with torch.no_grad(), attempt_limit(), _without_dropout(group):
-                    found["_".join(("log_probabilities", *group))] = _run(student_class, space, case, group)
-            except Exception as error:
-                if not group:
-                    found["problem"] = f"{type(error).__name__}: {error}"[:300]
-                    if isinstance(error, TookTooLong):
-                        return found  # what never ends is no answer, and with a ready-made part it would not count
-    return found
+    space = names_around(student_class)
+    # no weights fit into a block that is ready-made in part
+    in_part = space.get("SelfAttention") is ReadySelfAttention
+    names = {"TransformerBlock": ReadyTransformerBlock} if in_part else {}
+
+    def run(kind: Any, names: dict[str, Any]) -> dict[str, Any]:
+        with meaning(space, names), torch.no_grad(), attempt_limit():
+            return _run(kind, case)
+
+    return own_and_ready(
+        partial(run, student_class, names),
+        partial(run, ready_classifier(student_class), {"mean_pooling": ready_mean_pooling}),
+    )
 
 
-def _without_dropout(group: tuple[str, ...]) -> AbstractContextManager[Any]:
-    """Wherever a part is set aside, functions and modules of dropout give back what they were given."""
-    return patch.object(F, "dropout", lambda x, *_, **__: x) if group else nullcontext()
-
-
-def _run(student_class: Any, space: dict[str, Any], case: Any, group: tuple[str, ...]) -> Tensor:
-    with meaning(space, dict(READY[part] for part in group if part in READY)):
-        model = student_class(**vars(case.config))
-        if "layers" in group:
-            _replace_layers(model, space, case.config)
-        blocks = [*model.transformer_blocks]
-        # under the numbers of their places, whatever they were called
-        container = nn.Sequential if isinstance(model.transformer_blocks, nn.Sequential) else _in_a_list
-        model.transformer_blocks = container(*blocks)
-        ready = [block for block in blocks if isinstance(block, ReadyTransformerBlock)]
-        model = case.load(model, ("transformer_blocks.",) if ready else ())
-        _load_ready(model, ready, case)
-        result = model(case.input_ids.clone())
+def _run(kind: Any, case: Any) -> dict[str, Any]:
+    model = kind(**vars(case.config))
+    blocks = [*model.transformer_blocks]
+    # under the numbers of their places, whatever they were called
+    container = nn.Sequential if isinstance(model.transformer_blocks, nn.Sequential) else _in_a_list
+    model.transformer_blocks = container(*blocks)
+    ready = [block for block in blocks if isinstance(block, ReadyTransformerBlock)]
+    places = isinstance(model.pos_enc, ReadyPositions)
+    model = case.load(model, ("transformer_blocks.",) if ready else ())
+    _load_ready(model, ready, case)
+    result = model(case.input_ids.clone())
     if not isinstance(result, Tensor):
         raise TypeError(f"the classifier must give a tensor, but gave {type(result).__name__}")
-    return result
+    return {"log_probabilities": result, "made": [places, bool(ready)]}
 
 
 def _load_ready(model: Any, blocks: list[ReadyTransformerBlock], case: Any) -> None:
@@ -83,12 +68,3 @@ def _load_ready(model: Any, blocks: list[ReadyTransformerBlock], case: Any) -> N
 
 def _in_a_list(*blocks: nn.Module) -> nn.ModuleList:
     return nn.ModuleList(blocks)
-
-
-def _replace_layers(model: Any, space: dict[str, Any], sizes: Any) -> None:
-    """Layers as ``__init__`` should have made them, of the parts that this notebook has."""
-    places, block = space["PositionalEncoding"], space["TransformerBlock"]
-    model.token_embedding = nn.Embedding(sizes.num_tokens, sizes.k)
-    model.pos_enc = places(sizes.k, max_len=sizes.seq_length)
-    model.transformer_blocks = nn.Sequential(*(block(sizes.k, sizes.heads) for _ in range(sizes.depth)))
-    model.classification_head = nn.Linear(sizes.k, sizes.num_classes)

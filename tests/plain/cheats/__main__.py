@@ -1,5 +1,6 @@
 """``python -m tests.plain.cheats [--stock] [ID ...]``: what each cheat earns here, and on stock nbgrader, as a table.
 
+``--alone``: those with an exercise of their own (``passing_*.toml``), which all pass under stock nbgrader.
 Against stock nbgrader the cheats really run, as the user who calls this: in ``bwrap``, where only the course can be
 written, and else only with ``--unconfined``, in a machine that you can throw away.
 """
@@ -18,9 +19,9 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.model.course import Course
-from tests.plain.cheats.cheat import CHEATS, Cheat
+from autograder.model.verdict import read
+from tests.plain.cheats.cheat import ALONE, BY_ID, CHEATS, Cheat, Target
 from tests.plain.cheats.course import ASSIGNMENT, RIGHT, SECRET, WRONG, make_course
-from tests.plain.cheats.targets import BY_ID
 from tools.bench.courses import environment
 
 #: Seconds that a cell has here: some cheats never end.
@@ -42,16 +43,16 @@ def in_bwrap(folder: Path) -> list[str]:
 
 
 def points(course: Course, student: str) -> dict[str, float] | None:
-    """graded cell -> points; None where the submission has no grade."""
+    """graded cell -> points without doubt; None where the submission has no grade."""
     with Gradebook(course.db_url) as gradebook:
         try:
             found = gradebook.find_submission(ASSIGNMENT, student)
         except MissingEntry:
             return None
         grades = [grade for notebook in found.notebooks for grade in notebook.grades]
-        if any(one.auto_score is None for one in grades):
+        if all(one.auto_score is None for one in grades):
             return None
-        return {one.name: one.auto_score for one in grades}
+        return {one.name: one.auto_score or 0.0 for one in grades}
 
 
 def stock(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] | None]:
@@ -60,8 +61,9 @@ def stock(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] |
     return {student: points(course, student) for student in (RIGHT, WRONG, *(cheat.id for cheat in cheats))}
 
 
-def ours(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] | None]:
-    course = make_course(folder, cheats)
+def ours(cheats: Sequence[Cheat], folder: Path, *exercises: Target) -> dict[str, dict[str, float] | None]:
+    """exercises: one in each notebook, in the place of those that many cheats attack."""
+    course = make_course(folder, cheats, exercises, 0) if exercises else make_course(folder, cheats)
     grade(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2", "--time-limit", str(LIMIT))
     grade(course, "autograder.cli", "feedback", ASSIGNMENT)
     grade(course, "autograder.cli", "report", ASSIGNMENT)
@@ -84,6 +86,20 @@ def row(cheat: Cheat, by_stock: str, here: str) -> list[str]:
     return [cheat.id, cheat.tries, f"`{target.id}`", f"{target.earns:g} of {target.points:g}", by_stock, here]
 
 
+def alone(chosen: Sequence[tuple[str, Target, Cheat]], folder: Path) -> None:
+    """Print points of a right answer, an honest wrong one and the cheat, and what is said of the cheat."""
+    earned = ours([cheat for _, _, cheat in chosen], folder, *(target for _, target, _ in chosen))
+    print("| kind | id | what it tries | right | wrong | cheat | what is said |\n|---|---|---|---|---|---|---|")
+    for kind, target, cheat in chosen:
+        (path,) = (folder / "autograded" / cheat.id).glob("*/verdicts.json")
+        cells = [one for book in read(path).notebooks for one in book.cells if one.max_points]
+        names = [one.cell for one in cells if one.cell.startswith(target.id)]
+        found = [sum((earned[student] or {}).get(name, 0) for name in names) for student in (RIGHT, WRONG, cheat.id)]
+        why = " ".join(one.refused or "by a person" for one in cells if one.offered is not None)
+        how = why or ("the assert's own affair" if target.own else "PAYS") if found[2] > found[1] else why
+        print(f"| {kind} | {target.id} | {cheat.tries} | {found[0]:g} | {found[1]:g} | {found[2]:g} | {how} |")
+
+
 def said(found: dict[str, float] | None, target: str) -> str:
     return "no grade" if found is None else f"{found[target]:g}"
 
@@ -91,11 +107,15 @@ def said(found: dict[str, float] | None, target: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser("python -m tests.plain.cheats", description=__doc__)
     parser.add_argument("--stock", action="store_true", help="run them on stock nbgrader too")
+    parser.add_argument("--alone", action="store_true", help="cheats with an exercise of their own")
     parser.add_argument("--unconfined", action="store_true", help="there, where there is no bwrap")
     parser.add_argument("ids", nargs="*", help="only these cheats")
     args = parser.parse_args()
     if args.stock and not (args.unconfined or shutil.which("bwrap")):
         parser.error("install bwrap, or say --unconfined in a machine that you can throw away")
+    if args.alone:
+        with tempfile.TemporaryDirectory(prefix="cheats-") as temporary:
+            return alone([one for one in ALONE if not args.ids or one[2].id in args.ids], Path(temporary))
     cheats = [cheat for cheat in CHEATS if not args.ids or cheat.id in args.ids]
     with tempfile.TemporaryDirectory(prefix="cheats-") as temporary:
         here = ours(cheats, Path(temporary) / "ours")

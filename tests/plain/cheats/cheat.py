@@ -1,10 +1,13 @@
-"""The cheats: each is one submission. Its trick stands in the answer cell of the exercise that it attacks."""
+"""The cheats: each is one submission. Its trick stands in the answer cell of the exercise that it attacks.
+
+The exercises have test cells as people write them, a right answer, and an honest wrong one.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,3 +59,47 @@ def _cheats() -> Iterator[Cheat]:
 
 
 CHEATS = sorted(_cheats(), key=lambda cheat: cheat.id)
+
+
+@dataclass(frozen=True)
+class Target:
+    """One exercise. ``earns``: what the honest wrong answer gets, 0 but for partial credit.
+
+    ``given``: imports that its notebook needs beside ``GIVEN``. ``judged``: by its text, where. ``more``: test cells
+    that follow. ``own``: why the assert itself takes what the cheat of its own gives, whatever a grader does.
+    """
+
+    id: str
+    right: str
+    wrong: str
+    visible: str
+    hidden: str
+    points: float = 2
+    earns: float = 0
+    given: str = ""
+    judged: str = "outside"
+    more: Sequence[str] = ()
+    own: str = ""
+
+    @property
+    def tests(self) -> list[tuple[str, float]]:
+        """Each test cell and its points."""
+        return [(f"{self.visible}\n{self.hidden}", self.points), *((test, self.points) for test in self.more)]
+
+
+#: The instructor's first cell, with imports and helpers that the tests use, and a module beside the notebook.
+GIVEN, HELPER = (table("lent")[name] for name in ("GIVEN", "HELPER"))
+TARGETS = [Target(name, **one) for name, one in table("exercises").items()]
+BY_ID = {target.id: target for target in TARGETS}
+
+
+def _alone() -> Iterator[tuple[str, Target, Cheat]]:
+    for file in ("passing_values", "passing_names", "passing_state"):
+        for kind, group in table(file).items():
+            for name, one in group.items():
+                tries, answer = one.pop("tries"), one.pop("cheat")
+                yield kind, Target(name, **one), Cheat(name, name, tries, answer=answer)
+
+
+#: Kind, exercise and its one cheat, which gives the test what the solution does not give, and passes.
+ALONE = tuple(_alone())

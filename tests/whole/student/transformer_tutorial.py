@@ -23,21 +23,29 @@ class DotProductAttention(nn.Module):
         k = queries.shape[-1]
         return torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(k)
 
-    def forward(self, queries, keys, values, b, h, t, k, mask=None):
-        queries = queries.transpose(1, 2).reshape(b * h, t, k)
-        keys = keys.transpose(1, 2).reshape(b * h, t, k)
-        values = values.transpose(1, 2).reshape(b * h, t, k)
-
-        score = self.calculate_score(queries, keys)
-
-        if mask is not None:
-            folded = mask.repeat_interleave(h, dim=0).unsqueeze(1)
-            score = score.masked_fill(~folded, float("-inf"))
-
+    def mix(self, score, values):
         weights = self.dropout(F.softmax(score, dim=2))
-        out = torch.bmm(weights, values)
+        return torch.bmm(weights, values)
 
+    def fold(self, x):
+        b, t, h, k = x.shape
+        return x.transpose(1, 2).reshape(b * h, t, k)
+
+    def unfold(self, out, h):
+        b, t, k = len(out) // h, *out.shape[1:]
         return out.reshape(b, h, t, k).transpose(1, 2).reshape(b, t, h * k)
+
+    def hide(self, score, mask, h):
+        folded = mask.repeat_interleave(h, dim=0).unsqueeze(1)
+        return score.masked_fill(~folded, float("-inf"))
+
+    def forward(self, queries, keys, values, b, h, t, k, mask=None):
+        queries, keys, values = self.fold(queries), self.fold(keys), self.fold(values)
+        score = self.calculate_score(queries, keys)
+        if mask is not None:
+            score = self.hide(score, mask, h)
+        out = self.mix(score, values)
+        return self.unfold(out, h)
 """,
     "self_attention_answer": """
 class SelfAttention(nn.Module):
@@ -80,7 +88,8 @@ class TransformerBlock(nn.Module):
     def forward(self, x, mask=None):
         attended = self.attention(x, mask)
         x = self.norm_1(attended + x)
-        return self.norm_2(self.mlp(x) + x)
+        feedforward = self.mlp(x)
+        return self.norm_2(feedforward + x)
 """,
     "attention_cost_answer": """
 def attention_cost(n, m, p):
@@ -135,14 +144,22 @@ class Transformer(nn.Module):
         self.transformer_blocks = nn.ModuleList([TransformerBlock(k, heads) for _ in range(depth)])
         self.classification_head = nn.Linear(k, num_classes)
 
-    def forward(self, x):
-        mask = x != 0
-        x = self.token_embedding(x) * math.sqrt(self.k)
-        x = self.pos_enc(x)
+    def embed(self, x):
+        return self.pos_enc(self.token_embedding(x) * math.sqrt(self.k))
+
+    def encode(self, x, mask):
         for block in self.transformer_blocks:
             x = block(x, mask)
-        sequence_avg = mean_pooling(x, mask)
+        return mean_pooling(x, mask)
+
+    def classify(self, sequence_avg):
         return F.log_softmax(self.classification_head(sequence_avg), dim=1)
+
+    def forward(self, x):
+        mask = x != 0
+        x = self.embed(x)
+        sequence_avg = self.encode(x, mask)
+        return self.classify(sequence_avg)
 """,
     "bootstrap_error_answer": """
 def bootstrap_error(hits, draws=1000):

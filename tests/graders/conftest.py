@@ -1,3 +1,0 @@
-"""The graded class of ``tests/regrade``."""
-
-from tests.regrade.conftest import graded, world  # noqa: F401

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.files.temporary import own_folder
 from autograder.kernel.fork_server import KernelForkServer, variables
 from autograder.kernel.imports import KernelImports
 
@@ -26,11 +27,15 @@ class _Kept(KernelForkServer):
 
 
 _kept: dict[object, _Kept] = {}
+_USUAL = own_folder(short=True)
 
 
 def fork_server(imports: KernelImports = KernelImports()) -> KernelForkServer:
-    """The one of before, where another would be the same: the library lies in the checkout, and so does not change."""
-    if not all(Path(place).is_relative_to(ROOT) for place in imports.readable):
+    """The one of before, where another would be the same.
+
+    The library lies in the checkout, and so does not change; its socket lies where no test takes the folder away.
+    """
+    if own_folder(short=True) != _USUAL or not all(Path(place).is_relative_to(ROOT) for place in imports.readable):
         return KernelForkServer(imports)
     key = (imports, tuple(sorted(variables().items())))
     if key not in _kept or not _kept[key].alive:
@@ -39,9 +44,12 @@ def fork_server(imports: KernelImports = KernelImports()) -> KernelForkServer:
     return _kept[key]
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)  # one of a package lasts to the end where a module imports it
 def fork_servers_are_kept() -> Iterator[None]:
-    """For folders whose ``conftest.py`` imports it. How one starts and ends: tests/isolation, tests/faults."""
+    """For folders whose ``conftest.py`` imports it, and modules that do.
+
+    How one starts and ends: tests/isolation, tests/classroom.
+    """
     from autograder.ci import submission
     from autograder.classroom import run
     from autograder.kernel import fork_server as imported_when_needed

@@ -149,8 +149,8 @@ MISTAKES = [
     OTHER.by((ENCODE, "sequence_avg = self.encode(x, torch.ones_like(mask))")),
     OTHER.by((ENCODE, "sequence_avg = self.encode(x, ~mask | mask.all(1, True))")),
     DTYPE.by((CLASSIFY, f"{CLASSIFY}.double()")),
-    # of every sentence alike
-    replace(OTHER, passes_check=True).by((CLASSIFY, f"{CLASSIFY}.exp()")),
+    OTHER.by((CLASSIFY, f"{CLASSIFY}.exp()")),
+    OTHER.by((CLASSIFY, f"{CLASSIFY} * 2")),
     # only the first block where the blocks are real
     replace(OTHER, passes_check=True).by(
         (LOOP, "for block in [b for n, b in enumerate(self.transformer_blocks)\n"

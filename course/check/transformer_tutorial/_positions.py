@@ -63,11 +63,11 @@ def positional_values(student_class: Any) -> None:
             f"Yours turn by {', '.join(f'{step:.3g}' for step in steps.tolist())}.",
             "Look at the exponent.",
         )
-    if abs(float(steps[-1]) - 0.001) > 1e-5:
+    if abs(float(steps[-1]) - 0.001) > 2e-8:  # a base of 10001 is 75e-9 away
         fail(
             name,
             f"with emb_size = {SIZE}, the last pair turns by 10000 to the power of -6/8, which is 1/1000.",
-            f"Yours turns by {float(steps[-1]):.3g}.",
+            f"Yours turns by {float(steps[-1]):.6g}.",
             "Which numbers does 2i run through, and what is the base?",
         )
     turned = pe[2:12] @ pe[5:15].T

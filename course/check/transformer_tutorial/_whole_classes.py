@@ -124,6 +124,13 @@ def _as_it_should(student_class: Any) -> None:
     model = make(name, student_class, K, HEADS, DEPTH, LENGTH, TOKENS, CLASSES)
     ids = torch.randint(1, TOKENS, (3, 5))
     out = _run(name, model, ids)
+    if float((out.exp().sum(dim=1) - 1).abs().max()) > 1e-5:
+        fail(
+            name,
+            "of every sentence the probabilities, exp of the result, sum to 1.",
+            "Yours do not.",
+            "What does forward do with the result of classify?",
+        )
     if not close(_run(name, model, ids), out):
         fail(
             name,
@@ -154,7 +161,7 @@ def _as_it_should(student_class: Any) -> None:
             "Sentences of the same words in another order have the same log-probabilities.",
             "Do the positions reach the blocks?",
         )
-    passed(name, "alone and in a batch alike", "padding has no say", "the order of words matters")
+    passed(name, "probabilities sum to 1", "alone and in a batch alike", "padding has no say", "the order of words matters")
 
 
 def _run(name: str, model: Any, ids: Tensor) -> Tensor:

@@ -14,7 +14,9 @@ import gc
 import logging
 import os
 import pkgutil
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -111,6 +113,8 @@ def main(argv: list[str] | None = None) -> int:
     if programs not in path.split(os.pathsep):
         os.environ["PATH"] = programs + os.pathsep + path
     options = GlobalOptions()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended or interrupted: the same is put in order
     try:
         code = _call(app())(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=options)
         return _stopped(argv or sys.argv) if code == STOPPED else int(code or 0)
@@ -132,7 +136,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _stopped(words: Sequence[str]) -> int:
-    goes_on = {"grade", "regrade", "collect", "mark"} & {*words}
+    goes_on = {"grade", "regrade", "collect", "mark", "mutants"} & {*words}
     return _say(f"stopped; {GOES_ON if goes_on else 'the same command begins anew'}", STOPPED)
 
 

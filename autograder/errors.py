@@ -9,6 +9,11 @@ GradingError                    the instructor asked for something that cannot b
 └── OtherLanguage               in model/source.py: the notebook is released, and not graded
 """
 
+import errno
+import os
+import shutil
+import tempfile
+
 
 class GradingError(Exception):
     """A one-line message that says what was expected, what came and what to do."""
@@ -64,4 +69,7 @@ def gradebook_said(error: Exception) -> str:
 def said(error: OSError) -> str:
     """What the system said, in one line: which file, and what is wrong with it."""
     what = error.strerror or str(error) or type(error).__name__
+    if error.errno == errno.ENOSPC:  # which disk it is, the system does not say
+        free = {place: shutil.disk_usage(place).free >> 10 for place in (os.getcwd(), tempfile.gettempdir())}
+        what += "".join(f", {kilobytes} KB are free in {place}" for place, kilobytes in free.items())
     return f"{error.filename}: {what}" if error.filename else what

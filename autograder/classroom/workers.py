@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import platform
+import signal
 import sys
 import threading
 import traceback
@@ -16,10 +17,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Literal
@@ -202,13 +203,33 @@ def worker_processes(drawings: str = "") -> multiprocessing.context.BaseContext:
     context.set_forkserver_preload([__name__, *_IMPORTED_LATE, *([drawings] if drawings else [])])
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"  # a folder called autograder in the working folder is not the grader
+    resource_tracker.ensure_running()  # with signals as they are: it sets some free
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is for this process to see to
     try:
         forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         del os.environ["PYTHONSAFEPATH"]
         if before is not None:
             os.environ["PYTHONSAFEPATH"] = before
     return context
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Whoever stops the grader meanwhile is heard at the end: a process that comes up needs what it was promised."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    usual = {one: signal.signal(one, lambda number, _: came.append(number)) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in usual.items():
+            signal.signal(one, handler)
+    if came:
+        signal.raise_signal(came[0])
 
 
 class _Worker:
@@ -228,7 +249,8 @@ class _Worker:
     def give(self, job: Job) -> bool:
         """False where the process is dead."""
         try:
-            self.given[self._pool.submit(self._work, job)] = job
+            with _undisturbed():
+                self.given[self._pool.submit(self._work, job)] = job
         except BrokenProcessPool:
             return False
         return True
@@ -266,7 +288,8 @@ def _side_by_side(
     try:
         if ready is not None:
             for job in list(queue)[:workers]:
-                staff.append(_Worker(work, soon=job))
+                with _undisturbed():
+                    staff.append(_Worker(work, soon=job))
             ready()
         while True:
             _hand_out(queue, staff, workers, work)

@@ -19,6 +19,9 @@ Kind = Literal["canvas", "moodle", "github", "exchange"]
 # no word character, LATE where it was late, the user's id, the attachment's id, and the file's own name. A name may
 # have underscores and digits in it, so the first pair of numbers need not be the ids.
 _CANVAS = re.compile(r"(?=_(?:LATE_)?(\d+)_\d+_(.+)$)", re.DOTALL)
+# where the assignment is graded anonymously, five letters or digits stand for the user
+_ANONYMOUS = re.compile(r"(?:LATE_)?anon_[0-9A-Za-z]{5}_\d+_")
+HIDDEN = "Canvas hides whose it is: turn anonymous grading off for this assignment, and download the zip again"
 # Moodle's (moodle/moodle, mod/assign): full name without underscores, participant's number, plug-in; then a folder
 # (since 4.1 without an underscore at its end), or the file's own name.
 _MOODLE = re.compile(r"([^_/]*)_(\d+)_assignsubmission_(?:file|onlinetext)(?:_?/(.+)|_([^/]+))", re.DOTALL)
@@ -70,6 +73,8 @@ def owners(kind: Kind, paths: Iterable[str], expected: frozenset[str]) -> dict[s
     """
     read = canvas if kind == "canvas" else moodle
     found: dict[str, UploadedFile | str] = {path: _only(list(read(path, expected)), expected) for path in paths}
+    if kind == "canvas":
+        found |= {path: HIDDEN for path in found if _ANONYMOUS.match(path.rsplit("/", 1)[-1])}
     names: dict[str, set[str]] = {}
     for sent in found.values():
         if isinstance(sent, UploadedFile):

@@ -12,9 +12,13 @@ from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy import Select, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
+from tornado.log import app_log
 
 from autograder.errors import GradingError, gradebook_said
 from autograder.model.plain_text import forms, is_writable, one_form
+
+# nbgrader's api logs a traceback of what it raises as well, and whoever catches it says it in a line
+app_log.addFilter(lambda record: record.module != "api")
 
 #: (notebook, grade id) of a graded cell, or of an answer.
 Key = tuple[str, str]

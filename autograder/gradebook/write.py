@@ -17,7 +17,16 @@ from typing import TypeVar
 
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.api import BaseCell, Comment, Grade, MissingEntry, Notebook, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import (
+    BaseCell,
+    Comment,
+    Grade,
+    InvalidEntry,
+    MissingEntry,
+    Notebook,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning, SQLAlchemyError
 
 from autograder.errors import GOES_ON, GradingError, gradebook_said
@@ -91,15 +100,16 @@ def _patiently(gradebook: Gradebook, action: Callable[[], Result]) -> Result:
     while True:
         try:
             return action()
-        except OperationalError as error:
+        except (OperationalError, InvalidEntry) as raised:
+            error = raised.__context__ if isinstance(raised, InvalidEntry) else raised  # nbgrader wraps some
+            if not isinstance(error, OperationalError):
+                raise
             gradebook.db.rollback()
-            if any(word in str(error.orig) for word in _HOPELESS):
+            waited = "" if any(word in str(error.orig) for word in _HOPELESS) else f" for {PATIENCE:.0f} s"
+            if not waited or time.monotonic() - started > PATIENCE:
                 raise GradingError(
-                    f"the gradebook cannot be written: {gradebook_said(error)}; then {GOES_ON}"
-                ) from error
-            if time.monotonic() - started > PATIENCE:
-                raise GradingError(
-                    f"the gradebook could not be written for {PATIENCE:.0f} s: {gradebook_said(error)}; then {GOES_ON}"
+                    f"the gradebook {gradebook.engine.url.database} could not be written{waited}: "
+                    f"{gradebook_said(error)}; then {GOES_ON}"
                 ) from error
             time.sleep(pause)
             pause = min(2 * pause, 2.0)

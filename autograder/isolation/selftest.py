@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import platform
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from autograder.files.temporary import TemporaryFolder
+from autograder.files.temporary import TemporaryFolder, own_folder
 from autograder.isolation import landlock, probes, seccomp, system, usage
 from autograder.isolation.policy import Policy, environment
 from autograder.isolation.supervisor import Confined, channel_pair, supervise
@@ -96,7 +97,12 @@ def require() -> list[Probe]:
 
 
 def verify() -> list[Probe]:
-    """The self-test alone, for who has asked :func:`available` before. Raises IsolationUnavailable."""
+    """The self-test alone, for who has asked :func:`available` before.
+
+    Raises IsolationUnavailable; OSError where the disk is too full to try what would fill it.
+    """
+    if shutil.disk_usage(own_folder(short=True)).free < 4 * _SMALL.disk_bytes:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     results = self_test()
     escaped = [f"{probe.name}: {probe.detail}" for probe in results if not probe.passed]
     if escaped:

@@ -17,13 +17,12 @@ from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import needed
-from autograder.authoring.trial import solutions
+from autograder.authoring.trial import imports_of_trials, solutions
 from autograder.errors import GradingError
 from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
 from autograder.model.cells import tree_of
 from autograder.model.course import Course
-from autograder.model.course_file import read_course_file
 from autograder.mutants.generate import Mutant
 from autograder.mutants.outcome import Outcome
 from autograder.mutants.parts import SolutionPart
@@ -95,9 +94,10 @@ def _task(assignment: Assignment, part: SolutionPart, folder: Path) -> dict[str,
     notebook = next(book for book in assignment.source.values() if part.exercises[0] in map(cells.grade_id, book.cells))
     graded = [index for index, cell in enumerate(notebook.cells) if cells.grade_id(cell) in part.exercises]
     before = sorted(set().union(*(needed(notebook, index) for index in graded)) - set(graded))
-    solved = solutions(assignment)
+    solved, imports = solutions(assignment), imports_of_trials(assignment.references.folder.parent)
     return {
-        "modules": read_course_file(assignment.references.folder.parent).warm,
+        "paths": imports.paths,
+        "modules": imports.warm,
         "folder": str(_work(assignment, folder / "work")),
         "cells": [
             [str(cells.grade_id(notebook.cells[index])), _text(notebook.cells[index], solved)] for index in before

@@ -43,13 +43,14 @@ MAX_PICTURES = 6
 class ReplaySession:
     """The cells of a part's exercises.
 
-    task: ``modules`` to import; ``folder``, the working folder; ``cells``, [name, source] of those that run before and
-    between; ``place``, which of them, or which file, is the part; ``classes``, of the part; ``hidden``, [grade id,
-    visible, hidden] of the graded cells; ``inputs``, folders with stored inputs, the course's own first.
+    task: ``paths``, ``modules`` to import; ``folder``, the working folder; ``cells``, [name, source] of those that run
+    before and between; ``place``, which of them, or which file, is the part; ``classes``, of the part; ``hidden``,
+    [grade id, visible, hidden] of the graded cells; ``inputs``, folders with stored inputs, the course's own first.
     """
 
     def __init__(self, task: dict[str, Any]) -> None:
         self.task, self.file = task, task["file"]
+        sys.path[:0] = task["paths"]
         for name in ("IPython.core.interactiveshell", "autograder.testing", *task["modules"]):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
@@ -103,10 +104,9 @@ class ReplaySession:
 def main(path: str) -> None:
     """Write one line of JSON for each version: ``{id, same, input, differs, tried}``."""
     task = json.loads(Path(path).read_text(encoding="utf-8"))
-    said = os.fdopen(os.dup(1), "w")
-    sys.stdout = sys.stderr = io.StringIO()
-    session = ReplaySession(task)
-    with TemporaryFolder("replay-") as scratch:
+    said, quiet = os.fdopen(os.dup(1), "w"), io.StringIO()
+    with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet), TemporaryFolder("replay-") as scratch:
+        session = ReplaySession(task)
         answers = Path(scratch, "solution")
         answers.mkdir()
         recorder = Recorder((task["place"] if session.file else f"cell {task['place']}",), frozenset(task["classes"]))

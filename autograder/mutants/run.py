@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import graded_cells, needed
 from autograder.authoring.trial import Trials
-from autograder.classroom.workers import end_with_parent
+from autograder.classroom.workers import end_with_parent, worker_processes
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.mutants.generate import Mutant
@@ -61,15 +61,16 @@ def _in_processes(
             for mutant in missing:
                 yield mutant, try_one(trials, mutant)
         return
-    spawn = multiprocessing.get_context("spawn")  # threads of a library do not survive a fork
     arguments = (course.root, assignment.name)
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_open, initargs=arguments) as pool:
+    with ProcessPoolExecutor(workers, mp_context=worker_processes(), initializer=_open, initargs=arguments) as pool:
         running = {pool.submit(_try_one, mutant): mutant for mutant in missing}
         try:
             for done in as_completed(running):
                 yield running[done], done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.kill()  # what it was trying is tried again
             raise
 
 

@@ -258,6 +258,10 @@ def test_questions_on_ones_own_code_can_be_asked(course: Path) -> None:
     assert "halves" in said or "squares" in said
 
 
+def test_mutants_of_a_solution_are_told_from_it(course: Path) -> None:
+    assert cli.main(["--course", str(course), "mutants", "signals", "--exercise", "moving_average"]) == 0
+
+
 class Enough(Exception):
     """Ends the watching."""
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -180,6 +181,25 @@ def test_random_kills_change_no_grade(course, undisturbed):
     victims = ROUNDS * [None, is_worker, is_fork_server, is_kernel]
     chance.shuffle(victims)
     kill_beneath(course, victims, chance)
+    assert finish(course) == 0
+    assert_as_if_nothing_had_happened(course, undisturbed)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_grader_says_so_in_one_line_and_goes_on_later(course, undisturbed, stop):
+    """Ctrl-C reaches every process of the terminal, and many of them are coming up at these moments."""
+    log = course.root / "grader.log"
+    for seconds in (1.5, 2.5, 3.0, 3.5, 4.5, 6.0):
+        process = grader(course, start_new_session=True)
+        time.sleep(seconds)
+        (os.killpg if stop == signal.SIGINT else os.kill)(process.pid, stop)
+        code, said = process.wait(timeout=60), log.read_text().splitlines()
+        if code == 130:
+            assert "stopped; the same command goes on" in said[-1]
+            assert [line for line in said if not line.startswith("the stored references")] == said[-1:]
+        else:
+            assert code == 0 and "Traceback" not in "".join(said)
+        log.unlink()
     assert finish(course) == 0
     assert_as_if_nothing_had_happened(course, undisturbed)
 

@@ -249,7 +249,7 @@ def test_a_full_disk_is_said_in_one_line_and_the_run_goes_on_later(course, capsy
 
     with monkeypatch.context() as patched:
         patched.setattr(classroom, "write_autograded", full)
-        assert "verdicts.json: No space left on device; when that is mended" in one_line_and_exit_code_2(course, capsys)
+        assert "verdicts.json: No space left on device, " in one_line_and_exit_code_2(course, capsys)
     assert not any(row.failure for row in grade(course, force=True))
 
 
@@ -267,7 +267,7 @@ def test_a_gradebook_that_cannot_be_written_is_not_waited_for(course, capsys, mo
 
     monkeypatch.setattr(gradebook_module, "_save", refuse)
     monkeypatch.setattr(gradebook_module.time, "sleep", lambda seconds: pytest.fail("it waited"))
-    assert f"the gradebook cannot be written: {reason}" in one_line_and_exit_code_2(course, capsys)
+    assert f"gradebook.db could not be written: {reason}" in one_line_and_exit_code_2(course, capsys)
 
 
 def test_what_a_run_left_half_written_is_removed(course):

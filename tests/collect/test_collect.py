@@ -85,6 +85,9 @@ def test_a_name_that_imitates_a_number_is_never_guessed_at(course, capsys):
     assert "more than one way" in capsys.readouterr().out
     again = {name: data for name, data in files.items() if name.startswith("x")}
     assert sent(course, again, "--from", "moodle") == 2
+    capsys.readouterr()
+    assert sent(course, {f"LATE_anon_x7Ub2_5001_{ONE}": b"whose?"}, "--from", "canvas") == 2
+    assert "turn anonymous grading off" in capsys.readouterr().err
 
 
 def test_times_come_from_the_instructors_list(course, capsys):
